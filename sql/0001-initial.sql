@@ -1,0 +1,46 @@
+-- One row: what identifies this installation, and how far back the change log reaches.
+create table tidemark.meta (
+  singleton boolean primary key default true check (singleton),
+  -- Part of every cookie's epoch. Setting it anew resets every client.
+  install_id uuid not null default gen_random_uuid(),
+  -- Signs cookies.
+  secret text not null default gen_random_uuid()::text || gen_random_uuid()::text,
+  -- Rows of the change log below this transaction ID are gone.
+  horizon xid8 not null default pg_current_xact_id()
+);
+insert into tidemark.meta default values;
+
+-- The tables whose changes are captured. A regclass survives a rename, and a dump restores it by name.
+create table tidemark.synced_table (
+  id integer generated always as identity primary key,
+  relation regclass not null unique
+);
+
+-- The change log, written by the capture triggers.
+create table tidemark.change (
+  -- Orders the changes of one key: its row lock makes them follow one another.
+  seq bigint generated always as identity,
+  table_id integer not null,
+  -- The top-level transaction that made the change.
+  xid xid8 not null,
+  -- The primary key's columns as text; null marks a TRUNCATE.
+  key text[],
+  -- The row before the change, as a row literal; null for an insert.
+  old text
+);
+create index change_table_id_xid on tidemark.change (table_id, xid);
+
+create table tidemark.client_group (
+  id text primary key,
+  user_id text not null,
+  created_at timestamptz not null default now()
+);
+
+create table tidemark.client (
+  id text primary key,
+  client_group_id text not null references tidemark.client_group,
+  last_mutation_id bigint not null,
+  -- The transaction that applied the last mutation: says whether a snapshot has seen it.
+  xid xid8 not null
+);
+create index client_client_group_id on tidemark.client (client_group_id);

@@ -1,0 +1,28 @@
+import type { ClientBase } from 'pg';
+
+/** One SQL statement. Values are always parameters; a name has the server keep its plan per connection. */
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly name?: string;
+}
+
+/** All that the rest of Tidemark asks of Postgres. The driver is known to the adapter alone. */
+export interface Database {
+  /** Runs one statement outside a transaction. */
+  query<Row>(statement: Statement): Promise<Row[]>;
+
+  /**
+   * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.
+   * Leaving the loop early discards the connection: an abandoned COPY would hang it.
+   */
+  copy(text: string): AsyncIterable<Uint8Array>;
+
+  /**
+   * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
+   * Retries on serialization failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
+   */
+  transact<T>(work: (client: ClientBase) => Promise<T>): Promise<T>;
+
+  close(): Promise<void>;
+}
