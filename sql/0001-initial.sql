@@ -29,6 +29,7 @@ create table tidemark.change (
   old text
 );
 create index change_table_id_xid on tidemark.change (table_id, xid);
+create index change_truncate on tidemark.change (xid) where key is null;
 
 create table tidemark.client_group (
   id text primary key,
@@ -44,3 +45,10 @@ create table tidemark.client (
   xid xid8 not null
 );
 create index client_client_group_id on tidemark.client (client_group_id);
+
+-- A view's row without a key has no place in a client: the pull fails rather than lose it.
+create function tidemark.null_key(view_name text) returns text language plpgsql stable as $$
+begin
+  raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
+end
+$$;

@@ -7,10 +7,19 @@ export interface Statement {
   readonly name?: string;
 }
 
+/** A column of a result; the type is Postgres's OID. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly typeOID: number;
+}
+
 /** All that the rest of Tidemark asks of Postgres. The driver is known to the adapter alone. */
 export interface Database {
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
+
+  /** The columns that a query with `parameterCount` parameters would return; it is run with nulls and without rows. */
+  describe(text: string, parameterCount: number): Promise<ResultColumn[]>;
 
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.

@@ -1,0 +1,67 @@
+/** Queries: the `sql` tag, what query builders hand out, and the one quoting function for identifiers. */
+
+declare const row: unique symbol;
+
+/** SQL text with `$1…$n` and its values. `Row` is what one row of the result looks like. */
+export interface SqlQuery<Row = unknown> {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly [row]?: Row;
+}
+
+/** A query from our `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`). */
+export type QuerySource<Row = unknown> =
+  | SqlQuery<Row>
+  | { readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly sql: string; readonly params: readonly unknown[] }
+  | { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<Row[]> }
+  | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] }; execute(): Promise<Row[]> };
+
+class TaggedQuery<Row> implements SqlQuery<Row> {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly #strings: readonly string[];
+  readonly #parts: readonly unknown[];
+
+  constructor(strings: readonly string[], parts: readonly unknown[]) {
+    this.#strings = strings;
+    this.#parts = parts;
+    const values: unknown[] = [];
+    this.text = this.#write(values);
+    this.values = values;
+  }
+
+  #write(values: unknown[]): string {
+    return this.#parts.reduce<string>((text, part, i) => {
+      const written = part instanceof TaggedQuery ? part.#write(values) : `$${values.push(part)}`;
+      return text + written + this.#strings[i + 1]!;
+    }, this.#strings[0]!);
+  }
+}
+
+/**
+ * Builds a query from a template. An interpolated value becomes a parameter; an interpolated `sql` query becomes part of the text.
+ *
+ * @example sql<{ id: string }>`select id from todo where owner_id = ${userID}`
+ */
+export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: readonly unknown[]): SqlQuery<Row> {
+  return new TaggedQuery<Row>(strings, parts);
+}
+
+/** The text and values of a query, whichever builder it comes from. */
+export function toSqlQuery(source: QuerySource): SqlQuery {
+  if ('text' in source) return source;
+  if ('compile' in source) return toSqlQuery(source.compile());
+  if ('toSQL' in source) return toSqlQuery(source.toSQL());
+  return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
+}
+
+/** Quotes an SQL identifier; several parts make a qualified name. */
+export function identifier(...parts: readonly string[]): string {
+  return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
+}
+
+/** Quotes text that Tidemark itself wrote as an SQL string literal. */
+export function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

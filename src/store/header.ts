@@ -1,0 +1,96 @@
+/** What a pull must know before it answers, read in the one snapshot that the answer shows. */
+import type { Statement } from '../db/database.js';
+import { literal } from '../db/literal.js';
+import type { Snapshot } from '../protocol/snapshot.js';
+import { render, type Template, toTemplate } from '../view/syntax.js';
+
+export interface HeaderInput {
+  readonly clientGroupID: string;
+  /** The cookie's snapshot; undefined when there is no usable cookie. */
+  readonly base: Snapshot | undefined;
+  /** The cookie was given to this client group: only mutation IDs that moved since are wanted. */
+  readonly sameGroup: boolean;
+  /** IDs, in the change log, of the tables that the views read. */
+  readonly tables: readonly number[];
+  /** The client that a request names, if it does. */
+  readonly clientID: string | undefined;
+}
+
+export interface Header {
+  readonly snapshot: string;
+  /** The database is a standby. */
+  readonly recovery: boolean;
+  readonly installID: string;
+  readonly horizon: string;
+  /** The user to whom the client group belongs; null when it is unknown. */
+  readonly owner: string | null;
+  /** False when the request names a client that is unknown. */
+  readonly clientKnown: boolean;
+  readonly lastMutationIDs: Readonly<Record<string, number>> | null;
+  /** The tables with changes that the base has not seen: `[table, number of log rows, at most 1000]`. */
+  readonly changed: readonly (readonly [table: number, rows: number])[];
+  /** A table was truncated since the base. */
+  readonly truncated: boolean;
+}
+
+/**
+ * A standby's snapshot has an empty list of transactions in progress, so all that it can vouch for is what lies below its xmin.
+ */
+const headerSql = `
+select json_build_object(
+  'snapshot', case
+    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
+    else s::text
+  end,
+  'recovery', pg_is_in_recovery(),
+  'installID', m.install_id,
+  'horizon', m.horizon::text,
+  'owner', (select user_id from tidemark.client_group where id = $1),
+  'clientKnown', $6::text is null or exists (select from tidemark.client where id = $6 and client_group_id = $1),
+  'lastMutationIDs', (
+    select json_object_agg(id, last_mutation_id) from tidemark.client
+    where client_group_id = $1 and (not $4::boolean or xid >= $2::xid8 or xid = any ($3::xid8[]))
+  ),
+  'changed', (
+    select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
+    from unnest($5::integer[]) t (id)
+    cross join lateral (
+      select count(*) as rows from (
+        select from tidemark.change
+        where table_id = t.id and (xid >= $2::xid8 or xid = any ($3::xid8[]))
+        limit 1000
+      ) capped
+    ) c
+    where c.rows > 0
+  ),
+  'truncated', exists (
+    select from tidemark.change
+    where key is null and table_id = any ($5::integer[]) and (xid >= $2::xid8 or xid = any ($3::xid8[]))
+  )
+)::text as line
+from tidemark.meta m, pg_current_snapshot() s`;
+
+function values(input: HeaderInput): unknown[] {
+  const { clientGroupID, base, sameGroup, tables, clientID } = input;
+  return [
+    clientGroupID,
+    base ? String(base.xmax) : null,
+    base ? `{${base.xip.join()}}` : null,
+    base !== undefined && sameGroup,
+    `{${tables.join()}}`,
+    clientID ?? null,
+  ];
+}
+
+/** The header alone: the cheap question that most pulls end with. */
+export function probe(input: HeaderInput): Statement {
+  return { name: 'tidemark_probe', text: headerSql, values: values(input) };
+}
+
+let template: Template | undefined;
+
+/** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
+export function headerQuery(input: HeaderInput): string {
+  template ??= toTemplate(headerSql);
+  return render(template, values(input).map(literal));
+}

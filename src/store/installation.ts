@@ -1,0 +1,70 @@
+/** Which history of which database this is, and whether every change of the synced tables is captured. */
+import type { Database } from '../db/database.js';
+import { findTable, type Table } from '../db/catalog.js';
+import { captureFault, type CaptureRow, captureSql, codeVersion, installedVersion, refuseNewer } from '../db/migrate.js';
+import { SetupError } from '../errors.js';
+import { digest } from '../protocol/cookie.js';
+import { identifier } from '../sql.js';
+import type { SyncedTable } from './states.js';
+
+export interface Installation {
+  readonly secret: string;
+  /** System identifier and timeline of the cluster: a restored or promoted one differs. */
+  readonly cluster: string;
+  /** Changes with any change of the tables' columns, partitions or triggers. */
+  readonly shape: string;
+  readonly tables: readonly SyncedTable[];
+}
+
+const identitySql = `
+  select m.secret, concat(s.system_identifier, '/', c.timeline_id) as cluster
+  from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
+
+/** The xmin of a catalog row tells any change of it, and one that was undone: a trigger disabled for a while lost changes. */
+const shapeSql = `
+  select concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attisdropped, xmin) as part
+  from pg_attribute where attrelid = any ($1) and attnum > 0
+  union all
+  select concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, xmin) from pg_trigger
+  where tgrelid = any ($1) and tgname like 'tidemark%'
+  union all
+  select concat_ws(' ', 'partition', inhparent, inhrelid, xmin) from pg_inherits where inhparent = any ($1)
+  order by part`;
+
+/**
+ * Reads the installation and checks that nothing can change unseen.
+ * @throws SetupError when the schema is missing, or a table's changes are not captured.
+ */
+export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
+  const version = await installedVersion(db);
+  const code = await codeVersion();
+  refuseNewer(version, code);
+  if (version < code) {
+    throw new SetupError(
+      version === 0
+        ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
+        : `The schema "tidemark" has version ${version}, this code needs ${code}. Run \`tidemark migrate\`.`,
+    );
+  }
+  const [identity] = await db.query<{ secret: string; cluster: string }>({ text: identitySql });
+  const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
+  const synced = await checkCapture(db, tables.map((table, i) => current[i] ?? table));
+  const members = synced.flatMap((table) => table.members.map((member) => member.oid));
+  const shape = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
+  return { ...identity!, shape: digest(shape.map(({ part }) => part)), tables: synced };
+}
+
+async function checkCapture(db: Database, tables: readonly Table[]): Promise<SyncedTable[]> {
+  const ids = await db.query<{ id: number; oid: number }>({
+    text: 'select id, relation::oid as oid from tidemark.synced_table',
+  });
+  const rows = await db.query<CaptureRow>({ text: captureSql, values: [ids.map(({ id }) => id)] });
+  return tables.map((table) => {
+    const id = ids.find(({ oid }) => oid === table.oid)?.id;
+    const fault = id === undefined ? 'it has never been captured' : captureFault(table, id, rows);
+    if (id === undefined || fault !== undefined) {
+      throw new SetupError(`Changes of ${table.schema}.${table.name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    }
+    return { ...table, id };
+  });
+}

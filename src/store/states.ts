@@ -1,0 +1,64 @@
+/** The states of a table between a snapshot and now, as WITH queries over the change log. */
+import type { Table } from '../db/catalog.js';
+import { identifier } from '../sql.js';
+import type { Snapshot } from '../protocol/snapshot.js';
+
+/** A table whose changes are captured, with its ID in the change log. */
+export interface SyncedTable extends Table {
+  readonly id: number;
+}
+
+/** The names of a table's WITH queries. */
+export const states = {
+  /** The keys that changed since the snapshot, each with the row's image as of then (null: it did not exist). */
+  changed: (id: number): string => `tidemark_changed_${id}`,
+  /** Today's rows of the changed keys. */
+  plus: (id: number): string => `tidemark_plus_${id}`,
+  /** The rows as of the snapshot of the changed keys. */
+  minus: (id: number): string => `tidemark_minus_${id}`,
+  /** The whole table as of the snapshot. */
+  asof: (id: number): string => `tidemark_asof_${id}`,
+};
+
+/** True for log rows that the snapshot has not seen; written so that the index on `xid` serves it (PgQ's form). */
+export function unseenBy({ xmax, xip }: Snapshot): string {
+  return `(xid >= '${xmax}'::xid8 or xid = any ('{${xip.join()}}'::xid8[]))`;
+}
+
+/** The WITH queries of one table. Those that no query names cost nothing. */
+export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
+  const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
+  const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
+  const relation = identifier(table.schema, table.name);
+  const columns = table.columns.map((column) => `u.${identifier(column)}`).join(', ');
+  const sameKey = (alias: string) =>
+    table.primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
+  return [
+    `${states.changed(table.id)} as materialized (
+      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, old
+      from (
+        select ${typedKeys.join(', ')}, seq, old from tidemark.change
+        where table_id = ${table.id} and key is not null and ${unseenBy(snapshot)}
+      ) c
+      order by ${keys.join(', ')}, seq
+    )`,
+    `${states.plus(table.id)} as not materialized (
+      select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}
+    )`,
+    `${states.minus(table.id)} as materialized (
+      select (image.r).*
+      from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
+    )`,
+    // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first.
+    `${states.asof(table.id)} as not materialized (
+      select ${columns}
+      from (
+        select t.*, false as tidemark_minus from ${relation} t
+        union all
+        select m.*, true from ${states.minus(table.id)} m where true
+      ) u
+      left join ${states.changed(table.id)} c on ${sameKey('u')}
+      where u.tidemark_minus or c.k1 is null
+    )`,
+  ];
+}

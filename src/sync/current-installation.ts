@@ -1,0 +1,46 @@
+import type { Database } from '../db/database.js';
+import type { Table } from '../db/catalog.js';
+import { type Installation, readInstallation } from '../store/installation.js';
+import type { BoundView, ClientViews } from '../view/client-views.js';
+import type { ViewInput } from '../view/define.js';
+
+/** How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time. */
+const maxAgeMs = 1000;
+
+/** The installation as it was at most a second ago, with the views that fit it. */
+export class CurrentInstallation<Context> {
+  readonly #db: Database;
+  readonly #views: ClientViews<Context>;
+  /** By OID: every table that any view has read. */
+  readonly #tables = new Map<number, Table>();
+  #read: { at: number; installation: Promise<Installation> } | undefined;
+
+  constructor(db: Database, views: ClientViews<Context>) {
+    this.#db = db;
+    this.#views = views;
+  }
+
+  /** @throws SetupError when a view cannot be served, or changes of its tables are not captured. */
+  async bind(input: ViewInput<Context>): Promise<{ installation: Installation; views: readonly BoundView[] }> {
+    for (;;) {
+      const installation = await this.#current();
+      const views = await this.#views.bind(input, installation.shape);
+      if (!this.#follow(views.flatMap((view) => view.tables))) return { installation, views };
+    }
+  }
+
+  /** @returns true when there is a table among them that was not known. */
+  #follow(tables: readonly Table[]): boolean {
+    const added = tables.filter((table) => !this.#tables.has(table.oid));
+    for (const table of added) this.#tables.set(table.oid, table);
+    if (added.length > 0) this.#read = undefined;
+    return added.length > 0;
+  }
+
+  #current(): Promise<Installation> {
+    if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
+      this.#read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
+    }
+    return this.#read.installation;
+  }
+}

@@ -1,0 +1,50 @@
+/** A patch as it comes from the database: a line with the header, then ops as bytes, each preceded by a comma. */
+import type { Database } from '../db/database.js';
+import type { Header } from '../store/header.js';
+
+export interface PatchStream {
+  readonly header: Header;
+  /** The ops without the first comma; empty when there is none. */
+  readonly ops: AsyncIterator<Uint8Array>;
+  /** Ends the statement early. */
+  close(): Promise<void>;
+}
+
+const newline = 0x0a;
+/** COPY's quote character, which it puts around values with a line break in them. JSON text never holds it. */
+const quote = 0x01;
+
+export async function openPatch(db: Database, statement: string): Promise<PatchStream> {
+  const chunks = db.copy(statement)[Symbol.asyncIterator]();
+  const { line, rest } = await readLine(chunks);
+  const close = async () => void (await chunks.return?.());
+  return { header: JSON.parse(line) as Header, ops: ops(rest, chunks), close };
+}
+
+async function readLine(chunks: AsyncIterator<Uint8Array>): Promise<{ line: string; rest: Uint8Array }> {
+  let read: Uint8Array = new Uint8Array();
+  for (;;) {
+    const { value, done } = await chunks.next();
+    if (done) throw new Error('The pull statement yielded no header');
+    read = read.length === 0 ? value : Buffer.concat([read, value]);
+    const end = read.indexOf(newline);
+    if (end >= 0) return { line: Buffer.from(read.subarray(0, end)).toString(), rest: read.subarray(end + 1) };
+  }
+}
+
+async function* ops(rest: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    let first = true;
+    let chunk: Uint8Array | undefined = rest;
+    while (chunk) {
+      const bytes: Uint8Array = chunk.includes(quote) ? chunk.filter((byte) => byte !== quote) : chunk;
+      const start: number = first ? bytes.findIndex((byte) => byte === 0x2c) + 1 : 0;
+      if (bytes.length > start) yield bytes.subarray(start);
+      if (bytes.length > 0) first = false;
+      const next: IteratorResult<Uint8Array> = await chunks.next();
+      chunk = next.done ? undefined : next.value;
+    }
+  } finally {
+    await chunks.return?.();
+  }
+}

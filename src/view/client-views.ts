@@ -1,0 +1,115 @@
+import type { Table } from '../db/catalog.js';
+import type { Database } from '../db/database.js';
+import { literal } from '../db/literal.js';
+import { SetupError } from '../errors.js';
+import { type SqlQuery, toSqlQuery } from '../sql.js';
+import { type Analysis, analyze } from './analyze.js';
+import { type CompiledView, compileView } from './compile.js';
+import type { View, ViewInput, Views } from './define.js';
+
+/** A view with one user's parameters, as SQL literals. */
+export interface BoundView {
+  readonly view: CompiledView;
+  readonly text: string;
+  readonly literals: readonly string[];
+  readonly tables: readonly Table[];
+}
+
+interface Prepared {
+  readonly analysis: Analysis;
+  readonly view: CompiledView;
+}
+
+/** Queries of views that depend on the user in more than their parameters are few; those kept are bounded all the same. */
+const keptQueries = 1000;
+
+/** An application's client views: each query is analyzed once per text. */
+export class ClientViews<Context> {
+  readonly #db: Database;
+  readonly #views: Views<Context>;
+  readonly #prepared = new Map<string, Promise<Prepared>>();
+
+  constructor(db: Database, views: Views<Context>) {
+    checkPrefixes(views);
+    this.#db = db;
+    this.#views = views;
+  }
+
+  /**
+   * Every view as this user sees it.
+   * @param shape the tables' shape: what is known of a query holds for one shape only
+   * @throws SetupError naming the view that cannot be served.
+   */
+  async bind(input: ViewInput<Context>, shape: string): Promise<BoundView[]> {
+    return Promise.all(
+      Object.entries(this.#views).map(async ([name, view]) => {
+        const { text, values } = inView(name, () => toSqlQuery(view.query(input)));
+        const { view: compiled, analysis } = await this.#prepare(shape, name, view, { text, values });
+        return { view: compiled, text, literals: values.map(literal), tables: analysis.tables };
+      }),
+    );
+  }
+
+  #prepare(shape: string, name: string, view: View<Context>, query: SqlQuery): Promise<Prepared> {
+    const id = `${shape}\n${name}\n${query.text}`;
+    const known = this.#prepared.get(id);
+    if (known) return known;
+    const prepared = this.#compile(name, view, query);
+    this.#prepared.set(id, prepared);
+    prepared.catch(() => this.#prepared.delete(id));
+    if (this.#prepared.size > keptQueries) this.#prepared.delete(this.#prepared.keys().next().value!);
+    return prepared;
+  }
+
+  async #compile(name: string, view: View<Context>, { text, values }: SqlQuery): Promise<Prepared> {
+    return inViewAsync(name, async () => {
+      const analysis = await analyze(this.#db, text);
+      const columns = await this.#db.describe(text, values.length);
+      const naming = { name, prefix: prefixOf(name, view), key: view.key };
+      return { analysis, view: compileView(naming, text, analysis, columns) };
+    });
+  }
+}
+
+function prefixOf(name: string, view: View<never>): string {
+  return view.prefix ?? `${name}/`;
+}
+
+/** No key of one view may be a key of another. */
+function checkPrefixes(views: Readonly<Record<string, View<never>>>): void {
+  const prefixes = Object.entries(views).map(([name, view]) => ({ name, prefix: prefixOf(name, view) }));
+  for (const one of prefixes) {
+    const other = prefixes.find((candidate) => candidate !== one && candidate.prefix.startsWith(one.prefix));
+    if (other) {
+      throw new SetupError(
+        `The views "${one.name}" and "${other.name}" could share keys: "${other.prefix}" starts with "${one.prefix}". Give one of them another prefix.`,
+      );
+    }
+  }
+}
+
+function inView<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw viewError(name, error);
+  }
+}
+
+async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw viewError(name, error);
+  }
+}
+
+/** Failures of the database itself pass; what Postgres or Tidemark says of the query is the view's. */
+function viewError(name: string, error: unknown): unknown {
+  if (error instanceof SetupError) return new SetupError(`The view "${name}" cannot be served: ${error.message}.`);
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string' && /^(42|22|0A)/.test(code)) {
+    return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
+  }
+  return error;
+}

@@ -1,0 +1,121 @@
+/** The parse tree of Postgres's own parser (libpg-query), as plain JSON, and the walks over it. */
+import { loadModule, parseSync } from 'libpg-query';
+import { deparseSync } from 'pgsql-deparser';
+import { SetupError } from '../errors.js';
+
+/** A node's fields, or an object holding one node under its type's name: `{ RangeVar: { relname: 'todo' } }`. */
+export type Tree = { [field: string]: unknown };
+export type Path = readonly (string | number)[];
+
+/** Must have resolved before anything here is called: the parser is WebAssembly. */
+export const parserLoaded: Promise<void> = loadModule();
+
+/** Parses a text that must be one SELECT and returns the SelectStmt. */
+export function parseSelect(text: string): Tree {
+  return parseStatement(text).select;
+}
+
+/** Parses a text that must be one SELECT; `end` is where it ends in bytes, before a semicolon. */
+function parseStatement(text: string): { select: Tree; end: number } {
+  const stmts = parse(text);
+  if (stmts.length !== 1) throw new SetupError('the query must be exactly one statement');
+  const { stmt, stmt_location = 0, stmt_len = 0 } = stmts[0]!;
+  if (!stmt.SelectStmt) throw new SetupError('the query must be a SELECT');
+  return { select: stmt.SelectStmt, end: stmt_len === 0 ? Buffer.byteLength(text) : stmt_location + stmt_len };
+}
+
+interface RawStatement {
+  readonly stmt: { readonly SelectStmt?: Tree };
+  readonly stmt_location?: number;
+  readonly stmt_len?: number;
+}
+
+function parse(text: string): readonly RawStatement[] {
+  try {
+    return (parseSync(text).stmts ?? []) as RawStatement[];
+  } catch (error) {
+    throw new SetupError(`the query does not parse: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Writes a SELECT back to text, and proves the text: it must parse to the same tree again.
+ * @throws SetupError when the deparser cannot write this query faithfully.
+ */
+export function deparseSelect(select: Tree): string {
+  const text = deparseSync({ SelectStmt: select } as never, { pretty: false });
+  if (shape(parseSelect(text)) !== shape(select)) {
+    throw new SetupError('the query cannot be rewritten faithfully');
+  }
+  return text;
+}
+
+function shape(tree: Tree): string {
+  return JSON.stringify(tree, (key, value) => (/^(location|.*_location|stmt_len)$/.test(key) ? undefined : value));
+}
+
+/** A deep copy that can be changed. */
+export function cloneTree(tree: Tree): Tree {
+  return structuredClone(tree);
+}
+
+export function at(tree: Tree, path: Path): Tree {
+  return path.reduce<unknown>((value, step) => (value as Tree)[step], tree) as Tree;
+}
+
+export interface Visit {
+  readonly type: string;
+  readonly node: Tree;
+  readonly path: Path;
+}
+
+/** Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as SelectStmt. */
+export function* visits(value: unknown, path: Path = []): Generator<Visit> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    const childPath = [...path, Array.isArray(value) ? Number(key) : key];
+    const type = nodeType(key, child);
+    if (type) yield { type, node: child as Tree, path: childPath };
+    yield* visits(child, childPath);
+  }
+}
+
+function nodeType(key: string, child: unknown): string | undefined {
+  if (typeof child !== 'object' || child === null || Array.isArray(child)) return undefined;
+  if (/^[A-Z]/.test(key)) return key;
+  return (key === 'larg' || key === 'rarg') && 'op' in child ? 'SelectStmt' : undefined;
+}
+
+/** The strings of a name list such as `[{ String: { sval: 'public' } }, …]`. */
+export function names(list: unknown): string[] {
+  return ((list ?? []) as { String?: { sval: string } }[]).map((item) => item.String?.sval ?? '*');
+}
+
+/** SQL text cut at its parameters: text[0] $params[0] text[1] $params[1] … */
+export interface Template {
+  readonly text: readonly string[];
+  readonly params: readonly number[];
+}
+
+/** Cuts a SELECT at its parameters, found by the parser, so that quotes and comments cannot deceive. */
+export function toTemplate(text: string): Template {
+  const bytes = Buffer.from(text);
+  const { select, end } = parseStatement(text);
+  const refs = [...visits(select)]
+    .filter((visit) => visit.type === 'ParamRef')
+    .map(({ node }) => ({ start: node.location as number, number: node.number as number }))
+    .sort((a, b) => a.start - b.start);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const ref of refs) {
+    pieces.push(bytes.toString('utf8', from, ref.start));
+    from = ref.start + 1 + String(ref.number).length;
+  }
+  pieces.push(bytes.toString('utf8', from, end));
+  return { text: pieces, params: refs.map((ref) => ref.number) };
+}
+
+/** Puts literals, one per parameter number from 1, into a template. */
+export function render(template: Template, literals: readonly string[]): string {
+  return template.text.reduce((out, piece, i) => out + literals[template.params[i - 1]! - 1]! + piece);
+}
