@@ -5,3 +5,55 @@ export interface Logger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** A logger that adds the same fields to every line. */
+export function withFields(log: Logger, fields: object): Logger {
+  return {
+    debug: (more, message) => log.debug({ ...fields, ...more }, message),
+    info: (more, message) => log.info({ ...fields, ...more }, message),
+    warn: (more, message) => log.warn({ ...fields, ...more }, message),
+    error: (more, message) => log.error({ ...fields, ...more }, message),
+  };
+}
+
+const MAX_CAUSES = 8;
+const MAX_TEXT_LENGTH = 8_192;
+
+/** What is taken over from an error. Not Postgres's `detail`, `where` and `internalQuery`: they quote rows. */
+const errorKeys = ['name', 'message', 'stack', 'code', 'schema', 'table', 'column', 'constraint', 'routine'] as const;
+
+/**
+ * A plain object that says what was thrown, safe to log whatever it is: no cycles, no getters left, bounded in size.
+ * Never throws.
+ */
+export function describeError(thrown: unknown): object {
+  return describe(thrown, MAX_CAUSES);
+}
+
+function describe(thrown: unknown, causesLeft: number): object {
+  if (typeof thrown !== 'object' || thrown === null) return { thrown: textOf(thrown) };
+  const described: Record<string, unknown> = {};
+  for (const key of errorKeys) {
+    const value = read(thrown, key);
+    if (typeof value === 'string' || typeof value === 'number') described[key] = textOf(value);
+  }
+  const cause = read(thrown, 'cause');
+  if (cause != null && causesLeft > 0) described.cause = describe(cause, causesLeft - 1);
+  return Object.keys(described).length > 0 ? described : { thrown: textOf(thrown) };
+}
+
+function read(object: object, key: string): unknown {
+  try {
+    return (object as Record<string, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value).slice(0, MAX_TEXT_LENGTH);
+  } catch {
+    return 'a value that cannot be shown';
+  }
+}

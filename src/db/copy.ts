@@ -1,0 +1,40 @@
+import type { Pool } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { checkOut } from './checkout.js';
+
+/** Bytes of COPY output held in memory before Postgres is made to wait. */
+const HIGH_WATER_MARK = 64 * 1024;
+
+/**
+ * Runs a `copy … to stdout` statement and yields its bytes. A chunk is all that has arrived since the last one: the first
+ * comes as soon as Postgres sends it, and a slow reader gets few large ones.
+ * Leaving early closes the connection and cancels the statement on the server.
+ */
+export async function* readCopy(pool: Pool, text: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const checkout = await checkOut(pool);
+  const { client } = checkout;
+  const stream = client.query(copyTo(text, { highWaterMark: HIGH_WATER_MARK }));
+  // The stream can still raise an error after its last byte, when nobody listens any more.
+  stream.on('error', () => {});
+  let outcome: 'running' | 'complete' | 'failed' = 'running';
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+    outcome = 'complete';
+  } catch (error) {
+    outcome = 'failed';
+    throw error;
+  } finally {
+    if (outcome === 'running') cancel(pool, backendOf(client));
+    checkout.release(outcome !== 'complete');
+  }
+}
+
+/** A backend that sorts or scans does not notice that its connection is closed; one that writes does. */
+function cancel(pool: Pool, backend: number | undefined): void {
+  if (backend === undefined || pool.ending) return;
+  pool.query('select pg_cancel_backend($1)', [backend]).catch(() => {});
+}
+
+function backendOf(client: object): number | undefined {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : undefined;
+}

@@ -1,0 +1,70 @@
+import pg from 'pg';
+import { checkOut } from './checkout.js';
+import { readCopy } from './copy.js';
+import type { Database, Statement } from './database.js';
+import { codeOf } from './sqlstate.js';
+import { transact } from './transact.js';
+
+export interface PoolOptions {
+  /** The most connections held at once. Default 10. */
+  readonly max?: number;
+  /** How long to wait for a connection, a new one or one from the pool, in milliseconds. Default 5,000. */
+  readonly connectionTimeoutMs?: number;
+  /** Called when a connection breaks while nobody uses it. The pool replaces it; this is for the log. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
+/**
+ * Opens a connection pool for a Postgres URL, or takes one that the application has: `close` ends only a pool of our own.
+ * It connects at its first use.
+ */
+export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
+  const pool = typeof source === 'string' ? createPool(source, options) : source;
+  // Without a listener, a broken idle connection would end the process.
+  const onError = (error: Error) => options.onIdleError?.(error);
+  pool.on('error', onError);
+  return {
+    query: <Row>(statement: Statement) => query<Row>(pool, statement),
+    copy: (text) => readCopy(pool, text),
+    transact: (work) => transact(pool, work),
+    async close() {
+      if (typeof source === 'string') await pool.end();
+      pool.off('error', onError);
+    },
+  };
+}
+
+function createPool(connectionString: string, options: PoolOptions): pg.Pool {
+  return new pg.Pool({
+    connectionString,
+    max: options.max ?? 10,
+    connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    fallback_application_name: 'tidemark',
+  });
+}
+
+async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
+  const checkout = await checkOut(pool);
+  const { client } = checkout;
+  const { text, name } = statement;
+  const values = [...(statement.values ?? [])];
+  let stale = false;
+  try {
+    const { rows } = await client.query({ text, values, name }).catch((error: unknown) => {
+      if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
+      stale = true;
+      return client.query({ text, values });
+    });
+    return rows as Row[];
+  } finally {
+    checkout.release(stale);
+  }
+}
+
+/**
+ * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
+ * mode): it runs once more without a name.
+ */
+const stalePlanStates = new Set(['0A000', '26000', '42P05']);

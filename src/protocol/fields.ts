@@ -1,0 +1,49 @@
+import { Problem } from '../errors.js';
+
+/** The longest identifier accepted, in UTF-16 units: `clientGroupID`, `clientID`, `profileID`. */
+export const MAX_ID_LENGTH = 256;
+
+/** The longest `schemaVersion` accepted, in UTF-16 units. */
+export const MAX_SCHEMA_VERSION_LENGTH = 1024;
+
+export type JSONObject = Readonly<Record<string, unknown>>;
+
+const unstorable = /\p{Surrogate}|\0/u;
+
+/** Whether Postgres would keep this string as it is: no lone surrogate, no U+0000. */
+export function isStorableText(value: string): boolean {
+  return !unstorable.test(value);
+}
+
+/** A 400 that names the field. The value itself is not repeated. */
+export function malformed(field: string, expected: string): Problem {
+  return new Problem('malformed-request', `${field} must be ${expected}`);
+}
+
+export function readObject(value: unknown, field: string): JSONObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(field, 'a JSON object');
+  return value as JSONObject;
+}
+
+/** Own fields only: a body must not reach what is on `Object.prototype`. */
+export function field(object: JSONObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+export function readText(value: unknown, name: string, maxLength: number): string {
+  if (typeof value !== 'string') throw malformed(name, 'a string');
+  if (value.length > maxLength) throw malformed(name, `at most ${maxLength} characters long`);
+  if (!isStorableText(value)) throw malformed(name, 'well-formed Unicode without U+0000');
+  return value;
+}
+
+export function readID(value: unknown, name: string): string {
+  const id = readText(value, name, MAX_ID_LENGTH);
+  if (id === '') throw malformed(name, 'a non-empty string');
+  return id;
+}
+
+export function readInteger(value: unknown, name: string, least: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < least) throw malformed(name, `an integer from ${least} up`);
+  return value as number;
+}

@@ -1,0 +1,63 @@
+import { Problem } from '../errors.js';
+import { findInexactNumber } from './numbers.js';
+
+/** The deepest nesting of arrays and objects that a mutation's args may have. Recursive code dies at some thousands. */
+export const MAX_ARGS_DEPTH = 200;
+
+export interface ParseOptions {
+  /** Refuse a number that would lose digits as a double, instead of changing it silently. */
+  readonly exactNumbers?: boolean;
+}
+
+/**
+ * Parses JSON text. The text is never repeated in an error.
+ * @throws Problem `malformed-request`
+ */
+export function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Problem('malformed-request', 'The body is not valid JSON');
+  }
+  const offset = exactNumbers ? findInexactNumber(text) : undefined;
+  if (offset !== undefined) {
+    throw new Problem(
+      'malformed-request',
+      `The number at offset ${offset} has digits that a double cannot carry; send it as a string`,
+    );
+  }
+  return value;
+}
+
+/**
+ * Says what in a mutation's args could not be stored as it is: nesting beyond `MAX_ARGS_DEPTH`, or a lone surrogate.
+ * Returns undefined when all is well. U+0000 is left to Postgres, which takes it in some places and not in others.
+ */
+export function findUnstorable(args: unknown): string | undefined {
+  // A stack of our own: the value can be nested deeper than the call stack.
+  const pending: [value: unknown, depth: number][] = [[args, 0]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [value, depth] = next;
+    if (typeof value === 'string') {
+      if (hasLoneSurrogate(value)) return 'a string in the args holds a lone surrogate';
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth === MAX_ARGS_DEPTH) return `the args are nested deeper than ${MAX_ARGS_DEPTH} levels`;
+      if (Array.isArray(value)) {
+        for (const item of value) pending.push([item, depth + 1]);
+      } else {
+        for (const [key, item] of Object.entries(value)) {
+          if (hasLoneSurrogate(key)) return 'a key in the args holds a lone surrogate';
+          pending.push([item, depth + 1]);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+function hasLoneSurrogate(text: string): boolean {
+  return loneSurrogate.test(text);
+}

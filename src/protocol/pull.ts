@@ -1,0 +1,48 @@
+import {
+  field,
+  MAX_ID_LENGTH,
+  MAX_SCHEMA_VERSION_LENGTH,
+  malformed,
+  readID,
+  readInteger,
+  readObject,
+  readText,
+} from './fields.js';
+import type { VersionNotSupported } from './protocol-error.js';
+
+/** What a client sends to bring its client view up to date. */
+export interface PullRequest {
+  readonly clientGroupID: string;
+  readonly profileID: string;
+  readonly schemaVersion: string;
+  /** What the last pull answered, or anything else: a cookie is judged later, and never with an error. */
+  readonly cookie: unknown;
+  /** The requesting client, where the request names one: version 1 clients do not. */
+  readonly client?: { readonly id: string; readonly lastMutationID: number };
+}
+
+/**
+ * Decodes the JSON value of a pull request's body. Fields that are not known are accepted and left out.
+ * @throws Problem `malformed-request`, naming the field.
+ */
+export function decodePullRequest(body: unknown): PullRequest | VersionNotSupported {
+  const request = readObject(body, 'The body');
+  const pullVersion = field(request, 'pullVersion');
+  if (typeof pullVersion !== 'number') throw malformed('pullVersion', 'a number');
+  if (pullVersion !== 1) return { error: 'VersionNotSupported', versionType: 'pull' };
+  const cookie = field(request, 'cookie');
+  if (cookie === undefined) throw malformed('cookie', 'present; null on the first pull');
+  const client = decodeClient(field(request, 'clientID'), field(request, 'lastMutationID'));
+  return {
+    clientGroupID: readID(field(request, 'clientGroupID'), 'clientGroupID'),
+    profileID: readText(field(request, 'profileID'), 'profileID', MAX_ID_LENGTH),
+    schemaVersion: readText(field(request, 'schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
+    cookie,
+    ...(client && { client }),
+  };
+}
+
+function decodeClient(id: unknown, lastMutationID: unknown): PullRequest['client'] {
+  if (id === undefined && lastMutationID === undefined) return undefined;
+  return { id: readID(id, 'clientID'), lastMutationID: readInteger(lastMutationID, 'lastMutationID', 0) };
+}
