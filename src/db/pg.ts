@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
-import type { Database, Statement } from './database.js';
+import type { Database, ResultColumn, Statement } from './database.js';
 import { codeOf } from './sqlstate.js';
 import { transact } from './transact.js';
 
@@ -25,6 +25,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
   pool.on('error', onError);
   return {
     query: <Row>(statement: Statement) => query<Row>(pool, statement),
+    describe: (text, parameterCount) => describe(pool, text, parameterCount),
     copy: (text) => readCopy(pool, text),
     transact: (work) => transact(pool, work),
     async close() {
@@ -60,6 +61,17 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
     return rows as Row[];
   } finally {
     checkout.release(stale);
+  }
+}
+
+async function describe(pool: pg.Pool, text: string, parameterCount: number): Promise<ResultColumn[]> {
+  const checkout = await checkOut(pool);
+  try {
+    const values = new Array<null>(parameterCount).fill(null);
+    const { fields } = await checkout.client.query({ text: `select * from (\n${text}\n) q limit 0`, values });
+    return fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
+  } finally {
+    checkout.release();
   }
 }
 

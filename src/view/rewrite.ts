@@ -44,28 +44,39 @@ function dropSchemas(tree: Tree, occurrences: readonly Occurrence[]): void {
   }
 }
 
+/** Innermost first, so that the path stays true for what is still to do. */
 function keepOnly(tree: Tree, path: Path): void {
-  for (let depth = 0; depth < path.length; depth++) {
+  for (let depth = path.length - 1; depth >= 0; depth--) {
     const node = at(tree, path.slice(0, depth));
     const step = path[depth]!;
     if (node.boolop === 'OR_EXPR' && step === 'args') {
-      node.args = (node.args as unknown[]).map((arg, i) => (i === path[depth + 1] ? arg : falseConstant()));
+      // In place of the OR, not "false OR …": Postgres makes joins of subqueries before it folds constants.
+      const wrapper = at(tree, path.slice(0, depth - 1));
+      delete wrapper.BoolExpr;
+      Object.assign(wrapper, (node.args as Tree[])[path[depth + 1] as number]);
     }
     if (node.op === 'SETOP_UNION' && (step === 'larg' || step === 'rarg')) {
       makeEmpty(node[step === 'larg' ? 'rarg' : 'larg'] as Tree);
     }
   }
+  for (const { type, node } of visits({ SelectStmt: tree })) {
+    if (type === 'BoolExpr' && node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
+  }
+}
+
+/** The parser reads `(a AND b) AND c` as one AND of three. */
+function flatAnd(args: readonly Tree[]): Tree[] {
+  return args.flatMap((arg) => {
+    const inner = arg.BoolExpr as Tree | undefined;
+    return inner?.boolop === 'AND_EXPR' ? flatAnd(inner.args as Tree[]) : [arg];
+  });
 }
 
 function makeEmpty(select: Tree): void {
   if (select.op === 'SETOP_NONE') {
-    select.whereClause = falseConstant();
+    select.whereClause = { A_Const: { boolval: {} } };
   } else {
     makeEmpty(select.larg as Tree);
     makeEmpty(select.rarg as Tree);
   }
-}
-
-function falseConstant(): Tree {
-  return { A_Const: { boolval: {} } };
 }
