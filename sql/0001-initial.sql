@@ -52,3 +52,9 @@ begin
   raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
 end
 $$;
+
+-- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given time.
+create table tidemark.tick (
+  at timestamptz primary key default clock_timestamp(),
+  xmin xid8 not null
+);

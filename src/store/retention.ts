@@ -1,0 +1,42 @@
+/** Keeps the change log from growing for ever. */
+import type { Database } from '../db/database.js';
+
+const insertTick = 'insert into tidemark.tick (xmin) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
+
+/** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
+const raiseHorizon = `
+  update tidemark.meta set horizon = t.xmin
+  from (select max(xmin) as xmin from tidemark.tick where at < clock_timestamp() - make_interval(secs => $1)) t
+  where t.xmin > horizon`;
+
+const deleteBatch = `
+  delete from tidemark.change where ctid = any (array(
+    select ctid from tidemark.change
+    where table_id = any (array(select id from tidemark.synced_table)) and xid < (select horizon from tidemark.meta)
+    limit $1
+  ))
+  returning 1`;
+
+const deleteTicks = 'delete from tidemark.tick where xmin < (select horizon from tidemark.meta)';
+
+const batch = 10_000;
+
+/**
+ * Forgets changes older than the retention. The horizon is raised first and by transaction ID: a pull that finds its cookie's
+ * snapshot below it resets the client, so no pull can miss a row that is gone.
+ *
+ * @param retentionSeconds how long a cookie is good for without a pull
+ * @returns the number of log rows deleted
+ */
+export async function prune(db: Database, retentionSeconds: number): Promise<number> {
+  await db.query({ text: insertTick });
+  await db.query({ text: raiseHorizon, values: [retentionSeconds] });
+  let deleted = 0;
+  for (;;) {
+    const rows = await db.query({ text: deleteBatch, values: [batch] });
+    deleted += rows.length;
+    if (rows.length < batch) break;
+  }
+  await db.query({ text: deleteTicks });
+  return deleted;
+}
