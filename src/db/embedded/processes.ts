@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The code of a system error, such as `ENOENT`. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+/** A file's text, or undefined when there is no such file. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether a process runs. A zombie still answers to signal 0, but does not run. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') return false;
+  }
+  return !['Z', 'X'].includes(linuxStatus(pid)?.[0] ?? '');
+}
+
+/** When a process began, as text to compare: a process ID is soon given again, above all in containers. */
+export function startMark(pid: number): string {
+  if (process.platform === 'win32') return '';
+  if (process.platform !== 'linux') return askPs(pid, 'lstart=');
+  const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return `${bootId} ${linuxStatus(pid)?.[19] ?? ''}`;
+}
+
+/** Whether the process is a Postgres server that works in this data folder. */
+export function isServerOf(pid: number, data: string): boolean {
+  if (!isRunning(pid)) return false;
+  if (process.platform === 'linux') return isNamedPostgres(pid) && worksIn(pid, data);
+  if (process.platform === 'win32') return askTasklist(pid).includes('postgres');
+  const command = askPs(pid, 'command=');
+  return command.includes('postgres') && command.includes(data);
+}
+
+/** The process that `postmaster.pid` names; there a minus marks single-user mode. */
+export function postmasterPid(data: string): number | undefined {
+  const pid = Number.parseInt(readIfThere(join(data, 'postmaster.pid')) ?? '', 10);
+  return Number.isNaN(pid) ? undefined : Math.abs(pid);
+}
+
+/** The fields of `/proc/<pid>/stat` from the state on; the name before them may hold spaces and brackets. */
+function linuxStatus(pid: number): string[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return line.slice(line.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+function isNamedPostgres(pid: number): boolean {
+  return readIfThere(`/proc/${pid}/comm`)?.startsWith('postgres') ?? false;
+}
+
+/** A server's working directory is its data folder; device and inode hold whatever path either was reached by. */
+function worksIn(pid: number, data: string): boolean {
+  try {
+    const [actual, expected] = [statSync(`/proc/${pid}/cwd`), statSync(data)];
+    return actual.ino === expected.ino && actual.dev === expected.dev;
+  } catch {
+    return false;
+  }
+}
+
+function askPs(pid: number, column: string): string {
+  return outputOf('ps', ['-o', column, '-p', String(pid)]);
+}
+
+function askTasklist(pid: number): string {
+  return outputOf('tasklist', ['/NH', '/FO', 'CSV', '/FI', `PID eq ${pid}`]);
+}
+
+function outputOf(program: string, args: readonly string[]): string {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }).trim();
+  } catch {
+    return '';
+  }
+}
