@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { captureTables, migrateSchema, type Progress } from './db/migrate.js';
 import { openPool } from './db/pg.js';
-import type { Views } from './view/define.js';
 import { ClientViews } from './view/client-views.js';
+import type { Views } from './view/define.js';
 
 export { uninstall } from './db/migrate.js';
 

@@ -56,7 +56,9 @@ export async function installedVersion(db: Database): Promise<number> {
     text: `select to_regclass('tidemark.migration') is not null as found`,
   });
   if (!found!.found) return 0;
-  const [row] = await db.query<{ version: number | null }>({ text: 'select max(version) as version from tidemark.migration' });
+  const [row] = await db.query<{ version: number | null }>({
+    text: 'select max(version) as version from tidemark.migration',
+  });
   return row!.version ?? 0;
 }
 

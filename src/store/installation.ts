@@ -1,7 +1,15 @@
 /** Which history of which database this is, and whether every change of the synced tables is captured. */
-import type { Database } from '../db/database.js';
+
 import { findTable, type Table } from '../db/catalog.js';
-import { captureFault, type CaptureRow, captureSql, codeVersion, installedVersion, refuseNewer } from '../db/migrate.js';
+import type { Database } from '../db/database.js';
+import {
+  type CaptureRow,
+  captureFault,
+  captureSql,
+  codeVersion,
+  installedVersion,
+  refuseNewer,
+} from '../db/migrate.js';
 import { SetupError } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
 import { identifier } from '../sql.js';
@@ -48,7 +56,10 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   }
   const [identity] = await db.query<{ secret: string; cluster: string }>({ text: identitySql });
   const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
-  const synced = await checkCapture(db, tables.map((table, i) => current[i] ?? table));
+  const synced = await checkCapture(
+    db,
+    tables.map((table, i) => current[i] ?? table),
+  );
   const members = synced.flatMap((table) => table.members.map((member) => member.oid));
   const shape = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
   return { ...identity!, shape: digest(shape.map(({ part }) => part)), tables: synced };
@@ -63,7 +74,9 @@ async function checkCapture(db: Database, tables: readonly Table[]): Promise<Syn
     const id = ids.find(({ oid }) => oid === table.oid)?.id;
     const fault = id === undefined ? 'it has never been captured' : captureFault(table, id, rows);
     if (id === undefined || fault !== undefined) {
-      throw new SetupError(`Changes of ${table.schema}.${table.name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+      throw new SetupError(
+        `Changes of ${table.schema}.${table.name} are not captured: ${fault}. Run \`tidemark migrate\`.`,
+      );
     }
     return { ...table, id };
   });

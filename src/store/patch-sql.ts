@@ -1,10 +1,10 @@
 /** The statements that yield a header and a patch in one snapshot, as COPY text. */
 import type { Snapshot } from '../protocol/snapshot.js';
+import { identifier } from '../sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Stand } from '../view/rewrite.js';
 import { render, type Template } from '../view/syntax.js';
-import { identifier } from '../sql.js';
 import { type SyncedTable, stateQueries, states } from './states.js';
 
 /**
@@ -72,7 +72,10 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
   const focuses = changed.flatMap((id, focus) => (id === undefined ? [] : [{ id, focus }]));
   const now = asof.map((): Stand => 'now');
   const affected = (stand: (id: number) => string, others: Stand[]) =>
-    distinctByKey(view, focuses.map(({ id, focus }) => standing(others.with(focus, stand(id)), focus)));
+    distinctByKey(
+      view,
+      focuses.map(({ id, focus }) => standing(others.with(focus, stand(id)), focus)),
+    );
   const lost = `tidemark_lost_${index}`;
   return {
     queries: [

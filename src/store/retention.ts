@@ -1,7 +1,8 @@
 /** Keeps the change log from growing for ever. */
 import type { Database } from '../db/database.js';
 
-const insertTick = 'insert into tidemark.tick (xmin) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
+const insertTick =
+  'insert into tidemark.tick (xmin) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
 
 /** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
 const raiseHorizon = `

@@ -1,7 +1,7 @@
 /** The states of a table between a snapshot and now, as WITH queries over the change log. */
 import type { Table } from '../db/catalog.js';
-import { identifier } from '../sql.js';
 import type { Snapshot } from '../protocol/snapshot.js';
+import { identifier } from '../sql.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {

@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.js';
 import type { Table } from '../db/catalog.js';
+import type { Database } from '../db/database.js';
 import { type Installation, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';

@@ -5,10 +5,10 @@ import { digest, nextOrder, type OpenedCookie, openCookie, orderOf, sealCookie }
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
+import type { UserContext } from '../registry/mutators.js';
 import { type Header, type HeaderInput, headerQuery, probe } from '../store/header.js';
 import { deltaPatch, fullPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
-import type { UserContext } from '../registry/mutators.js';
 import type { Caller } from './caller.js';
 import type { CurrentInstallation } from './current-installation.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
@@ -47,7 +47,8 @@ export class Puller<Context extends UserContext> {
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
       return await new Pull(this.#options.database, installation, views, request, caller).answer();
     } catch (error) {
-      if (error instanceof SetupError) throw unavailable('The server is not set up to answer; its log says why.', error);
+      if (error instanceof SetupError)
+        throw unavailable('The server is not set up to answer; its log says why.', error);
       if (isTransient(error)) throw unavailable('The database cannot answer now. Try again.', error);
       throw error;
     }
@@ -107,10 +108,7 @@ class Pull {
   }
 
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
-  async #delta(
-    cookie: OpenedCookie,
-    plan: Plan & { kind: 'delta' },
-  ): Promise<{ body: PullBody } | { retry: Plan }> {
+  async #delta(cookie: OpenedCookie, plan: Plan & { kind: 'delta' }): Promise<{ body: PullBody } | { retry: Plan }> {
     const tables = this.#installation.tables.filter((table) => plan.tables.includes(table.id));
     const header = headerQuery(this.#headerInput(cookie));
     const patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));

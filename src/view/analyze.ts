@@ -5,7 +5,7 @@ import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { type FunctionUse, inspect, type Occurrence } from './inspect.js';
 import { type Choice, chooseStrategy } from './strategy.js';
-import { parseSelect, parserLoaded, type Tree } from './syntax.js';
+import { parserLoaded, parseSelect, type Tree } from './syntax.js';
 
 export interface Analysis extends Choice {
   readonly select: Tree;
@@ -26,7 +26,9 @@ export async function analyze(db: Database, text: string): Promise<Analysis> {
   checkFunctions(functions, facts);
   const unstable = await findUnstableOperators(db, operators);
   if (unstable.length > 0) {
-    throw new SetupError(`it uses the operator ${unstable[0]}, whose function is not declared IMMUTABLE. Declare it so if it is`);
+    throw new SetupError(
+      `it uses the operator ${unstable[0]}, whose function is not declared IMMUTABLE. Declare it so if it is`,
+    );
   }
   const tables: Table[] = [];
   for (const occurrence of occurrences) tables.push(await followable(db, occurrence));
@@ -70,17 +72,21 @@ async function followable(db: Database, occurrence: Occurrence): Promise<Table> 
 }
 
 function obstacleTo(table: Table): string | undefined {
-  if (table.kind === 'v') return 'which is an SQL view. Write its query into the client view: changes are followed on tables';
+  if (table.kind === 'v')
+    return 'which is an SQL view. Write its query into the client view: changes are followed on tables';
   if (table.kind !== 'r' && table.kind !== 'p') {
     return 'which is no ordinary table: a materialized view, foreign table or catalog cannot be followed. Read the tables behind it';
   }
   if (table.schema === 'pg_catalog' || table.schema === 'information_schema') {
     return 'which is a system catalog: its changes cannot be followed. Keep what the view needs in a table';
   }
-  if (table.persistence === 'u') return 'which is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED';
-  if (table.persistence === 't') return 'which is a temporary table that other connections do not see. Use a permanent one';
+  if (table.persistence === 'u')
+    return 'which is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED';
+  if (table.persistence === 't')
+    return 'which is a temporary table that other connections do not see. Use a permanent one';
   if (table.isPartition) return 'which is a partition. Read its parent table';
-  if (table.hasInheritanceChildren) return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
+  if (table.hasInheritanceChildren)
+    return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
   if (table.primaryKey.length === 0) return 'which has no primary key. Add one: ALTER TABLE … ADD PRIMARY KEY (…)';
   if (table.rowSecurity) {
     return 'which has row-level security for the connected role: the change log would not obey it. Connect as the owner or a role with BYPASSRLS, and say in the view who sees what';

@@ -62,12 +62,15 @@ export function compileView(
 function checkColumns(columns: readonly ResultColumn[], key: readonly string[]): void {
   const names = columns.map((column) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new SetupError(`it has two columns called ${twice}. Give one of them another name with AS`);
+  if (twice !== undefined)
+    throw new SetupError(`it has two columns called ${twice}. Give one of them another name with AS`);
   if (names.includes('?column?')) throw new SetupError('it has a column without a name. Give it one with AS');
   const missing = key.find((column) => !names.includes(column));
   if (key.length === 0) throw new SetupError('it has no key. Name the column, or columns, that identify a row');
   if (missing !== undefined) {
-    throw new SetupError(`its key names the column ${missing}, which the query does not return. It returns: ${names.join(', ')}`);
+    throw new SetupError(
+      `its key names the column ${missing}, which the query does not return. It returns: ${names.join(', ')}`,
+    );
   }
 }
 

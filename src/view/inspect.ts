@@ -73,11 +73,14 @@ function checkSelect(select: Tree): void {
 function checkAggregateOrder(select: Tree): void {
   const from = (select.fromClause ?? []) as Tree[];
   const fromSorted =
-    from.length === 1 && Boolean(((from[0]!.RangeSubselect as Tree)?.subquery as { SelectStmt: Tree })?.SelectStmt?.sortClause);
+    from.length === 1 &&
+    Boolean(((from[0]!.RangeSubselect as Tree)?.subquery as { SelectStmt: Tree })?.SelectStmt?.sortClause);
   for (const { type, node } of visits(select.targetList)) {
     const name = type === 'FuncCall' ? names(node.funcname).at(-1)! : '';
     if (orderSensitive.has(name) && !node.agg_order && !fromSorted) {
-      throw new SetupError(`it uses ${name} without an order. Write ${name}(… ORDER BY …) so that equal data give equal results`);
+      throw new SetupError(
+        `it uses ${name} without an order. Write ${name}(… ORDER BY …) so that equal data give equal results`,
+      );
     }
   }
 }

@@ -55,7 +55,8 @@ function checkSelect(select: Tree, aggregates: ReadonlySet<string>): void {
     throw new NotMonotone('it has DISTINCT ON');
   }
   for (const item of (select.fromClause ?? []) as Tree[]) checkFrom(item, aggregates);
-  for (const target of (select.targetList ?? []) as { ResTarget: Tree }[]) checkScalar(target.ResTarget.val, aggregates);
+  for (const target of (select.targetList ?? []) as { ResTarget: Tree }[])
+    checkScalar(target.ResTarget.val, aggregates);
   checkCondition(select.whereClause, aggregates);
 }
 

@@ -1,0 +1,21 @@
+/** One real Postgres for the whole run, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded } from '../src/db/embedded.js';
+
+export default async function startCluster(): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
+  const name = process.env.TIDEMARK_TEST_POSTGRES;
+  const cluster = await startEmbedded({
+    directory,
+    settings: { fsync: 'off', max_connections: '300', max_prepared_transactions: '5' },
+    ...(name && { binaries: fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url)) }),
+  });
+  process.env.TIDEMARK_TEST_CLUSTER = cluster.url;
+  return async () => {
+    await cluster.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
