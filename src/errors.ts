@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'mutation-gap'
   | 'body-too-large'
   | 'unsupported-media-type'
+  | 'too-many-requests'
   | 'internal'
   | 'client-record-lost'
   | 'mutate-endpoint-failed'
@@ -40,6 +41,8 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'body-too-large': { status: 413, title: 'The request body is too large' },
   /** The body is not declared as `application/json`. */
   'unsupported-media-type': { status: 415, title: 'The content type must be application/json' },
+  /** More requests than are allowed. Retry after the time in `Retry-After`. */
+  'too-many-requests': { status: 429, title: 'There are too many requests' },
   /** Something failed that the caller cannot mend. The log has the cause under the request ID. */
   internal: { status: 500, title: 'The server failed' },
   /** The request names a client with applied mutations of which the server has no record. */

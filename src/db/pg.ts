@@ -3,7 +3,7 @@ import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
 import type { Database, ResultColumn, Statement } from './database.js';
 import { codeOf } from './sqlstate.js';
-import { transact } from './transact.js';
+import { createTransact } from './transact.js';
 
 export interface PoolOptions {
   /** The most connections held at once. Default 10. */
@@ -27,7 +27,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     query: <Row>(statement: Statement) => query<Row>(pool, statement),
     describe: (text, parameterCount) => describe(pool, text, parameterCount),
     copy: (text) => readCopy(pool, text),
-    transact: (work) => transact(pool, work),
+    transact: createTransact(pool),
     async close() {
       if (typeof source === 'string') await pool.end();
       pool.off('error', onError);

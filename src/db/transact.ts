@@ -3,11 +3,13 @@ import type { ClientBase, Pool } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
 import { ConnectionLostError, isRetryable } from './sqlstate.js';
 
-/** How often a transaction is tried before its serialization failure or deadlock is passed on. */
-export const MAX_ATTEMPTS = 10;
+/** A transaction is tried so often alongside others … */
+const FREE_ATTEMPTS = 2;
+/** … and then so often more, while other retries wait. */
+const QUEUED_ATTEMPTS = 18;
 
-const FIRST_BACKOFF_MS = 5;
-const LAST_BACKOFF_MS = 400;
+const FIRST_BACKOFF_MS = 2;
+const LAST_BACKOFF_MS = 50;
 
 /** The work swallowed the error of a statement, so Postgres rolled its transaction back instead of committing it. */
 export class SwallowedErrorError extends Error {
@@ -19,21 +21,52 @@ export class TransactionEndedError extends Error {
   override readonly name = 'TransactionEndedError';
 }
 
+/** Runs transactions in which `work` may be tried again. */
+export type Transact = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;
+
 /**
- * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
- * Serialization failures and deadlocks are tried again, with another connection and after a random pause. So are
- * swallowed errors, since the one swallowed may have been of that kind.
+ * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
+ *
+ * Serialization failures and deadlocks are tried again after a random pause, with any connection of the pool. When that
+ * does not help, retries go one after the other: many writers of one row would go on failing each other for ever.
+ * Swallowed errors are tried again too, for the one swallowed may have been of that kind.
  */
-export async function transact<T>(pool: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+export function createTransact(pool: Pool): Transact {
+  const inTurn = createQueue();
+  return async (work) => {
+    const attempt = async () => attemptOnce(await checkOut(pool), work);
     try {
-      return await attemptOnce(await checkOut(pool), work);
+      return await retry(attempt, FREE_ATTEMPTS);
     } catch (error) {
-      const again = isRetryable(error) || error instanceof SwallowedErrorError;
-      if (!again || attempt === MAX_ATTEMPTS) throw error;
-      await sleep(Math.random() * Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+      if (!mayPass(error)) throw error;
+      return await inTurn(() => retry(attempt, QUEUED_ATTEMPTS));
+    }
+  };
+}
+
+async function retry<T>(attempt: () => Promise<T>, attempts: number): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (made === attempts || !mayPass(error)) throw error;
+      await sleep(Math.random() * Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** made));
     }
   }
+}
+
+function mayPass(error: unknown): boolean {
+  return isRetryable(error) || error instanceof SwallowedErrorError;
+}
+
+/** Runs what it is given one after the other. */
+function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const result = last.then(run);
+    last = result.catch(() => {});
+    return result;
+  };
 }
 
 async function attemptOnce<T>(checkout: Checkout, work: (client: ClientBase) => Promise<T>): Promise<T> {

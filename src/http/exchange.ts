@@ -1,0 +1,90 @@
+import type { Problem } from '../errors.js';
+import { describeError, type Logger, withFields } from '../log.js';
+import { problemBody, toProblem } from './problem.js';
+import { type RequestID, requestIDOf } from './request-id.js';
+import { type StreamEnd, toBody } from './stream.js';
+
+/** One request on its way to its response. */
+export interface Exchange {
+  readonly request: Request;
+  readonly requestID: RequestID;
+  /** Adds the request ID to every line. */
+  readonly log: Logger;
+}
+
+/** JSON text, whole or in pieces. It is answered with status 200; everything else is thrown. */
+export type Answer = string | AsyncIterable<Uint8Array>;
+
+/** A request as the router passes it on. */
+export interface Incoming {
+  readonly request: Request;
+  readonly path: string;
+  /** What the adapter of the runtime says besides. */
+  readonly env: unknown;
+}
+
+/** The only place where failures become responses, and where requests are logged. */
+export async function respond(
+  { request, path, env }: Incoming,
+  log: Logger,
+  handler: (exchange: Exchange) => Promise<Answer>,
+): Promise<Response> {
+  const started = performance.now();
+  const requestID = requestIDOf(request.headers);
+  const requestLog = withFields(log, { requestID: requestID.value });
+  const { method } = request;
+  const logEnd = (status: number, fields: object = {}) => {
+    const level = path === '/healthz' || path === '/readyz' ? 'debug' : 'info';
+    requestLog[level]({ method, path, status, ms: Math.round(performance.now() - started), ...fields }, 'Request');
+  };
+  try {
+    const answer = await handler({ request, requestID, log: requestLog });
+    if (typeof answer !== 'string') {
+      const onEnd = (end: StreamEnd) => {
+        if (end.outcome === 'failed') {
+          requestLog.error({ error: describeError(end.error) }, 'A response broke off');
+        }
+        logEnd(200, { outcome: end.outcome });
+      };
+      const body = await toBody(answer, { onEnd, breakOff: () => destroyConnection(env) });
+      return new Response(body, { headers: headersOf(requestID) });
+    }
+    logEnd(200);
+    return new Response(answer, { headers: headersOf(requestID) });
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.status >= 500) logFailure(requestLog, problem);
+    logEnd(problem.status, { code: problem.code });
+    return new Response(problemBody(problem, requestID.value), {
+      status: problem.status,
+      headers: { ...problem.headers, ...headersOf(requestID), 'Content-Type': 'application/problem+json' },
+    });
+  }
+}
+
+/** Set before the body goes out: changing a response's headers afterwards costs half the throughput. */
+function headersOf(requestID: RequestID): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'private, no-store',
+    'X-Request-ID': requestID.value,
+  };
+}
+
+function logFailure(log: Logger, problem: Problem): void {
+  const { code, message: detail, cause } = problem;
+  const level = code === 'internal' ? 'error' : 'warn';
+  log[level]({ code, detail, ...(cause !== undefined && { error: describeError(cause) }) }, 'A request failed');
+}
+
+/**
+ * Under Node's HTTP server, a response that has begun is broken off by its own `destroy`: an errored stream would be
+ * printed to the console by the adapter.
+ */
+function destroyConnection(env: unknown): boolean {
+  if (typeof env !== 'object' || env === null || !('outgoing' in env)) return false;
+  const outgoing = env.outgoing as { readonly headersSent: boolean; destroy(): void };
+  if (!outgoing.headersSent) return false;
+  outgoing.destroy();
+  return true;
+}

@@ -1,0 +1,79 @@
+import { Problem } from '../errors.js';
+import { isStorableText } from '../protocol/fields.js';
+import { parseJSON } from '../protocol/json.js';
+import type { ProtocolError } from '../protocol/protocol-error.js';
+import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
+import { decodePushRequest } from '../protocol/push.js';
+import type { UserContext } from '../registry/mutators.js';
+import type { Caller } from '../sync/caller.js';
+import type { Forward } from '../sync/forward.js';
+import type { Push } from '../sync/push.js';
+import { decodeText, readBody } from './body.js';
+import type { Answer, Exchange } from './exchange.js';
+
+/** Answers a pull: one of the protocol's refusals, or the JSON text of the OK response. */
+export type Pull<Context extends UserContext> = (
+  request: PullRequest,
+  caller: Caller<Context>,
+) => Promise<ProtocolError | Answer>;
+
+/**
+ * Says who sends a request, or null when nobody is known. It must leave the body alone.
+ * A Problem that it throws is the answer; anything else is an internal error.
+ */
+export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
+
+/** The pull endpoint. `limit` is in bytes. */
+export async function handlePull<Context extends UserContext>(
+  exchange: Exchange,
+  authenticate: Authenticate<Context>,
+  pull: Pull<Context>,
+  limit: number,
+): Promise<Answer> {
+  const caller = await identify(exchange, authenticate);
+  const body = decodeText(await readBody(exchange.request, limit));
+  const request = decodePullRequest(parseJSON(body));
+  const answer = 'error' in request ? request : await pull(request, caller);
+  return typeof answer === 'string' || Symbol.asyncIterator in answer ? answer : JSON.stringify(answer);
+}
+
+/** The push endpoint. `limit` is in bytes. */
+export async function handlePush<Context extends UserContext>(
+  exchange: Exchange,
+  authenticate: Authenticate<Context>,
+  push: Push<Context> | { readonly forward: Forward },
+  limit: number,
+): Promise<Answer> {
+  const caller = await identify(exchange, authenticate);
+  const body = await readBody(exchange.request, limit);
+  const request = decodePushRequest(parseJSON(decodeText(body), { exactNumbers: true }));
+  if ('error' in request) return JSON.stringify(request);
+  const refusal =
+    typeof push === 'function'
+      ? await push(request, caller)
+      : await push.forward({
+          body,
+          authorization: exchange.request.headers.get('Authorization'),
+          requestID: exchange.requestID,
+          log: exchange.log,
+        });
+  return refusal === null ? '{}' : JSON.stringify(refusal);
+}
+
+async function identify<Context extends UserContext>(
+  { request, requestID, log }: Exchange,
+  authenticate: Authenticate<Context>,
+): Promise<Caller<Context>> {
+  const context = await authenticate(request);
+  if (context === null) {
+    throw new Problem('unauthenticated', 'The request carries no valid authorization', {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
+  }
+  const { userID } = context;
+  // Two users must never become one on their way into the database.
+  if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
+    throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
+  }
+  return { context, requestID: requestID.value, log };
+}

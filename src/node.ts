@@ -1,0 +1,104 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { describeError, type Logger } from './log.js';
+
+/** What is served: requests go to `fetch`, and `close` lets go of everything it holds. */
+export interface Service {
+  fetch(request: Request, env?: unknown): Response | Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly log: Logger;
+  /** Default 3000; 0 takes any free port. */
+  readonly port?: number;
+  /** Default: all addresses. */
+  readonly hostname?: string;
+  /** Milliseconds that running requests have to finish after `stop`. Default 10,000. */
+  readonly drainMs?: number;
+  /** Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Default true. */
+  readonly signals?: boolean;
+}
+
+export interface Listening {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Takes no more requests, lets the running ones finish, then closes the service. Repeated calls wait for the first. */
+  stop(): Promise<void>;
+}
+
+/** A request's headers, and the whole request, must arrive within so many milliseconds. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+/** Longer than the idle timeout of the usual load balancers, which would otherwise reuse a connection as it closes. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const SWEEP_MS = 50;
+
+/** Serves on Node's HTTP server. Resolves when it listens; rejects when it cannot, for example with `EADDRINUSE`. */
+export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
+  const { log, port = 3000, hostname, drainMs = 10_000, signals = true } = options;
+  const server = createAdaptorServer({
+    fetch: (request, env) => service.fetch(request, env),
+    serverOptions: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, hostname, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const url = urlOf(server.address() as AddressInfo);
+  log.info({ url }, 'Listening');
+
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= drain(server, drainMs).then(() => service.close());
+    return stopped;
+  };
+  if (!signals) return { url, stop };
+  const ignoreSignals = stopOnSignals(stop, log);
+  return { url, stop: () => stop().finally(ignoreSignals) };
+}
+
+async function drain(server: Server, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection is idle again only when its last response is out.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}
+
+function stopOnSignals(stop: () => Promise<void>, log: Logger): () => void {
+  let signalled = false;
+  const onSignal = async (signal: NodeJS.Signals) => {
+    if (signalled) process.exit(1);
+    signalled = true;
+    log.info({ signal }, 'Stopping');
+    try {
+      await stop();
+      process.exit(0);
+    } catch (error) {
+      log.error({ error: describeError(error) }, 'Stopping failed');
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return () => {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+  };
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address;
+  return `http://${family === 'IPv6' && host === address ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,97 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ClientBase } from 'pg';
+import { SetupError } from '../errors.js';
+
+/** What `authenticate` says about the caller. An application adds fields of its own. */
+export interface UserContext {
+  /** Owns the client groups that it pushes first. Not empty. */
+  readonly userID: string;
+}
+
+/** What a mutator's function is called with. */
+export interface MutatorCall<Args, Tx, Context> {
+  /** The open transaction. It is committed together with the client's lastMutationID. */
+  readonly tx: Tx;
+  /** The mutation's args: what the validator made of them, or the JSON value as it came when there is no validator. */
+  readonly args: Args;
+  /** Who calls. */
+  readonly ctx: Context;
+}
+
+/** What the documentation says about a mutator. */
+export interface MutatorDocs {
+  readonly summary?: string;
+  readonly description?: string;
+}
+
+/** A mutator as plain data. `run` expects args that have passed the validator. */
+export interface Mutator<Tx = ClientBase, Context = UserContext> extends MutatorDocs {
+  readonly validator: StandardSchemaV1 | undefined;
+  readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
+}
+
+/** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype, …) for its args. */
+export interface DefineMutator<Tx, Context> {
+  <Validator extends StandardSchemaV1>(
+    validator: Validator,
+    run: (call: MutatorCall<StandardSchemaV1.InferOutput<Validator>, Tx, Context>) => unknown,
+    docs?: MutatorDocs,
+  ): Mutator<Tx, Context>;
+  (run: (call: MutatorCall<unknown, Tx, Context>) => unknown, docs?: MutatorDocs): Mutator<Tx, Context>;
+}
+
+/**
+ * `defineMutator` for an application's own context and transaction types, named once:
+ * `const defineMutator = mutatorFor<Context, Transaction>();`
+ */
+export function mutatorFor<Context extends UserContext, Tx = ClientBase>(): DefineMutator<Tx, Context> {
+  type Run = Mutator<Tx, Context>['run'];
+  return (first: StandardSchemaV1 | Run, second?: Run | MutatorDocs, third?: MutatorDocs): Mutator<Tx, Context> => {
+    // A validator may be a function too (arktype's are): what tells them apart is the standard's own property.
+    if ('~standard' in first) return { ...third, validator: first, run: second as Run };
+    return { ...(second as MutatorDocs | undefined), validator: undefined, run: first };
+  };
+}
+
+/** Defines a mutator whose `tx` is a `pg` client and whose `ctx` is the user's ID. */
+export const defineMutator: DefineMutator<ClientBase, UserContext> = mutatorFor<UserContext>();
+
+/** Mutators under their names, nested as the application likes: `{list: {create: …}}` names `list.create`. */
+export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
+  readonly [name: string]: Mutator<Tx, Context> | MutatorTree<Tx, Context>;
+}
+
+/** The registry: every mutator by its dot name. Names come from outside, so they are only ever looked up in this Map. */
+export type Mutators<Tx = ClientBase, Context = UserContext> = ReadonlyMap<string, Mutator<Tx, Context>>;
+
+/**
+ * Collects an application's mutators, once. Keys may hold dots themselves: `{'list.create': …}`.
+ * @throws SetupError that lists every name with an empty segment and every name defined twice.
+ */
+export function defineMutators<Tx = ClientBase, Context = UserContext>(
+  tree: MutatorTree<Tx, Context>,
+): Mutators<Tx, Context> {
+  const mutators = new Map<string, Mutator<Tx, Context>>();
+  const faults: string[] = [];
+  const collect = (node: MutatorTree<Tx, Context>, prefix: string): void => {
+    for (const [key, child] of Object.entries(node)) {
+      const name = prefix + key;
+      if (isMutator(child)) {
+        if (name.split('.').includes('')) faults.push(`"${name}" has an empty segment`);
+        else if (mutators.has(name)) faults.push(`"${name}" is defined twice`);
+        else mutators.set(name, child);
+      } else if (typeof child === 'object' && child !== null) {
+        collect(child, `${name}.`);
+      } else {
+        faults.push(`"${name}" is not a mutator: wrap its function in defineMutator`);
+      }
+    }
+  };
+  collect(tree, '');
+  if (faults.length > 0) throw new SetupError(`The mutators cannot be served: ${faults.join('; ')}.`);
+  return mutators;
+}
+
+function isMutator<Tx, Context>(node: Mutator<Tx, Context> | MutatorTree<Tx, Context>): node is Mutator<Tx, Context> {
+  return typeof node === 'object' && node !== null && typeof node.run === 'function';
+}

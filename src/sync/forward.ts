@@ -1,0 +1,127 @@
+import { Problem, type ProblemCode } from '../errors.js';
+import { describeError, type Logger } from '../log.js';
+import type { ProtocolError } from '../protocol/protocol-error.js';
+
+export interface ForwardOptions {
+  /** The application's mutate endpoint. */
+  readonly url: string;
+  /** Sent as `X-Api-Key`. */
+  readonly apiKey?: string;
+  /** Milliseconds until the whole answer must be there. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Default: the platform's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** A push as it came in. */
+export interface ForwardedPush {
+  /** The exact bytes. */
+  readonly body: Uint8Array;
+  readonly authorization: string | null;
+  readonly requestID: { readonly header: string; readonly value: string };
+  readonly log: Logger;
+}
+
+/**
+ * Has the application's mutate endpoint apply a push. Null when it did; else one of the protocol's refusals.
+ * Nothing else that the endpoint says reaches the caller.
+ * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
+ * else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
+ */
+export type Forward = (push: ForwardedPush) => Promise<ProtocolError | null>;
+
+/** The longest answer that is read, in bytes: the protocol's own are below a hundred. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_LOGGED_LENGTH = 2_048;
+
+/** Refusals that mean the same here as they do there. */
+const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> = {
+  400: ['malformed-request', 'The mutate endpoint found the push malformed'],
+  401: ['unauthenticated', 'The mutate endpoint did not accept the authorization'],
+  403: ['forbidden', 'The mutate endpoint refused the push to this user'],
+  409: ['mutation-gap', 'The mutate endpoint misses a mutation before these'],
+  413: ['body-too-large', 'The push is too large for the mutate endpoint'],
+  415: ['unsupported-media-type', 'The mutate endpoint does not take this content type'],
+  429: ['too-many-requests', 'The mutate endpoint takes no more requests now'],
+  503: ['unavailable', 'The mutate endpoint is temporarily unavailable'],
+};
+
+export function createForward(options: ForwardOptions): Forward {
+  return async (push) => {
+    const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
+    try {
+      const response = await send(options, push, signal);
+      const text = await readText(response);
+      if (response.status === 200) return decodeAnswer(text, push.log);
+      throw refusal(response, text, push.log);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw signal.aborted
+        ? new Problem('mutate-endpoint-timeout', 'The mutate endpoint did not answer in time', { cause: error })
+        : new Problem('mutate-endpoint-failed', 'The mutate endpoint could not be reached', { cause: error });
+    }
+  };
+}
+
+function send(options: ForwardOptions, push: ForwardedPush, signal: AbortSignal): Promise<Response> {
+  const headers = new Headers({ 'Content-Type': 'application/json', [push.requestID.header]: push.requestID.value });
+  if (push.authorization !== null) headers.set('Authorization', push.authorization);
+  if (options.apiKey !== undefined) headers.set('X-Api-Key', options.apiKey);
+  // A redirect would carry the authorization to wherever it points.
+  const init = {
+    method: 'POST',
+    headers,
+    body: push.body as Uint8Array<ArrayBuffer>,
+    redirect: 'manual',
+    signal,
+  } as const;
+  return (options.fetch ?? fetch)(options.url, init);
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength;
+    if (length > MAX_ANSWER_BYTES) throw new Problem('mutate-endpoint-failed', 'The mutate endpoint answered too much');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function decodeAnswer(text: string, log: Logger): ProtocolError | null {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch (error) {
+    log.warn(
+      { answer: text.slice(0, MAX_LOGGED_LENGTH), error: describeError(error) },
+      'The mutate endpoint sent no JSON',
+    );
+  }
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {
+    throw new Problem('mutate-endpoint-failed', 'The mutate endpoint did not answer with a JSON object');
+  }
+  const { error, versionType } = answer as Record<string, unknown>;
+  if (error === 'ClientStateNotFound') return { error };
+  if (error !== 'VersionNotSupported') return null;
+  const known = versionType === 'pull' || versionType === 'push' || versionType === 'schema';
+  return known ? { error, versionType } : { error };
+}
+
+function refusal(response: Response, text: string, log: Logger): Problem {
+  const { status } = response;
+  log.warn({ status, answer: text.slice(0, MAX_LOGGED_LENGTH) }, 'The mutate endpoint refused a push');
+  const same = sameStatus[status];
+  if (same === undefined) return new Problem('mutate-endpoint-failed', 'The mutate endpoint failed');
+  const [code, detail] = same;
+  return new Problem(code, detail, { headers: headersFor(status, response) });
+}
+
+function headersFor(status: number, response: Response): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+  if (status !== 429 && status !== 503) return {};
+  const retryAfter = response.headers.get('Retry-After') ?? '';
+  return { 'Retry-After': /^\d{1,6}$/.test(retryAfter) ? retryAfter : '1' };
+}
