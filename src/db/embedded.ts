@@ -4,7 +4,7 @@
  *   <directory>/postgres         the data
  *   <directory>/connection.json  port and password (mode 0600)
  *   <directory>/postgres.log     what Postgres and its tools say; put aside as postgres.log.1 at 10 MB
- *   <directory>/lock             the process that has the folder
+ *   <directory>/lock-*           the process that has the folder
  *   <directory>/binaries         a copy of the programs, if those in node_modules cannot be used
  *
  * When this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Where the guard is

@@ -24,7 +24,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { prepareBinaries } from '../../src/db/embedded/binaries.js';
 import { isRunning } from '../../src/db/embedded/processes.js';
 import { startServer } from '../../src/db/embedded/server.js';
-import { chooseServerUser } from '../../src/db/embedded/user.js';
+import { chooseServerUser, handOver } from '../../src/db/embedded/user.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/db/embedded.js';
 import { SetupError } from '../../src/errors.js';
 
@@ -232,10 +232,12 @@ describe('a folder with data', () => {
   });
 
   test('ignores marks of processes that are gone, though their IDs are in use again', async () => {
-    const other = spawn('sleep', ['60'], isRoot ? statOwner(directory) : {});
+    const owner = isRoot ? statOwner(directory) : {};
+    const other = spawn('sleep', ['60'], owner);
     children.push(other);
-    writeFileSync(join(directory, 'lock'), `${other.pid}\nearlier\n`);
+    writeFileSync(join(directory, `lock-${other.pid}-0123456789abcdef`), '');
     writeFileSync(join(directory, 'postgres/postmaster.pid'), `${other.pid}\n/elsewhere\n1\n1\n\n\n  1  1\nready\n`);
+    handOver(join(directory, 'postgres/postmaster.pid'), owner);
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
     expect(isRunning(other.pid!)).toBe(true);
