@@ -12,7 +12,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
@@ -153,11 +153,10 @@ function stopper({ installation, data, log }: Start, server: ChildProcess, relea
   };
 }
 
-/** A `.gitignore` keeps data and password out of the user's repository. */
+/** In a folder made here, a `.gitignore` keeps data and password out of the user's repository. */
 function makeFolder(directory: string): void {
-  mkdirSync(directory, { recursive: true });
-  const ignore = join(directory, '.gitignore');
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+  const isNew = mkdirSync(directory, { recursive: true }) !== undefined;
+  if (isNew) writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
 function otherVersion(data: string, found: number, major: number): string {
