@@ -26,7 +26,7 @@ export function captureFunctionName(id: number): string {
 function imageOf(table: Table): string {
   const layout = JSON.stringify(table.columns);
   const alike = table.members.every((member) => JSON.stringify(member.columns) === layout);
-  return alike ? 'o::text' : `row(${table.columns.map((column) => `o.${identifier(column)}`).join(', ')})::text`;
+  return alike ? '(o.*)::text' : `row(${table.columns.map((column) => `o.${identifier(column)}`).join(', ')})::text`;
 }
 
 /**
