@@ -18,15 +18,16 @@ create table tidemark.synced_table (
 
 -- The change log, written by the capture triggers.
 create table tidemark.change (
-  -- Orders the changes of one key: its row lock makes them follow one another.
   seq bigint generated always as identity,
   table_id integer not null,
   -- The top-level transaction that made the change.
   xid xid8 not null,
   -- The primary key's columns as text; null marks a TRUNCATE.
   key text[],
-  -- The row before the change, as a row literal; null for an insert.
-  old text
+  -- The row before the change, as a row literal; null where there was none.
+  old text,
+  -- The hash of the row after the change; null where there is none.
+  new_hash bigint
 );
 create index change_table_id_xid on tidemark.change (table_id, xid);
 create index change_truncate on tidemark.change (xid) where key is null;
