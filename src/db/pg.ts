@@ -28,8 +28,9 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
     async close() {
+      // Our own pool keeps its listener: connections can still break while they close.
       if (typeof source === 'string') await pool.end();
-      pool.off('error', onError);
+      else pool.off('error', onError);
     },
   };
 }

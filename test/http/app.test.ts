@@ -127,6 +127,17 @@ describe('authentication', () => {
     await expectProblem(response, 503, 'unavailable');
   });
 
+  test("a body that authenticate has read is its mistake, not the client's", async () => {
+    const { post, lines } = setUp({
+      authenticate: async (request) => {
+        await request.text();
+        return { userID: 'u' };
+      },
+    });
+    await expectProblem(await post('/sync/pull', pull), 500, 'internal');
+    expect(JSON.stringify(lines)).toContain('has read the body');
+  });
+
   test.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
     const { post } = setUp({ authenticate: () => ({ userID }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
