@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientBase, Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
 import { ConnectionLostError, isRetryable } from './sqlstate.js';
 
@@ -22,7 +22,7 @@ export class TransactionEndedError extends Error {
 }
 
 /** Runs transactions in which `work` may be tried again. */
-export type Transact = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;
+export type Transact = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
@@ -69,7 +69,7 @@ function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function attemptOnce<T>(checkout: Checkout, work: (client: ClientBase) => Promise<T>): Promise<T> {
+async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const { client } = checkout;
   let sound = false;
   try {
