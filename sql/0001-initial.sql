@@ -54,6 +54,18 @@ begin
 end
 $$;
 
+-- A statement that waited for a TRUNCATE finds the table empty even where its snapshot was taken before: TRUNCATE does not keep
+-- row versions. Being volatile, this function sees what has been committed while the statement waited.
+create function tidemark.truncated_since(seen pg_snapshot, tables integer[]) returns boolean
+language plpgsql volatile parallel restricted as $$
+begin
+  return exists (
+    select from tidemark.change
+    where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
+  );
+end
+$$;
+
 -- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given time.
 create table tidemark.tick (
   at timestamptz primary key default clock_timestamp(),
