@@ -79,7 +79,10 @@ export class Bench {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
     await replica.setUp();
-    return new Judge(await describeViews(client, specs), new History(client), replica, report);
+    const pool = new pg.Pool({ connectionString: url, max: 4 });
+    pool.on('error', () => {});
+    this.#closers.push(() => pool.end());
+    return new Judge(await describeViews(client, specs), new History(pool), replica, report);
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@
  * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of events
  * within a transaction does not matter; between transactions the row's lock orders them.
  */
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { type OracleTable, tables } from './schema.js';
 import { Seen } from './snapshots.js';
 
@@ -75,19 +75,19 @@ interface Relation {
 export type State = ReadonlyMap<string, ReadonlyMap<string, Version>>;
 
 export class History {
-  readonly #client: Client;
+  readonly #pool: Pool;
   readonly #relations = new Map<string, Relation>(
     tables.map((table) => [nameOf(table), { versions: new Map(), truncates: [] }]),
   );
   #read = new Seen('1:1:');
   #forgotten: Seen | undefined;
 
-  constructor(client: Client) {
-    this.#client = client;
+  constructor(pool: Pool) {
+    this.#pool = pool;
   }
 
   async snapshot(): Promise<Seen> {
-    const { rows } = await this.#client.query<{ snapshot: string }>({
+    const { rows } = await this.#pool.query<{ snapshot: string }>({
       name: 'snapshot',
       text: 'select pg_current_snapshot()::text as snapshot',
     });
@@ -96,7 +96,7 @@ export class History {
 
   /** Reads what has been committed since the last time and returns the transactions, in the order of their changes. */
   async readOn(): Promise<bigint[]> {
-    const { rows } = await this.#client.query<HistoryRow>({
+    const { rows } = await this.#pool.query<HistoryRow>({
       name: 'read_on',
       text: `select s.snapshot, h.seq, h.xid, h.relation, h.key, h.image
         from (select pg_current_snapshot()::text as snapshot) s

@@ -83,24 +83,26 @@ export class Replica {
 
 /** Every view's rows by the client's keys, as the database of the client has them now. */
 export async function fullRead(client: Client, views: readonly OracleView[], userID: string): Promise<Holding> {
-  const results = await Promise.all(
-    views.map(async (view) => {
-      const { text, values } = view.query(userID);
-      const columns = view.columns.map(({ name, exact }) => `q."${name}"${exact ? '::text' : ''} as "${name}"`);
-      const { rows } = await client.query<{ key: string[]; line: string }>({
-        name: view.name,
-        text: `select array[${view.key.map((column) => `q."${column}"::text`).join()}] as key,
-          (select row_to_json(line)::text from (select ${columns.join(', ')}) line) as line
-          from (${text}) q`,
-        values: [...values],
-      });
-      return rows.map(({ key, line }) => [keyOf(view, key), comparable(view, JSON.parse(line))] as const);
-    }),
-  );
   const holding = new Map<string, string>();
-  for (const [key, value] of results.flat()) {
-    if (holding.has(key)) throw new Error(`the oracle's view has two rows with the key ${key}`);
-    holding.set(key, value);
+  for (const view of views) {
+    for (const { key, line } of await rowsOf(client, view, userID)) {
+      const clientKey = keyOf(view, key);
+      if (holding.has(clientKey)) throw new Error(`the oracle's view has two rows with the key ${clientKey}`);
+      holding.set(clientKey, comparable(view, JSON.parse(line)));
+    }
   }
   return holding;
+}
+
+async function rowsOf(client: Client, view: OracleView, userID: string): Promise<{ key: string[]; line: string }[]> {
+  const { text, values } = view.query(userID);
+  const columns = view.columns.map(({ name, exact }) => `q."${name}"${exact ? '::text' : ''} as "${name}"`);
+  const { rows } = await client.query<{ key: string[]; line: string }>({
+    name: view.name,
+    text: `select array[${view.key.map((column) => `q."${column}"::text`).join()}] as key,
+      (select row_to_json(line.*)::text from (select ${columns.join(', ')}) line) as line
+      from (${text}) q`,
+    values: [...values],
+  });
+  return rows;
 }

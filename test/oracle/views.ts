@@ -152,16 +152,16 @@ function valuesOf(text: string, userID: string): string[] {
 const exactTypes = new Set([20, 1700]); // int8, numeric
 
 /** Adds what the database says of the columns. */
-export function describeViews(client: Client, specs: readonly ViewSpec[]): Promise<OracleView[]> {
-  return Promise.all(
-    specs.map(async (spec) => {
-      const query = (userID: string) => ({ text: spec.text, values: valuesOf(spec.text, userID) });
-      const { text, values } = query('');
-      const { fields } = await client.query({ text: `select * from (${text}) q limit 0`, values });
-      const columns = fields.map(({ name, dataTypeID }) => ({ name, exact: exactTypes.has(dataTypeID) }));
-      return { ...spec, query, columns };
-    }),
-  );
+export async function describeViews(client: Client, specs: readonly ViewSpec[]): Promise<OracleView[]> {
+  const views: OracleView[] = [];
+  for (const spec of specs) {
+    const query = (userID: string) => ({ text: spec.text, values: valuesOf(spec.text, userID) });
+    const { text, values } = query('');
+    const { fields } = await client.query({ text: `select * from (${text}) q limit 0`, values });
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, exact: exactTypes.has(dataTypeID) }));
+    views.push({ ...spec, query, columns });
+  }
+  return views;
 }
 
 export function keyOf(view: ViewSpec, parts: readonly string[]): string {

@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly holdMs?: number;
 }
 
-const longestPauseMs = 8;
+const longestPauseMs = 60;
 
 export function transactionsOf({ committed, rolledBack, failed }: WorkloadCounts): number {
   return committed + rolledBack + failed;
