@@ -20,6 +20,8 @@ export interface OracleOptions {
   readonly cluster: string;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
+  /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
+  readonly pauseMs?: number;
   readonly stopAtDifference?: boolean;
   readonly progress?: (message: string) => void;
 }
@@ -96,7 +98,8 @@ class Run {
 
   #write(): Promise<void>[] {
     const { writers, random } = this.#parts;
-    const common = { gate: this.#gate, counts: this.#workload, isOver: this.#isOver };
+    const { pauseMs = 60 } = this.#options;
+    const common = { gate: this.#gate, counts: this.#workload, isOver: this.#isOver, pauseMs };
     return writers.map((client, i) =>
       write({ ...common, client, random: random.stream(i), holdMs: i === 0 ? holdMs : 0 }),
     );

@@ -19,21 +19,21 @@ export interface WriterOptions {
   readonly gate: Gate;
   readonly counts: WorkloadCounts;
   readonly isOver: () => boolean;
+  /** The longest pause between transactions, in milliseconds. */
+  readonly pauseMs: number;
   /** The longest that a transaction is held open before its end, in milliseconds. */
   readonly holdMs?: number;
 }
-
-const longestPauseMs = 60;
 
 export function transactionsOf({ committed, rolledBack, failed }: WorkloadCounts): number {
   return committed + rolledBack + failed;
 }
 
-export async function write({ client, random, gate, counts, isOver, holdMs }: WriterOptions): Promise<void> {
+export async function write({ client, random, gate, counts, isOver, pauseMs, holdMs }: WriterOptions): Promise<void> {
   await client.query(`set deadlock_timeout = '30ms'; set lock_timeout = '3s'`);
   while (!isOver()) {
     await gate.pass(() => runTransaction(client, random, counts, holdMs));
-    await sleep(random.between(0, longestPauseMs));
+    await sleep(random.between(0, pauseMs));
   }
 }
 
