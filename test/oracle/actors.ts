@@ -49,7 +49,7 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
     actor(create(bob), quick),
     actor(seldom, slow),
     actor(forking, quick, async (own) => {
-      if (own.chance(0.1)) forking.fork(eager, newGroup());
+      if (own.chance(0.25)) forking.fork(eager, newGroup());
       await forking.pull();
     }),
     actor(lost, 4 * quick, (own) => lost.pull(own.chance(0.2) ? spoilt(lost.cookie, own) : lost.cookie)),
