@@ -22,14 +22,23 @@ export function captureFunctionName(id: number): string {
 /**
  * The body of the function that writes a table's changes to the log: one row a key, with the old row's image.
  * An update that changes a key logs the old key with its image, and the new key as one that did not exist.
+ * Keys are compared as text: the type's own operators need not be on this function's search path. Columns that are
+ * generated when read have no value in a transition table; `stateQueries` computes them from the rest.
  */
 export function captureBody(id: number, table: Table): string {
   const key = (alias: string) => `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`)}]`;
-  const image = `row(${table.columns.map((column) => `o.${identifier(column)}`)})::text`;
-  const sameKey = table.primaryKey.map(({ name }) => `o.${identifier(name)} = n.${identifier(name)}`).join(' and ');
+  const isVirtual = (column: string) => table.virtualColumns.some(({ name }) => name === column);
+  const image = `row(${table.columns.map((column) => (isVirtual(column) ? 'null' : `o.${identifier(column)}`))})::text`;
+  const bytes = (alias: string, column: string) => `${alias}.${identifier(column)}::text collate "C"`;
+  const sameKey = table.primaryKey.map(({ name }) => `${bytes('o', name)} = ${bytes('n', name)}`).join(' and ');
   const log = 'insert into tidemark.change (table_id, xid, key, old)';
+  // A partition that has been detached keeps its triggers.
+  const detached = `
+  if pg_partition_root(tg_relid) is distinct from (select relation from tidemark.synced_table where id = ${id}) then
+    return null;
+  end if;`;
   return `
-begin
+begin${table.kind === 'p' ? detached : ''}
   case tg_op
   when 'INSERT' then
     ${log}
@@ -55,7 +64,8 @@ end
 /**
  * The statements that install capture on a table and its partitions, replacing what is there.
  * The function runs as its owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are
- * written as text. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
+ * written as text. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too. Readers go on meanwhile: only
+ * writers must wait, which a DROP TRIGGER would not leave at that.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
@@ -63,11 +73,12 @@ export function installCapture(id: number, table: Table): string[] {
     `create or replace function ${call}() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 as ${quotedText(captureBody(id, table))}`,
+    // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the owner.
+    `revoke all on function ${call}() from public`,
     ...table.members.flatMap((member) => {
       const relation = identifier(member.schema, member.name);
       return triggers.flatMap(({ name, event, referencing }) => [
-        `drop trigger if exists ${name} on ${relation}`,
-        `create trigger ${name} after ${event} on ${relation} ${referencing} for each statement execute function ${call}()`,
+        `create or replace trigger ${name} after ${event} on ${relation} ${referencing} for each statement execute function ${call}()`,
         `alter table ${relation} enable always trigger ${name}`,
       ]);
     }),

@@ -4,8 +4,8 @@ import type { ClientBase } from 'pg';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { captureBody, installCapture, triggerNames } from './capture.js';
-import type { Table } from './catalog.js';
-import type { Database } from './database.js';
+import { findTable, type Table } from './catalog.js';
+import type { Database, Statement } from './database.js';
 
 const folder = new URL('../../sql/', import.meta.url);
 
@@ -32,8 +32,7 @@ async function migrations(): Promise<Migration[]> {
  */
 export async function migrateSchema(db: Database, progress: Progress): Promise<void> {
   const known = await migrations();
-  await db.transact(async (client) => {
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
+  await oneAtATime(db, async (client) => {
     await client.query('create schema if not exists tidemark');
     await client.query(`create table if not exists tidemark.migration (
       version integer primary key, file text not null, applied_at timestamptz not null default now())`);
@@ -72,16 +71,32 @@ export function refuseNewer(installed: number, code: number): void {
 
 /** Installs change capture on each table where it is missing or does not fit. One transaction a table, to hold its lock briefly. */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
-  for (const table of tables) {
-    const label = `${table.schema}.${table.name}`;
-    await db.transact(async (client) => {
-      await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
-      const id = await register(client, table);
-      if (await captureFits(client, id, table)) return;
+  for (const found of tables) {
+    await oneAtATime(db, async (client) => {
+      const id = await register(client, found);
+      const label = `${found.schema}.${found.name}`;
+      const relation = identifier(found.schema, found.name);
+      if (await captureFits(client, id, found)) return;
       progress(`capturing changes of ${label}`);
+      // Its columns and partitions may have changed until the lock is there.
+      await client.query(`lock table ${relation} in share row exclusive mode`);
+      const query = async <Row>({ text, values = [] }: Statement) =>
+        (await client.query(text, [...values])).rows as Row[];
+      const table = await findTable({ query }, relation);
+      if (table?.oid !== found.oid)
+        throw new SetupError(`The table ${label} has been replaced meanwhile. Run it again.`);
       for (const statement of installCapture(id, table)) await client.query(statement);
     });
   }
+}
+
+/** READ COMMITTED: an older snapshot would not show what the others have done while this one waited. */
+function oneAtATime(db: Database, work: (client: ClientBase) => Promise<void>): Promise<void> {
+  return db.transact(async (client) => {
+    await client.query('set transaction isolation level read committed');
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
+    await work(client);
+  });
 }
 
 async function register(client: ClientBase, table: Table): Promise<number> {

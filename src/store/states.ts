@@ -46,8 +46,11 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
       select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}
     )`,
     `${states.minus(table.id)} as materialized (
-      select (image.r).*
-      from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
+      select ${imageColumns(table)}
+      from (
+        select (image.r).*
+        from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
+      ) i
     )`,
     // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first.
     `${states.asof(table.id)} as not materialized (
@@ -61,4 +64,14 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
       where u.tidemark_minus or c.k1 is null
     )`,
   ];
+}
+
+/** An image has no values for columns that are generated when read. */
+function imageColumns({ columns, virtualColumns }: Table): string {
+  return columns
+    .map((column) => {
+      const virtual = virtualColumns.find(({ name }) => name === column);
+      return virtual ? `(${virtual.expression}) as ${identifier(column)}` : identifier(column);
+    })
+    .join(', ');
 }
