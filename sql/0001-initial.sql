@@ -56,5 +56,5 @@ $$;
 -- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given time.
 create table tidemark.tick (
   at timestamptz primary key default clock_timestamp(),
-  xmin xid8 not null
+  oldest_xid xid8 not null
 );

@@ -1,7 +1,20 @@
 /** Tidemark: a sync server for local-first web applications, on Postgres. */
-
-export { Problem, SetupError } from './errors.js';
+export { Problem, type ProblemCode, SetupError } from './errors.js';
+export type { BodyLimits } from './http/body.js';
+export type { Authenticate } from './http/sync.js';
+export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, uninstall } from './migrate.js';
+export {
+  defineMutator,
+  defineMutators,
+  type Mutator,
+  type MutatorCall,
+  type MutatorDocs,
+  type Mutators,
+  mutatorFor,
+  type UserContext,
+} from './registry/mutators.js';
 export { createSync, type Sync, type SyncOptions } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
+export type { ForwardOptions } from './sync/forward.js';
 export { defineView, type RowOf, type View, type ViewDefinition, type ViewInput, type Views } from './view/define.js';

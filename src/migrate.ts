@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
-import { captureTables, migrateSchema, type Progress } from './db/migrate.js';
+import { captureTables, dropSchema, migrateSchema, type Progress } from './db/migrate.js';
 import { openPool } from './db/pg.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
-
-export { uninstall } from './db/migrate.js';
 
 export interface MigrateOptions<Context> {
   /** A connection string, or a pool of the application's own. The role must own the tables that the views read. */
@@ -33,6 +31,19 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
     await migrateSchema(db, progress);
     const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
     await captureTables(db, [...tables.values()], progress);
+  } finally {
+    await db.close();
+  }
+}
+
+/**
+ * Removes Tidemark from a database: its schema with all that it knows of clients, and every capture trigger. The application's
+ * tables stay as they are.
+ */
+export async function uninstall(database: string | Pool): Promise<void> {
+  const db = openPool(database);
+  try {
+    await dropSchema(db);
   } finally {
     await db.close();
   }

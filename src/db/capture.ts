@@ -20,15 +20,26 @@ export function captureFunctionName(id: number): string {
 }
 
 /**
+ * The old row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
+ * partitions with another order of columns need them named.
+ */
+function imageOf({ columns, virtualColumns, members }: Table): string {
+  const layout = JSON.stringify(columns);
+  if (members.every((member) => JSON.stringify(member.columns) === layout)) return '(o.*)::text';
+  const isVirtual = (column: string) => virtualColumns.some(({ name }) => name === column);
+  return `row(${columns.map((column) => (isVirtual(column) ? 'null' : `o.${identifier(column)}`)).join(', ')})::text`;
+}
+
+/**
  * The body of the function that writes a table's changes to the log: one row a key, with the old row's image.
  * An update that changes a key logs the old key with its image, and the new key as one that did not exist.
  * Keys are compared as text: the type's own operators need not be on this function's search path. Columns that are
  * generated when read have no value in a transition table; `stateQueries` computes them from the rest.
  */
 export function captureBody(id: number, table: Table): string {
-  const key = (alias: string) => `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`)}]`;
-  const isVirtual = (column: string) => table.virtualColumns.some(({ name }) => name === column);
-  const image = `row(${table.columns.map((column) => (isVirtual(column) ? 'null' : `o.${identifier(column)}`))})::text`;
+  const key = (alias: string) =>
+    `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`).join(', ')}]`;
+  const image = imageOf(table);
   const bytes = (alias: string, column: string) => `${alias}.${identifier(column)}::text collate "C"`;
   const sameKey = table.primaryKey.map(({ name }) => `${bytes('o', name)} = ${bytes('n', name)}`).join(' and ');
   const log = 'insert into tidemark.change (table_id, xid, key, old)';

@@ -4,7 +4,7 @@
  *   <directory>/postgres         the data
  *   <directory>/connection.json  port and password (mode 0600)
  *   <directory>/postgres.log     what Postgres and its tools say; put aside as postgres.log.1 at 10 MB
- *   <directory>/lock             the process that has the folder
+ *   <directory>/lock-*           the process that has the folder
  *   <directory>/binaries         a copy of the programs, if those in node_modules cannot be used
  *
  * When this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Where the guard is
@@ -12,7 +12,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
@@ -153,11 +153,10 @@ function stopper({ installation, data, log }: Start, server: ChildProcess, relea
   };
 }
 
-/** A `.gitignore` keeps data and password out of the user's repository. */
+/** In a folder made here, a `.gitignore` keeps data and password out of the user's repository. */
 function makeFolder(directory: string): void {
-  mkdirSync(directory, { recursive: true });
-  const ignore = join(directory, '.gitignore');
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+  const isNew = mkdirSync(directory, { recursive: true }) !== undefined;
+  if (isNew) writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
 function otherVersion(data: string, found: number, major: number): string {

@@ -151,6 +151,6 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
 }
 
 /** Removes the schema with all that Tidemark knows of clients, and with it every capture trigger. The user's tables stay. */
-export async function uninstall(db: Database): Promise<void> {
+export async function dropSchema(db: Database): Promise<void> {
   await db.query({ text: 'drop schema if exists tidemark cascade' });
 }

@@ -68,7 +68,7 @@ export function orderOf(cookie: unknown): Order | undefined {
 /** Room between two orders of snapshots, for resets that no transaction comes before. */
 const step = 1024n;
 const room = Number.MAX_SAFE_INTEGER - 1;
-const counted = /^(?<base>[^]*)\/(?<count>\d{16})$/;
+const counted = /^(?<base>.*)\/(?<count>\d{16})$/s;
 
 /**
  * The order of a new cookie: above the previous one in the client's comparison, and rising with the snapshot.

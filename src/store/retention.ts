@@ -2,13 +2,13 @@
 import type { Database } from '../db/database.js';
 
 const insertTick =
-  'insert into tidemark.tick (xmin) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
+  'insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
 
 /** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
 const raiseHorizon = `
-  update tidemark.meta set horizon = t.xmin
-  from (select max(xmin) as xmin from tidemark.tick where at < clock_timestamp() - make_interval(secs => $1)) t
-  where t.xmin > horizon`;
+  update tidemark.meta set horizon = t.oldest_xid
+  from (select max(oldest_xid) as oldest_xid from tidemark.tick where at < clock_timestamp() - make_interval(secs => $1)) t
+  where t.oldest_xid > horizon`;
 
 const deleteBatch = `
   delete from tidemark.change where ctid = any (array(
@@ -18,7 +18,7 @@ const deleteBatch = `
   ))
   returning 1`;
 
-const deleteTicks = 'delete from tidemark.tick where xmin < (select horizon from tidemark.meta)';
+const deleteTicks = 'delete from tidemark.tick where oldest_xid < (select horizon from tidemark.meta)';
 
 const batch = 10_000;
 

@@ -11,6 +11,7 @@ export interface PatchStream {
 }
 
 const newline = 0x0a;
+const comma = 0x2c;
 /** COPY's quote character, which it puts around values with a line break in them. JSON text never holds it. */
 const quote = 0x01;
 
@@ -38,7 +39,7 @@ async function* ops(rest: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncG
     let chunk: Uint8Array | undefined = rest;
     while (chunk) {
       const bytes: Uint8Array = chunk.includes(quote) ? chunk.filter((byte) => byte !== quote) : chunk;
-      const start: number = first ? bytes.findIndex((byte) => byte === 0x2c) + 1 : 0;
+      const start: number = first ? bytes.indexOf(comma) + 1 : 0;
       if (bytes.length > start) yield bytes.subarray(start);
       if (bytes.length > 0) first = false;
       const next: IteratorResult<Uint8Array> = await chunks.next();

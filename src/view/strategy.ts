@@ -61,21 +61,19 @@ function checkSelect(select: Tree, aggregates: ReadonlySet<string>): void {
 }
 
 function checkFrom(item: Tree, aggregates: ReadonlySet<string>): void {
-  const [[type, field]] = Object.entries(item) as [[string, Tree]];
-  switch (type) {
-    case 'RangeVar':
-      return;
-    case 'RangeSubselect':
-      return checkSelect((field.subquery as { SelectStmt: Tree }).SelectStmt, aggregates);
-    case 'RangeFunction':
-      return checkScalar(field.functions, aggregates);
-    case 'JoinExpr':
-      if (field.jointype !== 'JOIN_INNER') throw new NotMonotone('it has an outer join');
-      checkFrom(field.larg as Tree, aggregates);
-      checkFrom(field.rarg as Tree, aggregates);
-      return checkCondition(field.quals, aggregates);
-    default:
-      throw new NotMonotone(`it has ${type}`);
+  const { RangeVar, RangeSubselect, RangeFunction, JoinExpr } = item as Record<string, Tree | undefined>;
+  if (RangeVar) return;
+  if (RangeSubselect) {
+    checkSelect((RangeSubselect.subquery as { SelectStmt: Tree }).SelectStmt, aggregates);
+  } else if (RangeFunction) {
+    checkScalar(RangeFunction.functions, aggregates);
+  } else if (JoinExpr) {
+    if (JoinExpr.jointype !== 'JOIN_INNER') throw new NotMonotone('it has an outer join');
+    checkFrom(JoinExpr.larg as Tree, aggregates);
+    checkFrom(JoinExpr.rarg as Tree, aggregates);
+    checkCondition(JoinExpr.quals, aggregates);
+  } else {
+    throw new NotMonotone(`it has ${Object.keys(item)[0]}`);
   }
 }
 

@@ -62,7 +62,12 @@ describe('each kind of write', () => {
       ['-1', '+4'],
     ],
     ['merge', plain, [merge], ['-1', '-2', '+9']],
-    ['rolled back to a savepoint', three, ['savepoint s', 'delete from t', 'rollback to s', 'delete from t where id = 1'], ['-1']],
+    [
+      'rolled back to a savepoint',
+      three,
+      ['savepoint s', 'delete from t', 'rollback to s', 'delete from t where id = 1'],
+      ['-1'],
+    ],
     ['in a savepoint', three, ['savepoint s', 'delete from t where id = 1', 'release s'], ['-1']],
     [
       'two parts of one statement',
@@ -77,13 +82,22 @@ describe('each kind of write', () => {
       ['-1', '-2'],
     ],
     ['truncate', three, ['truncate t'], ['truncate']],
-    ['by a function', three, ["do $$ begin perform 1; update t set n = 0 where id = 3; end $$"], ['-3']],
+    ['by a function', three, ['do $$ begin perform 1; update t set n = 0 where id = 3; end $$'], ['-3']],
     ['prepared', three, ['prepare p (int) as delete from t where id = $1', 'execute p (2)'], ['-2']],
-    ['through a cursor', three, ['declare c cursor for select * from t order by id for update', 'fetch 2 from c', 'delete from t where current of c'], ['-2']],
+    [
+      'through a cursor',
+      three,
+      [
+        'declare c cursor for select * from t order by id for update',
+        'fetch 2 from c',
+        'delete from t where current of c',
+      ],
+      ['-2'],
+    ],
   ])('%s', (_, ddl, write, log) => expectLog({ ddl, write }, log));
 
   it('insert of 10,000 rows', async () => {
-    const write = ["insert into t select i, i, null from generate_series(101, 10100) i"];
+    const write = ['insert into t select i, i, null from generate_series(101, 10100) i'];
     const { log, ownXid } = await capture(database, { ddl: three, write });
     expect(new Set(log).size).toBe(10_000);
     expect(log).toContain('+10100');
@@ -92,7 +106,10 @@ describe('each kind of write', () => {
 
   it('copy', async () => {
     // A DO block cannot read STDIN; the file is the server's own.
-    const write = ["copy (select 4, 40, 'd' union all select 5, 50, 'e') to '/tmp/tidemark-copy'", "copy t from '/tmp/tidemark-copy'"];
+    const write = [
+      "copy (select 4, 40, 'd' union all select 5, 50, 'e') to '/tmp/tidemark-copy'",
+      "copy t from '/tmp/tidemark-copy'",
+    ];
     await expectLog({ ddl: three, write }, ['+4', '+5']);
   });
 });
@@ -126,7 +143,7 @@ describe('whoever writes, with whatever settings', () => {
     ["set timezone to 'Asia/Kathmandu'"],
     ["set bytea_output to 'escape'"],
     ['set session_replication_role to replica'],
-    ["set role capture_writer"],
+    ['set role capture_writer'],
   ])('%s', async (session) => {
     const ddl = `create table before_us (); ${times};
       do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
@@ -138,18 +155,22 @@ describe('whoever writes, with whatever settings', () => {
 
   it('with an empty search path', async () => {
     const ddl = three;
-    const write = [`do $$ declare s text := current_schema(); begin
+    const write = [
+      `do $$ declare s text := current_schema(); begin
       perform set_config('search_path', '', true);
-      execute format('update %I.t set n = 0 where id = 1', s); end $$`];
+      execute format('update %I.t set n = 0 where id = 1', s); end $$`,
+    ];
     await expectLog({ ddl, write }, ['-1']);
   });
 
   it('with tables and functions of the same names as ours before them on the search path', async () => {
     const session = `set search_path to pg_temp, public; create temp table new_rows (id int); create temp table old_rows (id int);
       create temp table change (id int)`;
-    const write = [`do $$ declare s text; begin
+    const write = [
+      `do $$ declare s text; begin
       select nspname into s from pg_namespace where nspname like 'case\\_%' order by substr(nspname, 6)::int desc limit 1;
-      execute format('delete from %I.t where id = 1', s); end $$`];
+      execute format('delete from %I.t where id = 1', s); end $$`,
+    ];
     await expectLog({ ddl: three, session, write }, ['-1']);
   });
 });
@@ -168,14 +189,36 @@ describe('partitions', () => {
 
   it.each<[string, string[], string[]]>([
     ['by way of the parent', ['update t set n = n + 1'], ['-1', '-101', '-201', '-202']],
-    ['insert by way of the parent', ["insert into t values (2, 0, ''), (102, 0, ''), (203, 0, '')"], ['+2', '+102', '+203']],
+    [
+      'insert by way of the parent',
+      ["insert into t values (2, 0, ''), (102, 0, ''), (203, 0, '')"],
+      ['+2', '+102', '+203'],
+    ],
     ['into a partition', ["insert into low values (3, 0, 'x')"], ['+3']],
-    ['a partition with its columns in another order', ["update middle set note = 'z'", 'delete from middle'], ['-101', '-101']],
+    [
+      'a partition with its columns in another order',
+      ["update middle set note = 'z'", 'delete from middle'],
+      ['-101', '-101'],
+    ],
     ['a partitioned partition', ['update high set n = 9', 'delete from high_odd'], ['-201', '-202', '-201']],
-    ['moved between partitions', ['update t set id = id + 100 where id < 200'], ['-1', '-101', '+201x'.slice(0, 0) + '+101']],
+    [
+      'moved between partitions',
+      ['update t set id = id + 100 where id < 200'],
+      ['-1', '-101', '+201x'.slice(0, 0) + '+101'],
+    ],
     ['truncate of the parent', ['truncate t'], ['truncate']],
     ['truncate of a partition', ['truncate high_odd'], ['truncate']],
-    ['merge', ['merge into t using (values (1), (50)) s (id) on t.id = s.id when matched then update set id = 150 when not matched then insert values (s.id, 0)'], ['-1', '+150', '+50']],
-    ['copy into the parent', ["copy (select 5, 5, 'five') to '/tmp/tidemark-copy-2'", "copy t from '/tmp/tidemark-copy-2'"], ['+5']],
+    [
+      'merge',
+      [
+        'merge into t using (values (1), (50)) s (id) on t.id = s.id when matched then update set id = 150 when not matched then insert values (s.id, 0)',
+      ],
+      ['-1', '+150', '+50'],
+    ],
+    [
+      'copy into the parent',
+      ["copy (select 5, 5, 'five') to '/tmp/tidemark-copy-2'", "copy t from '/tmp/tidemark-copy-2'"],
+      ['+5'],
+    ],
   ])('%s', (_, write, log) => expectLog({ ddl: partitioned, write }, log));
 });

@@ -1,11 +1,11 @@
 /** Runs writes on a captured table and compares the change log with the rows before. */
 import pg from 'pg';
+import { migrate } from '../../src/migrate.js';
+import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { identifier } from '../../src/sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { stateQueries, states } from '../../src/store/states.js';
-import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import type { TestDatabase } from '../database.js';
-import { migrate } from '../../src/migrate.js';
 import { installationOf, wholeTable } from '../synced.js';
 
 export interface Writing {

@@ -24,7 +24,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { prepareBinaries } from '../../src/db/embedded/binaries.js';
 import { isRunning } from '../../src/db/embedded/processes.js';
 import { startServer } from '../../src/db/embedded/server.js';
-import { chooseServerUser } from '../../src/db/embedded/user.js';
+import { chooseServerUser, handOver } from '../../src/db/embedded/user.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/db/embedded.js';
 import { SetupError } from '../../src/errors.js';
 
@@ -167,7 +167,7 @@ describe('a folder with data', () => {
     await Promise.all([database.stop(), database.stop()]);
     await database.stop();
     expect(isRunning(pid)).toBe(false);
-    expect(readdirSync(directory).sort()).toEqual(['.gitignore', 'connection.json', 'postgres', 'postgres.log']);
+    expect(readdirSync(directory).sort()).toEqual(['connection.json', 'postgres', 'postgres.log']);
   });
 
   test('is UTF-8, listens on 127.0.0.1 alone, has no socket, and wants the password', async () => {
@@ -232,10 +232,15 @@ describe('a folder with data', () => {
   });
 
   test('ignores marks of processes that are gone, though their IDs are in use again', async () => {
-    const other = spawn('sleep', ['60'], isRoot ? statOwner(directory) : {});
+    const earlier = await start({ directory });
+    const mark = readdirSync(directory).find((name) => name.startsWith(`lock-${process.pid}-`))!;
+    await earlier.stop();
+    const owner = isRoot ? statOwner(directory) : {};
+    const other = spawn('sleep', ['60'], owner);
     children.push(other);
-    writeFileSync(join(directory, 'lock'), `${other.pid}\nearlier\n`);
+    writeFileSync(join(directory, mark.replace(String(process.pid), String(other.pid))), '');
     writeFileSync(join(directory, 'postgres/postmaster.pid'), `${other.pid}\n/elsewhere\n1\n1\n\n\n  1  1\nready\n`);
+    handOver(join(directory, 'postgres/postmaster.pid'), owner);
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
     expect(isRunning(other.pid!)).toBe(true);
@@ -328,7 +333,8 @@ describe.runIf(isRoot && process.platform === 'linux')('below a folder that only
     const options = { directory, ...(installed === undefined ? {} : { binaries: installed }) };
     const first = await start(options);
     await write(first.url, 'private');
-    expect(existsSync(join(parent, '.tidemark/postgres/PG_VERSION'))).toBe(true);
+    expect(existsSync(join(directory, 'postgres/PG_VERSION'))).toBe(true);
+    expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('*\n');
     process.kill(serverPid(directory), 'SIGKILL');
     await first.stop();
     const second = await start(options);

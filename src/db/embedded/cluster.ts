@@ -66,10 +66,18 @@ async function runSingle(installation: Installation, data: string, statements: r
   await run(installation, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
 }
 
-/** What interrupted starts left. An initdb that still runs there fails without harm. */
+/** What interrupted starts left. If an initdb still writes there, the next first start has another try at it. */
 function removeDrafts(data: string): void {
   const drafts = readdirIfThere(dirname(data)).filter((name) => name.startsWith(`${basename(data)}.new-`));
-  for (const name of drafts) rmSync(join(dirname(data), name), { recursive: true, force: true, maxRetries: 3 });
+  for (const name of drafts) removeIfPossible(join(dirname(data), name));
+}
+
+function removeIfPossible(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    // Only space is lost: a draft is never taken for data.
+  }
 }
 
 function readdirIfThere(folder: string): string[] {

@@ -85,7 +85,7 @@ function askTasklist(pid: number): string {
 
 function outputOf(program: string, args: readonly string[]): string {
   try {
-    return execFileSync(program, args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }).trim();
+    return execFileSync(program, args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } }).trim();
   } catch {
     return '';
   }

@@ -1,0 +1,109 @@
+import type { ClientBase, Pool } from 'pg';
+import { pino } from 'pino';
+import { openPool } from './db/pg.js';
+import { createApp } from './http/app.js';
+import type { BodyLimits } from './http/body.js';
+import type { Authenticate } from './http/sync.js';
+import { describeError, type Logger } from './log.js';
+import { defaultSampleContext } from './migrate.js';
+import { defineMutators, type Mutators, type UserContext } from './registry/mutators.js';
+import { prune } from './store/retention.js';
+import { checkViews } from './sync/check-views.js';
+import { CurrentInstallation } from './sync/current-installation.js';
+import { createForward, type ForwardOptions } from './sync/forward.js';
+import { Puller } from './sync/pull.js';
+import { createPush } from './sync/push.js';
+import { ClientViews } from './view/client-views.js';
+import type { Views } from './view/define.js';
+
+export interface SyncOptions<Context extends UserContext, Tx> {
+  /** A connection string, or a pool of the application's own, which stays the application's to close. */
+  readonly database: string | Pool;
+  readonly views: Views<Context>;
+  readonly mutators?: Mutators<Tx, Context>;
+  /** Says who sends a request; null answers 401. */
+  readonly authenticate: Authenticate<Context>;
+  /** Makes of the transaction's `pg` client what mutators get as `tx`. Default: the client itself. */
+  readonly tx?: (client: ClientBase) => Tx;
+  /** The schema versions that the views and mutators serve. Default: any. */
+  readonly schemaVersions?: readonly string[];
+  /** A context like those of `authenticate`, to try each view's query with at the start. */
+  readonly sampleContext?: Context;
+  /** Sends pushes on to an application that has mounted this library, instead of applying them here. */
+  readonly forward?: ForwardOptions;
+  /** Where `/pull` and `/push` are. Default `/sync`. */
+  readonly basePath?: string;
+  /** The largest request bodies, in bytes. */
+  readonly limits?: Partial<BodyLimits>;
+  /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
+  readonly retentionSeconds?: number;
+  /** Where log lines go. Default: JSON on standard output. */
+  readonly log?: Logger;
+}
+
+export interface Sync {
+  /** Answers a request; never rejects. */
+  fetch(request: Request, env?: unknown): Promise<Response>;
+  /** Rejects, saying why, while pulls cannot be answered. */
+  ready(): Promise<void>;
+  /** Ends background work and the connections that are Tidemark's own. */
+  close(): Promise<void>;
+}
+
+const week = 7 * 24 * 60 * 60;
+const pruneEveryMs = 60_000;
+
+/**
+ * Starts serving an application's client views and mutators over its database.
+ * @throws SetupError when the database is not migrated, or a view can never be right; the message says what to do.
+ */
+export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
+  options: SyncOptions<Context, Tx>,
+): Promise<Sync> {
+  const { authenticate, basePath, limits, schemaVersions, retentionSeconds = week } = options;
+  const log = options.log ?? pino({ name: 'tidemark' });
+  const db = openPool(options.database, {
+    onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
+  });
+  const views = new ClientViews(db, options.views);
+  const installation = new CurrentInstallation(db, views);
+  const ctx = options.sampleContext ?? (defaultSampleContext as Context);
+  const sample = { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+  const ready = async () => void (await installation.bind(sample));
+  try {
+    await checkViews(db, await installation.bind(sample));
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+
+  const puller = new Puller({ database: db, installation, schemaVersions });
+  const tx = options.tx ?? ((client: ClientBase) => client as Tx);
+  const mutators = options.mutators ?? defineMutators<Tx, Context>({});
+  const app = createApp({
+    authenticate,
+    ready,
+    log,
+    pull: (request, caller) => puller.pull(request, caller),
+    push: options.forward
+      ? { forward: createForward(options.forward) }
+      : createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) }),
+    ...(basePath !== undefined && { basePath }),
+    ...(limits && { limits }),
+  });
+
+  const pruning = setInterval(() => {
+    prune(db, retentionSeconds).catch((error: unknown) => {
+      log.warn({ error: describeError(error) }, 'The change log could not be pruned; the next try is in a minute');
+    });
+  }, pruneEveryMs).unref();
+
+  return {
+    fetch: app.fetch,
+    ready,
+    async close() {
+      clearInterval(pruning);
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Database } from '../db/database.js';
+import { isTransient } from '../db/sqlstate.js';
+import { SetupError } from '../errors.js';
+import { allSeen } from '../protocol/snapshot.js';
+import type { Installation } from '../store/installation.js';
+import { deltaPatch } from '../store/patch-sql.js';
+import type { BoundView } from '../view/client-views.js';
+
+/**
+ * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived from the
+ * query.
+ * @throws SetupError naming the view that Postgres refuses.
+ */
+export async function checkViews(
+  db: Database,
+  { installation, views }: { installation: Installation; views: readonly BoundView[] },
+): Promise<void> {
+  for (const bound of views) {
+    const nulls = { ...bound, literals: bound.literals.map(() => 'NULL') };
+    try {
+      for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], installation.tables, allSeen)));
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      const reason = (error as Error).message;
+      throw new SetupError(`The changes of the view "${bound.view.name}" cannot be computed: ${reason}.`, {
+        cause: error,
+      });
+    }
+  }
+}
