@@ -18,11 +18,13 @@ create table tidemark.synced_table (
 
 -- The change log, written by the capture triggers.
 create table tidemark.change (
-  -- Orders the changes of one key: its row lock makes them follow one another.
+  -- Orders the transactions that changed one key: its row lock makes them follow one another.
   seq bigint generated always as identity,
   table_id integer not null,
   -- The top-level transaction that made the change.
   xid xid8 not null,
+  -- The number of the statement in its transaction, given when it began: orders the transaction's changes of one key.
+  statement integer not null,
   -- The primary key's columns as text; null marks a TRUNCATE.
   key text[],
   -- The row before the change, as a row literal; null for an insert.

@@ -2,18 +2,46 @@
 import { identifier, quotedText } from '../sql.js';
 import type { Table } from './catalog.js';
 
-const triggers = [
-  { name: 'tidemark_insert', event: 'insert', referencing: 'referencing new table as new_rows' },
-  {
-    name: 'tidemark_update',
-    event: 'update',
-    referencing: 'referencing old table as old_rows new table as new_rows',
-  },
-  { name: 'tidemark_delete', event: 'delete', referencing: 'referencing old table as old_rows' },
-  { name: 'tidemark_truncate', event: 'truncate', referencing: '' },
-] as const;
+interface Trigger {
+  readonly name: string;
+  /** What stands between the trigger's name and ON. */
+  readonly event: string;
+  /** What stands between the table and EXECUTE. */
+  readonly scope: string;
+}
 
-export const triggerNames: readonly string[] = triggers.map((trigger) => trigger.name);
+const eachStatement = 'for each statement';
+const before: Trigger = { name: 'tidemark_before', event: 'before insert or update or delete', scope: eachStatement };
+const update: Trigger = {
+  name: 'tidemark_update',
+  event: 'after update',
+  scope: `referencing old table as old_rows new table as new_rows ${eachStatement}`,
+};
+const truncate: Trigger = { name: 'tidemark_truncate', event: 'after truncate', scope: eachStatement };
+
+const tableTriggers: readonly Trigger[] = [
+  before,
+  { name: 'tidemark_insert', event: 'after insert', scope: `referencing new table as new_rows ${eachStatement}` },
+  update,
+  { name: 'tidemark_delete', event: 'after delete', scope: `referencing old table as old_rows ${eachStatement}` },
+  truncate,
+];
+
+/**
+ * A statement trigger fires for the table that the statement names, so each partition has its own.
+ * A row that MERGE moves to another partition is in no transition table (seen on Postgres 15 and 18), but fires the row
+ * triggers of a delete and an insert, which partitions take over from their parent.
+ */
+const memberTriggers: readonly Trigger[] = [before, update, truncate];
+const parentTriggers: readonly Trigger[] = [
+  { name: 'tidemark_row_insert', event: 'after insert', scope: 'for each row' },
+  { name: 'tidemark_row_delete', event: 'after delete', scope: 'for each row' },
+];
+
+/** The names of the triggers that the table, and each of its partitions, must have. */
+export function triggerNames({ kind }: Table): string[] {
+  return (kind === 'p' ? [...memberTriggers, ...parentTriggers] : tableTriggers).map(({ name }) => name);
+}
 
 export function captureFunctionName(id: number): string {
   return `tidemark.capture_${id}`;
@@ -23,53 +51,83 @@ export function captureFunctionName(id: number): string {
  * The old row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
  * partitions with another order of columns need them named.
  */
-function imageOf({ columns, virtualColumns, members }: Table): string {
-  const layout = JSON.stringify(columns);
-  if (members.every((member) => JSON.stringify(member.columns) === layout)) return '(o.*)::text';
+function imageOf(table: Table, row: string): string {
+  const layout = JSON.stringify(table.columns);
+  if (table.members.every((member) => JSON.stringify(member.columns) === layout)) return `(${row}.*)::text`;
+  return namedImage(table, row);
+}
+
+function namedImage({ columns, virtualColumns }: Table, row: string): string {
   const isVirtual = (column: string) => virtualColumns.some(({ name }) => name === column);
-  return `row(${columns.map((column) => (isVirtual(column) ? 'null' : `o.${identifier(column)}`)).join(', ')})::text`;
+  return `row(${columns.map((column) => (isVirtual(column) ? 'null' : `${row}.${identifier(column)}`)).join(', ')})::text`;
 }
 
 /**
  * The body of the function that writes a table's changes to the log: one row a key, with the old row's image.
  * An update that changes a key logs the old key with its image, and the new key as one that did not exist.
- * Keys are compared as text: the type's own operators need not be on this function's search path. Columns that are
- * generated when read have no value in a transition table; `stateQueries` computes them from the rest.
+ *
+ * What a trigger of the application's writes in turn is logged before the statement that fired it. So statements are numbered as
+ * they begin, in a setting for each depth of triggers. Keys are compared as text: the type's own operators need not be on this
+ * function's search path. Columns that are generated when read have no value here; `stateQueries` computes them.
  */
 export function captureBody(id: number, table: Table): string {
-  const key = (alias: string) =>
-    `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`).join(', ')}]`;
-  const image = imageOf(table);
-  const bytes = (alias: string, column: string) => `${alias}.${identifier(column)}::text collate "C"`;
+  const key = (row: string) =>
+    `array[${table.primaryKey.map(({ name }) => `${row}.${identifier(name)}::text`).join(', ')}]`;
+  const bytes = (row: string, column: string) => `${row}.${identifier(column)}::text collate "C"`;
   const sameKey = table.primaryKey.map(({ name }) => `${bytes('o', name)} = ${bytes('n', name)}`).join(' and ');
-  const log = 'insert into tidemark.change (table_id, xid, key, old)';
-  // A partition that has been detached keeps its triggers.
-  const detached = `
-  if pg_partition_root(tg_relid) is distinct from (select relation from tidemark.synced_table where id = ${id}) then
-    return null;
-  end if;`;
+  const log = 'insert into tidemark.change (table_id, xid, statement, key, old)';
+  const entry = (row: string, old: string) => `${id}, pg_current_xact_id(), this_statement, ${key(row)}, ${old}`;
   return `
-begin${table.kind === 'p' ? detached : ''}
-  case tg_op
-  when 'INSERT' then
+#variable_conflict use_variable
+declare
+  at_depth text := 'tidemark.statement_' || pg_trigger_depth();
+  this_statement integer;
+begin${table.kind === 'p' ? ifDetached(id) : ''}
+  if tg_when = 'BEFORE' then
+    this_statement := coalesce(nullif(current_setting('tidemark.statements', true), '')::integer, 0) + 1;
+    perform set_config('tidemark.statements', this_statement::text, true), set_config(at_depth, this_statement::text, true);
+    return null;
+  end if;
+  this_statement := coalesce(nullif(current_setting(at_depth, true), '')::integer, 0);
+  case ${table.kind === 'p' ? ifRow(table, log, entry) : ''}
+  when tg_op = 'INSERT' then
     ${log}
-    select ${id}, pg_current_xact_id(), ${key('n')}, null from new_rows n;
-  when 'UPDATE' then
+    select ${entry('n', 'null')} from new_rows n;
+  when tg_op = 'UPDATE' then
     ${log}
-    select ${id}, pg_current_xact_id(), ${key('o')}, ${image} from old_rows o
+    select ${entry('o', imageOf(table, 'o'))} from old_rows o
     union all
-    select ${id}, pg_current_xact_id(), ${key('n')}, null from new_rows n
+    select ${entry('n', 'null')} from new_rows n
     where not exists (select from old_rows o where ${sameKey});
-  when 'DELETE' then
+  when tg_op = 'DELETE' then
     ${log}
-    select ${id}, pg_current_xact_id(), ${key('o')}, ${image} from old_rows o;
-  when 'TRUNCATE' then
+    select ${entry('o', imageOf(table, 'o'))} from old_rows o;
+  when tg_op = 'TRUNCATE' then
     ${log}
-    values (${id}, pg_current_xact_id(), null, null);
+    values (${id}, pg_current_xact_id(), this_statement, null, null);
   end case;
   return null;
 end
 `;
+}
+
+/** A partition that has been detached keeps its statement triggers. */
+function ifDetached(id: number): string {
+  return `
+  if pg_partition_root(tg_relid) is distinct from (select relation from tidemark.synced_table where id = ${id}) then
+    return null;
+  end if;`;
+}
+
+/** A partition's columns may come in another order than its parent's, so they are named. */
+function ifRow(table: Table, log: string, entry: (row: string, old: string) => string): string {
+  return `
+  when tg_level = 'ROW' and tg_op = 'INSERT' then
+    ${log}
+    values (${entry('new', 'null')});
+  when tg_level = 'ROW' and tg_op = 'DELETE' then
+    ${log}
+    values (${entry('old', namedImage(table, 'old'))});`;
 }
 
 /**
@@ -80,18 +138,18 @@ end
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
+  const install = (relation: string) => (trigger: Trigger) => [
+    `create or replace trigger ${trigger.name} ${trigger.event} on ${relation} ${trigger.scope} execute function ${call}()`,
+    `alter table ${relation} enable always trigger ${trigger.name}`,
+  ];
+  const onEach = table.kind === 'p' ? memberTriggers : tableTriggers;
   return [
     `create or replace function ${call}() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 as ${quotedText(captureBody(id, table))}`,
     // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the owner.
     `revoke all on function ${call}() from public`,
-    ...table.members.flatMap((member) => {
-      const relation = identifier(member.schema, member.name);
-      return triggers.flatMap(({ name, event, referencing }) => [
-        `create or replace trigger ${name} after ${event} on ${relation} ${referencing} for each statement execute function ${call}()`,
-        `alter table ${relation} enable always trigger ${name}`,
-      ]);
-    }),
+    ...table.members.flatMap((member) => onEach.flatMap(install(identifier(member.schema, member.name)))),
+    ...(table.kind === 'p' ? parentTriggers.flatMap(install(identifier(table.schema, table.name))) : []),
   ];
 }

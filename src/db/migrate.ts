@@ -140,7 +140,7 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
   const expected = captureBody(id, table);
   for (const member of table.members) {
     const label = identifier(member.schema, member.name);
-    for (const trigger of triggerNames) {
+    for (const trigger of triggerNames(table)) {
       const row = own.find((candidate) => candidate.relation === member.oid && candidate.trigger === trigger);
       if (!row) return `the trigger ${trigger} is missing on ${label}`;
       if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;

@@ -25,7 +25,12 @@ export function unseenBy({ xmax, xip }: Snapshot): string {
   return `(xid >= '${xmax}'::xid8 or xid = any ('{${xip.join()}}'::xid8[]))`;
 }
 
-/** The WITH queries of one table. Those that no query names cost nothing. */
+/**
+ * The WITH queries of one table. Those that no query names cost nothing.
+ *
+ * A key's row as of the snapshot is the old image in its first change: that of the first transaction, and in it of the statement that
+ * began first. Where one statement both removed the key and made it anew, it existed.
+ */
 export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
@@ -37,10 +42,13 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
     `${states.changed(table.id)} as materialized (
       select distinct on (${keys.join(', ')}) ${keys.join(', ')}, old
       from (
-        select ${typedKeys.join(', ')}, seq, old from tidemark.change
-        where table_id = ${table.id} and key is not null and ${unseenBy(snapshot)}
+        select *, min(seq) over (partition by ${keys.join(', ')}, xid) as since
+        from (
+          select ${typedKeys.join(', ')}, xid, seq, statement, old from tidemark.change
+          where table_id = ${table.id} and key is not null and ${unseenBy(snapshot)}
+        ) c
       ) c
-      order by ${keys.join(', ')}, seq
+      order by ${keys.join(', ')}, since, statement, old is null, seq
     )`,
     `${states.plus(table.id)} as not materialized (
       select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}
