@@ -81,10 +81,9 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   }
   const [identity] = await db.query<{ secret: string; cluster: string }>({ text: identitySql });
   const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
-  const synced = await checkCapture(
-    db,
-    tables.map((table, i) => current[i] ?? table),
-  );
+  // A table that was made anew is found by its name twice.
+  const found = new Map(tables.map((table, i) => current[i] ?? table).map((table) => [table.oid, table]));
+  const synced = await checkCapture(db, [...found.values()]);
   const members = synced.flatMap((table) => table.members.map((member) => member.oid));
   const shape = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
   return { ...identity!, shape: digest(shape.map(({ part }) => part)), tables: synced };
