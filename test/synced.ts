@@ -6,7 +6,7 @@ import { type Installation, readInstallation } from '../src/store/installation.j
 import { CurrentInstallation } from '../src/sync/current-installation.js';
 import { type PullBody, Puller } from '../src/sync/pull.js';
 import { ClientViews } from '../src/view/client-views.js';
-import { defineView, type Views } from '../src/view/define.js';
+import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
 import { memoryLog } from './log.js';
 
@@ -25,14 +25,17 @@ export type Op =
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
   | { readonly op: 'del'; readonly key: string };
 
-/** Views of whole tables, keyed by `id`: the view has the table's name without quotes, its keys no prefix. */
-export function wholeTable(table: string, key: string | readonly string[] = 'id'): Views<Context> {
-  const view = defineView<Context, Record<string, unknown>>({
+/** A view of a whole table. */
+export function tableView(table: string, key: string | readonly string[] = 'id', prefix = ''): View<Context> {
+  return defineView<Context, Record<string, unknown>>({
     query: () => ({ text: `select * from ${table}`, values: [] }),
     key,
-    prefix: '',
+    prefix,
   });
-  return { whole: view };
+}
+
+export function wholeTable(table: string, key?: string | readonly string[]): Views<Context> {
+  return { whole: tableView(table, key) };
 }
 
 /** A server's half that answers pulls. */

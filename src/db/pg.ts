@@ -29,8 +29,9 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
     async close() {
+      // A pool that has ended may still be closing connections, which can break: its listener stays.
       if (typeof source === 'string') await pool.end();
-      pool.off('error', onError);
+      else pool.off('error', onError);
     },
   };
 }

@@ -3,7 +3,7 @@ import { SetupError } from '../../src/errors.js';
 import { migrate } from '../../src/migrate.js';
 import type { Views } from '../../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../synced.js';
+import { type Context, fullRead, installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 
 let database: TestDatabase;
 let version: number;
@@ -185,10 +185,9 @@ describe('what changes rows without a write resets the client', () => {
   });
 
   it('two followed tables that change their names', async () => {
-    const views: Views<Context> = { ...wholeTable('t'), other: { ...wholeTable('u').whole!, prefix: 'u/' } };
     const { run, client, passASecond, truth } = await start(
       `${plain}; create table u (like t including all); insert into u values (1, 77)`,
-      { whole: { ...views.whole!, prefix: 't/' }, other: views.other! },
+      { t: tableView('t', 'id', 't/'), u: tableView('u', 'id', 'u/') },
     );
     await run('alter table t rename to v; alter table u rename to t; alter table v rename to u');
     passASecond();
