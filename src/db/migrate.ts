@@ -38,6 +38,7 @@ export async function migrateSchema(db: Database, progress: Progress): Promise<v
       version integer primary key, file text not null, applied_at timestamptz not null default now())`);
     const { rows } = await client.query<{ version: number }>('select version from tidemark.migration order by version');
     refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);
+    if (rows.length > 0) await adopt(client, progress);
     for (const migration of known.filter(({ version }) => !rows.some((row) => row.version === version))) {
       progress(`applying ${migration.file}`);
       await client.query(await readFile(new URL(migration.file, folder), 'utf8'));
@@ -47,6 +48,28 @@ export async function migrateSchema(db: Database, progress: Progress): Promise<v
       ]);
     }
   });
+}
+
+/**
+ * True when stored transaction IDs are of another cluster: what a snapshot shows in this one lies below its xmax. Such log rows would
+ * count as unseen by every cookie.
+ */
+export const foreignSql: string = `
+  exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
+  or exists (
+    select from tidemark.synced_table s
+    cross join lateral (select xid from tidemark.change where table_id = s.id order by xid desc limit 1) last
+    where last.xid >= pg_snapshot_xmax(pg_current_snapshot())
+  )`;
+
+/** After a restore from a dump. The cookies of that time are of another epoch. */
+async function adopt(client: ClientBase, progress: Progress): Promise<void> {
+  const { rows } = await client.query<{ foreign: boolean }>(`select ${foreignSql} as "foreign"`);
+  if (!rows[0]!.foreign) return;
+  progress('emptying the change log, which is from another cluster');
+  await client.query('truncate tidemark.change, tidemark.tick');
+  await client.query('update tidemark.meta set horizon = pg_current_xact_id(), install_id = gen_random_uuid()');
+  await client.query('update tidemark.client set xid = pg_current_xact_id()');
 }
 
 /** The version of the installed schema; 0 where there is none. */

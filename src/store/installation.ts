@@ -7,6 +7,7 @@ import {
   captureFault,
   captureSql,
   codeVersion,
+  foreignSql,
   installedVersion,
   refuseNewer,
 } from '../db/migrate.js';
@@ -25,7 +26,8 @@ export interface Installation {
 }
 
 const identitySql = `
-  select m.secret, concat(s.system_identifier, '/', c.timeline_id) as cluster
+  select m.secret, concat(s.system_identifier, '/', c.timeline_id) as cluster,
+    ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
 /**
@@ -79,14 +81,18 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
         : `The schema "tidemark" has version ${version}, this code needs ${code}. Run \`tidemark migrate\`.`,
     );
   }
-  const [identity] = await db.query<{ secret: string; cluster: string }>({ text: identitySql });
+  const [identity] = await db.query<{ secret: string; cluster: string; foreign: boolean }>({ text: identitySql });
+  if (identity!.foreign) {
+    throw new SetupError('The change log is from another cluster, as after a restore. Run `tidemark migrate`.');
+  }
   const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
   // A table that was made anew is found by its name twice.
   const found = new Map(tables.map((table, i) => current[i] ?? table).map((table) => [table.oid, table]));
   const synced = await checkCapture(db, [...found.values()]);
   const members = synced.flatMap((table) => table.members.map((member) => member.oid));
   const shape = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
-  return { ...identity!, shape: digest(shape.map(({ part }) => part)), tables: synced };
+  const { secret, cluster } = identity!;
+  return { secret, cluster, shape: digest(shape.map(({ part }) => part)), tables: synced };
 }
 
 async function checkCapture(db: Database, tables: readonly Table[]): Promise<SyncedTable[]> {

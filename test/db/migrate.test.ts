@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SetupError } from '../../src/errors.js';
 import { migrate, uninstall } from '../../src/migrate.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { installationOf, tableView, wholeTable } from '../synced.js';
+import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 import { listSchema } from './schema-listing.js';
 
 let database: TestDatabase;
@@ -134,6 +134,30 @@ describe('migrate', () => {
     const before = await userSchema();
     await expect(run()).rejects.toThrow(/tidemark_update/);
     expect(await userSchema()).toBe(before);
+  });
+
+  it.each([
+    ['horizon', `update tidemark.meta set horizon = '900000000000'`],
+    ['change', `update tidemark.change set xid = '900000000000' where key = '{b}'`],
+  ])('empties a change log with a %s from another cluster', async (_, restored) => {
+    await run();
+    await database.pool.query(`update todo set sort = 3; insert into tidemark.client_group values ('g', 'ada');
+      insert into tidemark.client values ('c', 'g', 5, '900000000000'); ${restored}`);
+    await expect(installationOf(database.url, views)).rejects.toThrow('is from another cluster');
+    expect(await run()).toEqual(['emptying the change log, which is from another cluster']);
+    expect(await run()).toEqual([]);
+    await expect(installationOf(database.url, views)).resolves.toBeDefined();
+
+    const server = new PullServer(database.url, views);
+    const client = new SyncClient(server);
+    await client.pull();
+    expect((await client.pull()).patch).toEqual([]);
+    await database.pool.query(`update todo set sort = 4 where id = 'b'`);
+    expect((await client.pull()).patch).toMatchObject([{ op: 'put', key: 'todo/b', value: { sort: 4 } }]);
+    const unchanged = client.cookie;
+    await client.pull();
+    expect(client.cookie).toEqual(unchanged);
+    await server.close();
   });
 
   it('says which view cannot be served, and installs nothing', async () => {
