@@ -96,10 +96,12 @@ function dels(after: string, before: string): string {
   return `select ${delOp} from ${before} b where not exists (select from ${after} a where a.key = b.key)`;
 }
 
-/** A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined. */
+/**
+ * A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined.
+ * Keys that Postgres calls equal can differ for the client: 1 and 1.0, or letters of a case-insensitive collation.
+ */
 function inViewNow(view: CompiledView, literals: readonly string[]): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
-  // Equal key columns need not be equal text: 1.0 and 1.00 are two keys to a client.
   return `exists (select from (\n${render(view.now, literals)}\n) v where ${sameKey} and ${view.keySql} = b.key offset 0)`;
 }
 

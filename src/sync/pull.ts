@@ -110,8 +110,9 @@ class Pull {
   async #delta(cookie: OpenedCookie, plan: Plan & { kind: 'delta' }): Promise<{ body: PullBody } | { retry: Plan }> {
     const tables = this.#installation.tables.filter((table) => plan.tables.includes(table.id));
     const header = headerQuery(this.#headerInput(cookie));
-    const patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
+    let patch: PatchStream | undefined;
     try {
+      patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
       const actual = this.#plan(cookie, patch.header);
       if (patch.header.torn || !covers(plan, actual)) {
         await patch.close();
@@ -123,7 +124,7 @@ class Pull {
       const same = !lastMutationIDs && !isFruitless(patch.header);
       return { body: same ? this.#unchanged() : `${this.#opening(patch.header)}]}` };
     } catch (error) {
-      await patch.close();
+      await patch?.close();
       if (isTransient(error)) throw error;
       this.#caller.log.error({ err: error }, 'the delta failed; the client is reset');
       return { retry: { kind: 'reset', reason: 'failure' } };
