@@ -1,6 +1,7 @@
 /** Cookies that are no good, and the order of those that are handed out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
+import { seeded } from './random.js';
 import { startServer, type TestServer } from './server.js';
 import { applied, compareCookies, type PullAnswer, pull, send } from './wire.js';
 
@@ -167,12 +168,3 @@ describe('the order', () => {
     await server.pool.query(changes[random(changes.length)]!);
   }
 });
-
-/** A small generator of numbers that come out the same in each run. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
