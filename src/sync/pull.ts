@@ -8,6 +8,7 @@ import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
 import { type Header, type HeaderInput, headerQuery, probe } from '../store/header.js';
+import type { Installation } from '../store/installation.js';
 import { deltaPatch, fullPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
@@ -60,8 +61,6 @@ function unavailable(detail: string, cause: unknown): Problem {
   return new Problem('unavailable', detail, { cause, headers: { 'Retry-After': '1' } });
 }
 
-type Installation = Awaited<ReturnType<CurrentInstallation<UserContext>['bind']>>['installation'];
-
 /** One pull on its way. */
 class Pull {
   readonly #db: Database;
@@ -102,7 +101,7 @@ class Pull {
       if ('body' in answer) return answer.body;
       plan = answer.retry;
     }
-    if (plan.kind === 'unchanged') return this.#unchanged(header);
+    if (plan.kind === 'unchanged') return this.#unchanged();
     if (plan.kind === 'delta') return `${this.#opening(header)}]}`;
     return this.#reset(plan.reason);
   }
@@ -127,7 +126,7 @@ class Pull {
       if (!first.done) return { body: this.#body(this.#opening(patch.header), patch, first.value) };
       const { lastMutationIDs } = patch.header;
       const same = !lastMutationIDs && !isFruitless(patch.header);
-      return { body: same ? this.#unchanged(patch.header) : `${this.#opening(patch.header)}]}` };
+      return { body: same ? this.#unchanged() : `${this.#opening(patch.header)}]}` };
     } catch (error) {
       await patch.close();
       if (isTransient(error)) throw error;
@@ -187,7 +186,7 @@ class Pull {
     return digest([installID, this.#installation.cluster]);
   }
 
-  #unchanged(_: Header): string {
+  #unchanged(): string {
     return JSON.stringify({ cookie: this.#request.cookie, lastMutationIDChanges: {}, patch: [] });
   }
 
