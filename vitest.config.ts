@@ -9,10 +9,21 @@ const alias = { 'tidemark/node': source('node.ts'), tidemark: source('index.ts')
 const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 
-/** The sync client checks less of what it receives in production, so its tests run both ways. */
+/**
+ * The sync client checks less of what it receives in production, so its tests run both ways. They mostly wait for the client's
+ * timers, hence more workers than cores.
+ */
 const clientProject = (mode: 'production' | 'development') => ({
   resolve: { alias },
-  test: { name: `client, ${mode}`, include: [clientTests], env: { NODE_ENV: mode }, ...timeouts },
+  test: {
+    name: `client, ${mode}`,
+    include: [clientTests],
+    env: { NODE_ENV: mode },
+    maxWorkers: 4,
+    sequence: { groupOrder: 1 },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });
 
 export default defineConfig({

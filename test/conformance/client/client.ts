@@ -84,7 +84,8 @@ export function openClient(server: { readonly url: string }, user: string, optio
   const pullOnce = async () => {
     if (!idle) return;
     idle = false;
-    await rep.pull({ now: true });
+    // It rejects only when the client is closed meanwhile.
+    await rep.pull({ now: true }).catch(() => {});
     idle = true;
   };
   const pullUntil = (condition: () => Promise<boolean>) =>
@@ -115,11 +116,11 @@ export function openClient(server: { readonly url: string }, user: string, optio
 }
 
 /** Waits for a condition. What did not come to hold is seen in the stack. */
-export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 15_000): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
   const failure = new Error(`The condition did not hold within ${timeoutMs} ms`);
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw failure;
-    await sleep(15);
+    await sleep(20);
   }
 }

@@ -21,7 +21,7 @@ async function truth(user: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
 }
 
-const steps = 250;
+const steps = 200;
 
 test('random mutations by three clients of two users, and by the database: all converge to the truth', async () => {
   const random = seeded(11);
