@@ -54,31 +54,14 @@ async function readAtOnce(request: Request, limit: number): Promise<Uint8Array> 
 }
 
 async function readStream(request: Request, limit: number): Promise<Uint8Array> {
-  const reader = request.body?.getReader();
-  if (!reader) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    length += chunk.value.byteLength;
-    if (length > limit) {
-      discard(reader).catch(() => {});
-      throw tooLarge(limit);
-    }
-    chunks.push(chunk.value);
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > limit) throw tooLarge(limit);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
-}
-
-const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
-
-/** Reads what is left of a body: it would stand before the next request on the same connection. */
-async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  for (let left = MAX_DISCARDED_BYTES; left > 0; ) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    left -= value.byteLength;
-  }
-  await reader.cancel();
 }
 
 function tooLarge(limit: number): Problem {
