@@ -3,6 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { describeError, type Logger } from './log.js';
 
+export {
+  addressFromEnvironment,
+  forwardFromEnvironment,
+  type ListenAddress,
+  logFromEnvironment,
+  type OpenDatabaseOptions,
+  type OpenedDatabase,
+  openDatabase,
+} from './environment.js';
+export { explainFailure } from './failure.js';
+
 /** What is served: requests go to `fetch`, and `close` lets go of everything it holds. */
 export interface Service {
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
