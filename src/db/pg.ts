@@ -29,8 +29,9 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
     async close() {
+      // `end` resolves before the connections are closed, and one of them may break until then: our own pool keeps its listener.
       if (typeof source === 'string') await pool.end();
-      pool.off('error', onError);
+      else pool.off('error', onError);
     },
   };
 }

@@ -55,13 +55,14 @@ async function start(): Promise<void> {
 }
 
 async function prepare({ url }: OpenedDatabase): Promise<void> {
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
   try {
-    await createSchema(pool);
-    await migrate({ database: pool, views, progress: (message) => console.log(`  ${message}`) });
-    if (await seed(pool)) console.log('  filling in the demo data');
+    await createSchema(client);
+    await migrate({ database: url, views, progress: (message) => console.log(`  ${message}`) });
+    if (await seed(client)) console.log('  filling in the demo data');
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
 

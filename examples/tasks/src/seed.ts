@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { ClientBase } from 'pg';
 
 /** The accounts of the demo. Any other name works too, and starts with nothing. */
 export const accounts: readonly string[] = ['ann', 'ben', 'cam'];
@@ -75,23 +75,15 @@ const insertTodos = `
  * Fills empty tables with the demo's data, which are always the same.
  * @returns false when there was a list already
  */
-export async function seed(pool: Pool): Promise<boolean> {
-  const { rowCount } = await pool.query('select from list limit 1');
+export async function seed(client: ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query('select from list limit 1');
   if (rowCount !== 0) return false;
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    await client.query(insertLists, [JSON.stringify(lists)]);
-    await client.query(insertShares, [JSON.stringify(lists.flatMap(sharesOf))]);
-    await client.query(insertTodos, [JSON.stringify(lists.flatMap(todosOf))]);
-    await client.query('commit');
-    client.release();
-    return true;
-  } catch (error) {
-    // The connection goes, and with it the open transaction.
-    client.release(true);
-    throw error;
-  }
+  await client.query('begin');
+  await client.query(insertLists, [JSON.stringify(lists)]);
+  await client.query(insertShares, [JSON.stringify(lists.flatMap(sharesOf))]);
+  await client.query(insertTodos, [JSON.stringify(lists.flatMap(todosOf))]);
+  await client.query('commit');
+  return true;
 }
 
 function sharesOf({ id, sharedWith }: SeedList): object[] {
