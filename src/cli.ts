@@ -1,12 +1,7 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
 import { cac } from 'cac';
-import { say } from './cli/database.js';
 import { help } from './cli/help.js';
-import { migrateCommand } from './cli/migrate.js';
-import { serve } from './cli/serve.js';
-import { statusCommand } from './cli/status.js';
-import { uninstallCommand } from './cli/uninstall.js';
 import { explainFailure } from './failure.js';
 
 async function main(): Promise<void> {
@@ -21,20 +16,20 @@ async function main(): Promise<void> {
   cli
     .command('serve', 'Serve pulls and pushes until it is stopped')
     .option(...configOption)
-    .action(serve);
+    .action(async (options) => (await import('./cli/serve.js')).serve(options));
   cli
     .command('migrate', 'Install or upgrade what Tidemark keeps in the database')
     .option(...configOption)
-    .action(migrateCommand);
+    .action(async (options) => (await import('./cli/migrate.js')).migrateCommand(options));
   cli
     .command('status', 'Show how the database and the views stand')
     .option(...configOption)
     .option('--json', 'Print JSON')
-    .action(statusCommand);
+    .action(async (options) => (await import('./cli/status.js')).statusCommand(options));
   cli
     .command('uninstall', 'Remove Tidemark from the database; your tables stay')
     .option('--yes', 'Really do it')
-    .action(uninstallCommand);
+    .action(async (options) => (await import('./cli/uninstall.js')).uninstallCommand(options));
   cli.help((sections) => [...sections, ...help]);
   cli.version(version);
 
@@ -45,16 +40,20 @@ async function main(): Promise<void> {
   cli.globalCommand.checkUnknownOptions();
   const [unknown] = cli.args;
   if (unknown === undefined) cli.outputHelp();
-  else say(`There is no command ${unknown}. See tidemark --help.`);
+  else complain(`There is no command ${unknown}. See tidemark --help.`);
   process.exitCode = 2;
 }
 
 main().catch((error: unknown) => {
   if (error instanceof Error && error.name === 'CACError') {
-    say(`${error.message}. See tidemark --help.`);
+    complain(`${error.message}. See tidemark --help.`);
     process.exitCode = 2;
   } else {
-    say(explainFailure(error));
+    complain(explainFailure(error));
     process.exitCode = 1;
   }
 });
+
+function complain(message: string): void {
+  process.stderr.write(`${message}\n`);
+}

@@ -15,7 +15,7 @@ const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.
  * @throws SetupError when there is none, or it does not hold what it has to.
  */
 export async function loadConfig(path: string | undefined): Promise<Config> {
-  const file = path === undefined ? findConfig() : resolve(path);
+  const file = path === undefined ? findConfig() : resolve(String(path));
   if (!existsSync(file)) throw new SetupError(`There is no file ${file}.`);
   const exported = await load(file);
   const fault = faultOf(exported);
@@ -36,8 +36,9 @@ function findConfig(): string {
 
 async function load(file: string): Promise<unknown> {
   try {
-    const module = await createJiti(import.meta.url).import<{ default?: unknown }>(pathToFileURL(file).href);
-    return module.default;
+    // Without `interopDefault`, which would take the named exports for the default where there is none.
+    const jiti = createJiti(import.meta.url, { interopDefault: false });
+    return (await jiti.import<{ default?: unknown }>(pathToFileURL(file).href)).default;
   } catch (error) {
     throw new SetupError(`${file} cannot be loaded. ${explainFailure(error)}`, { cause: error });
   }
