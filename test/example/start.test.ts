@@ -31,9 +31,10 @@ function postgres(): number | undefined {
 }
 
 /** Starts the example as `npm start` does. Resolves with the database's URL when it is ready. */
-async function startExample(): Promise<string> {
+async function startExample(args: readonly [string, ...string[]] = [main], env: object = {}): Promise<string> {
+  const [first, ...others] = args;
   const port = await freePort();
-  server = start(main, [], { cwd: root, env: { TIDEMARK_DATA: folder, PORT: String(port) } });
+  server = start(first, others, { cwd: root, env: { TIDEMARK_DATA: folder, PORT: String(port), ...env } });
   await server.printed(/Stop with Ctrl-C/);
   url = (await server.printed(/Ready +(\S+)/))[1]!;
   return (await server.printed(/Database +(\S+)/))[1]!;
@@ -82,5 +83,15 @@ it('stops at a signal, and Postgres with it', async () => {
   expect(postgres()).toBeDefined();
   server!.child.kill('SIGTERM');
   expect(await server!.ended).toMatchObject({ code: 0, signal: null });
+  expect(postgres()).toBeUndefined();
+});
+
+it('stops when the shell in which npm runs it is gone', async () => {
+  const shell = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(main)}], { stdio: 'inherit' })`;
+  await startExample(['-e', shell], { npm_lifecycle_event: 'start' });
+  expect(postgres()).toBeDefined();
+  server!.child.kill('SIGKILL');
+  // The output ends with the last process that writes to it.
+  await server!.ended;
   expect(postgres()).toBeUndefined();
 });
