@@ -31,6 +31,8 @@ export interface Header {
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
+  /** A table was truncated after the snapshot and before the statement could read it, so its rows are not the snapshot's. */
+  readonly torn: boolean;
 }
 
 /**
@@ -66,7 +68,8 @@ select json_build_object(
   'truncated', exists (
     select from tidemark.change
     where key is null and table_id = any ($5::integer[]) and (xid >= $2::xid8 or xid = any ($3::xid8[]))
-  )
+  ),
+  'torn', tidemark.truncated_since(s, $5::integer[])
 )::text as line
 from tidemark.meta m, pg_current_snapshot() s`;
 
