@@ -20,12 +20,23 @@ export function captureFunctionName(id: number): string {
 }
 
 /**
+ * The old row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
+ * partitions with another order of columns need them named.
+ */
+function imageOf(table: Table): string {
+  const layout = JSON.stringify(table.columns);
+  const alike = table.members.every((member) => JSON.stringify(member.columns) === layout);
+  return alike ? 'o::text' : `row(${table.columns.map((column) => `o.${identifier(column)}`).join(', ')})::text`;
+}
+
+/**
  * The body of the function that writes a table's changes to the log: one row a key, with the old row's image.
  * An update that changes a key logs the old key with its image, and the new key as one that did not exist.
  */
 export function captureBody(id: number, table: Table): string {
-  const key = (alias: string) => `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`)}]`;
-  const image = `row(${table.columns.map((column) => `o.${identifier(column)}`)})::text`;
+  const key = (alias: string) =>
+    `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`).join(', ')}]`;
+  const image = imageOf(table);
   const sameKey = table.primaryKey.map(({ name }) => `o.${identifier(name)} = n.${identifier(name)}`).join(' and ');
   const log = 'insert into tidemark.change (table_id, xid, key, old)';
   return `

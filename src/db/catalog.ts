@@ -22,18 +22,29 @@ export interface Table {
   readonly columns: readonly string[];
   readonly primaryKey: readonly KeyColumn[];
   /** The table itself, then its partitions at every level: each needs triggers of its own. */
-  readonly members: readonly { readonly oid: number; readonly schema: string; readonly name: string }[];
+  readonly members: readonly Member[];
 }
+
+export interface Member {
+  readonly oid: number;
+  readonly schema: string;
+  readonly name: string;
+  /** In the order of its own rows, which may differ from the parent's. */
+  readonly columns: readonly string[];
+}
+
+/** A table's columns in order; `c` is its row in pg_class. */
+const columnsOf = (c: string) => `array(
+      select a.attname::text from pg_attribute a
+      where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
+    )`;
 
 const tableByName = `
   select c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
     c.relpersistence::text as persistence, c.relispartition as "isPartition",
     c.relkind <> 'p' and exists (select from pg_inherits i where i.inhparent = c.oid) as "hasInheritanceChildren",
     row_security_active(c.oid) as "rowSecurity",
-    array(
-      select a.attname::text from pg_attribute a
-      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
-    ) as columns,
+    ${columnsOf('c')} as columns,
     coalesce((
       select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by k.position)
       from pg_index i
@@ -42,7 +53,7 @@ const tableByName = `
       where i.indrelid = c.oid and i.indisprimary and k.position <= i.indnkeyatts
     ), '[]') as "primaryKey",
     (
-      select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname) order by m.oid <> c.oid, m.oid)
+      select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace
       where m.oid = c.oid
         or c.relkind = 'p' and m.oid in (select t.relid from pg_partition_tree(c.oid) t)

@@ -10,8 +10,18 @@ export interface Checkout {
 }
 
 /** Checks a client out. It has an `error` listener all the while: without one, a killed backend ends the process. */
-export async function checkOut(pool: Pool): Promise<Checkout> {
-  const client = await pool.connect();
+export function checkOut(pool: Pool): Promise<Checkout> {
+  return new Promise((resolve, reject) => {
+    // By callback, since the pool stops listening just before it calls: an error that came in with the same packet as the
+    // client's readiness would find no listener by the time that a promise is resolved.
+    pool.connect((error, client) => {
+      if (client === undefined) reject(error);
+      else resolve(watch(client));
+    });
+  });
+}
+
+function watch(client: PoolClient): Checkout {
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { PoolClient } from 'pg';
 
 /** One SQL statement. Values are always parameters; a name has the server keep its plan per connection. */
 export interface Statement {
@@ -31,7 +31,7 @@ export interface Database {
    * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
    * Retries on serialization failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
    */
-  transact<T>(work: (client: ClientBase) => Promise<T>): Promise<T>;
+  transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 
   close(): Promise<void>;
 }

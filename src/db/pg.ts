@@ -29,8 +29,9 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
     async close() {
+      // Our own pool keeps its listener: connections can still break while they close.
       if (typeof source === 'string') await pool.end();
-      pool.off('error', onError);
+      else pool.off('error', onError);
     },
   };
 }
@@ -51,16 +52,17 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   const { client } = checkout;
   const { text, name } = statement;
   const values = [...(statement.values ?? [])];
-  let stale = false;
+  // After an error the connection may be about to break, or hold a plan that no longer fits: it is not used again.
+  let sound = true;
   try {
     const { rows } = await client.query({ text, values, name }).catch((error: unknown) => {
+      sound = false;
       if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
-      stale = true;
       return client.query({ text, values });
     });
     return rows as Row[];
   } finally {
-    checkout.release(stale);
+    checkout.release(!sound);
   }
 }
 

@@ -34,6 +34,11 @@ const transientSystemErrors = new Set([
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
+  // The platform's fetch, which a mutator may call.
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
 ]);
 
 /** Errors that the driver raises without a code. */

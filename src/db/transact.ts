@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientBase, Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
 import { ConnectionLostError, isRetryable } from './sqlstate.js';
 
@@ -12,8 +12,8 @@ const FIRST_BACKOFF_MS = 2;
 const LAST_BACKOFF_MS = 50;
 
 /** The work swallowed the error of a statement, so Postgres rolled its transaction back instead of committing it. */
-export class SwallowedErrorError extends Error {
-  override readonly name = 'SwallowedErrorError';
+export class SwallowedError extends Error {
+  override readonly name = 'SwallowedError';
 }
 
 /** The work ended the transaction that it was given. */
@@ -22,7 +22,7 @@ export class TransactionEndedError extends Error {
 }
 
 /** Runs transactions in which `work` may be tried again. */
-export type Transact = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;
+export type Transact = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
@@ -56,7 +56,7 @@ async function retry<T>(attempt: () => Promise<T>, attempts: number): Promise<T>
 }
 
 function mayPass(error: unknown): boolean {
-  return isRetryable(error) || error instanceof SwallowedErrorError;
+  return isRetryable(error) || error instanceof SwallowedError;
 }
 
 /** Runs what it is given one after the other. */
@@ -69,7 +69,7 @@ function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function attemptOnce<T>(checkout: Checkout, work: (client: ClientBase) => Promise<T>): Promise<T> {
+async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const { client } = checkout;
   let sound = false;
   try {
@@ -86,7 +86,7 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: ClientBase) => 
     const { command } = await client.query('commit');
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, and with no error.
-    if (command === 'ROLLBACK') throw new SwallowedErrorError('The work swallowed the error of a statement');
+    if (command === 'ROLLBACK') throw new SwallowedError('The work swallowed the error of a statement');
     return result;
   } catch (error) {
     const lost = checkout.lost();

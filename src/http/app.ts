@@ -50,6 +50,11 @@ export function createApp<User extends UserContext>(options: AppOptions<User>): 
     return OK;
   });
   app.notFound((c) => respond(incoming(c), log, refusePath));
+  app.onError((error, c) =>
+    respond(incoming(c), log, () => {
+      throw error;
+    }),
+  );
 
   return { fetch: async (request, env) => app.fetch(request, env as object) };
 }

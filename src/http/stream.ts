@@ -23,6 +23,12 @@ export async function toBody(
 ): Promise<ReadableStream<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
+  let ended = false;
+  const end = (how: StreamEnd): void => {
+    // A connection that is broken off cancels its stream in turn, and a cancelled iterator may fail yet.
+    if (!ended) onEnd(how);
+    ended = true;
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -31,15 +37,15 @@ export async function toBody(
           first = undefined;
           if (!done) return controller.enqueue(value);
           controller.close();
-          onEnd({ outcome: 'complete' });
+          end({ outcome: 'complete' });
         } catch (error) {
-          onEnd({ outcome: 'failed', error });
+          end({ outcome: 'failed', error });
           // The runtime may print the stream's error, or even send it: it gets none of what really happened.
           if (!breakOff()) controller.error(new Error('The response broke off'));
         }
       },
       async cancel() {
-        onEnd({ outcome: 'cancelled' });
+        end({ outcome: 'cancelled' });
         await iterator.return?.();
       },
     },

@@ -70,6 +70,7 @@ async function identify<Context extends UserContext>(
       headers: { 'WWW-Authenticate': 'Bearer' },
     });
   }
+  if (request.bodyUsed) throw new TypeError('authenticate, or a middleware before it, has read the body');
   const { userID } = context;
   // Two users must never become one on their way into the database.
   if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {

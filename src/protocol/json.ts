@@ -35,23 +35,26 @@ export function parseJSON(text: string, { exactNumbers = false }: ParseOptions =
  * Returns undefined when all is well. U+0000 is left to Postgres, which takes it in some places and not in others.
  */
 export function findUnstorable(args: unknown): string | undefined {
-  // A stack of our own: the value can be nested deeper than the call stack.
-  const pending: [value: unknown, depth: number][] = [[args, 0]];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [value, depth] = next;
-    if (typeof value === 'string') {
-      if (hasLoneSurrogate(value)) return 'a string in the args holds a lone surrogate';
-    } else if (typeof value === 'object' && value !== null) {
-      if (depth === MAX_ARGS_DEPTH) return `the args are nested deeper than ${MAX_ARGS_DEPTH} levels`;
-      if (Array.isArray(value)) {
-        for (const item of value) pending.push([item, depth + 1]);
-      } else {
-        for (const [key, item] of Object.entries(value)) {
-          if (hasLoneSurrogate(key)) return 'a key in the args holds a lone surrogate';
-          pending.push([item, depth + 1]);
-        }
-      }
+  return find(args, MAX_ARGS_DEPTH);
+}
+
+/** Recursive, but never deeper than the cap: what lies below it is not looked at. */
+function find(value: unknown, levelsLeft: number): string | undefined {
+  if (typeof value === 'string')
+    return hasLoneSurrogate(value) ? 'a string in the args holds a lone surrogate' : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levelsLeft === 0) return `the args are nested deeper than ${MAX_ARGS_DEPTH} levels`;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const reason = find(item, levelsLeft - 1);
+      if (reason !== undefined) return reason;
     }
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    if (hasLoneSurrogate(key)) return 'a key in the args holds a lone surrogate';
+    const reason = find((value as Record<string, unknown>)[key], levelsLeft - 1);
+    if (reason !== undefined) return reason;
   }
   return undefined;
 }

@@ -8,6 +8,11 @@ export interface Snapshot {
   readonly xip: readonly bigint[];
 }
 
+const lastXid = 2n ** 63n - 1n;
+
+/** A snapshot that has seen every transaction there can be. */
+export const allSeen: Snapshot = { xmin: lastXid, xmax: lastXid, xip: [] };
+
 const form = /^(\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?)$/;
 
 /** @returns undefined when the text is no snapshot. */

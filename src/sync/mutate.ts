@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, PoolClient } from 'pg';
 import type { Database } from '../db/database.js';
 import { codeOf, isTransient } from '../db/sqlstate.js';
 import type { Mutator } from '../registry/mutators.js';
@@ -6,7 +6,7 @@ import type { Mutator } from '../registry/mutators.js';
 /** Where mutators write, and the form in which they get the transaction. */
 export interface WritePath<Tx> {
   readonly db: Database;
-  readonly tx: (client: ClientBase) => Tx;
+  readonly tx: (client: PoolClient) => Tx;
 }
 
 export type MutateResult =

@@ -7,6 +7,7 @@ import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
 import { type Header, type HeaderInput, headerQuery, probe } from '../store/header.js';
+import type { Installation } from '../store/installation.js';
 import { deltaPatch, fullPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
@@ -59,8 +60,6 @@ function unavailable(detail: string, cause: unknown): Problem {
   return new Problem('unavailable', detail, { cause, headers: { 'Retry-After': '1' } });
 }
 
-type Installation = Awaited<ReturnType<CurrentInstallation<UserContext>['bind']>>['installation'];
-
 /** One pull on its way. */
 class Pull {
   readonly #db: Database;
@@ -101,7 +100,7 @@ class Pull {
       if ('body' in answer) return answer.body;
       plan = answer.retry;
     }
-    if (plan.kind === 'unchanged') return this.#unchanged(header);
+    if (plan.kind === 'unchanged') return this.#unchanged();
     if (plan.kind === 'delta') return `${this.#opening(header)}]}`;
     this.#caller.log.info({ reason: plan.reason }, 'the client is reset');
     return this.#full();
@@ -122,7 +121,7 @@ class Pull {
       if (!first.done) return { body: this.#body(this.#opening(patch.header), patch, first.value) };
       const { lastMutationIDs } = patch.header;
       const same = !lastMutationIDs && !isFruitless(patch.header);
-      return { body: same ? this.#unchanged(patch.header) : `${this.#opening(patch.header)}]}` };
+      return { body: same ? this.#unchanged() : `${this.#opening(patch.header)}]}` };
     } catch (error) {
       await patch.close();
       if (isTransient(error)) throw error;
@@ -182,7 +181,7 @@ class Pull {
     return digest([installID, this.#installation.cluster]);
   }
 
-  #unchanged(_: Header): string {
+  #unchanged(): string {
     return JSON.stringify({ cookie: this.#request.cookie, lastMutationIDChanges: {}, patch: [] });
   }
 

@@ -45,13 +45,18 @@ function parse(text: string): readonly RawStatement[] {
 export function deparseSelect(select: Tree): string {
   const text = deparseSync({ SelectStmt: select } as never, { pretty: false });
   if (shape(parseSelect(text)) !== shape(select)) {
-    throw new SetupError('the query cannot be rewritten faithfully');
+    throw new SetupError('it uses a form that cannot be rewritten faithfully. Write the query another way');
   }
   return text;
 }
 
+/** A tree without the places in its text, and with its fields in one order. */
 function shape(tree: Tree): string {
-  return JSON.stringify(tree, (key, value) => (/^(location|.*_location|stmt_len)$/.test(key) ? undefined : value));
+  return JSON.stringify(tree, (key, value: unknown) => {
+    if (/^(location|.*_location|stmt_len)$/.test(key)) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
 
 /** A deep copy that can be changed. */

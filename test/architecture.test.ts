@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const src = fileURLToPath(new URL('../src', import.meta.url));
+
+/** Lowest first. A file imports from its own layer and from those before it. */
+const layers = [
+  ['errors.ts', 'log.ts', 'sql.ts'],
+  ['protocol'],
+  ['db'],
+  ['registry'],
+  ['view'],
+  ['store'],
+  ['sync'],
+  ['http'],
+  ['migrate.ts', 'server.ts', 'config.ts'],
+  ['index.ts', 'node.ts'],
+  ['cli', 'cli.ts'],
+];
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ts$/.test(file));
+
+function layerOf(file: string): number {
+  const room = file.split('/')[0]!;
+  return layers.findIndex((layer) => layer.includes(room));
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  return [...text.matchAll(/from '(\.[^']+)\.js'/g)].map(([, path]) =>
+    relative(src, resolve(dirname(join(src, file)), `${path}.ts`)),
+  );
+}
+
+describe('the house', () => {
+  it('has a layer for every file', () => {
+    expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+  });
+
+  it('is imported one way', () => {
+    const upward = files.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => layerOf(imported) > layerOf(file))
+        .map((imported) => `${file} → ${imported}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('has no cycles', () => {
+    const open = new Set<string>();
+    const done = new Set<string>();
+    const visit = (file: string, way: readonly string[]): string[] => {
+      if (open.has(file)) return [[...way, file].join(' → ')];
+      if (done.has(file)) return [];
+      open.add(file);
+      const found = importsOf(file).flatMap((imported) => visit(imported, [...way, file]));
+      open.delete(file);
+      done.add(file);
+      return found;
+    };
+    expect(files.flatMap((file) => visit(file, []))).toEqual([]);
+  });
+
+  it('keeps its files short', () => {
+    const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 300);
+    expect(long).toEqual([]);
+  });
+
+  it('writes SQL for the runtime in the store, and for the catalogs in db', () => {
+    const statement = /\b(select|insert into|update|delete from)\b[^'"`]*\b(tidemark\.\w+|pg_\w+)/i;
+    const elsewhere = files
+      .filter((file) => !/^(db|store)\//.test(file))
+      .filter((file) => statement.test(readFileSync(join(src, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')));
+    expect(elsewhere).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { createTestDatabase, type TestDatabase } from '../database.js';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openPool(database.url, { max: 4 });
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts).toString();
+}
+
+const running = async (pattern: string) =>
+  (await database.pool.query("select from pg_stat_activity where state = 'active' and query like $1", [pattern]))
+    .rowCount;
+
+describe('query', () => {
+  test('a plan that no longer fits is made anew', async () => {
+    await database.pool.query('create table changing (a int); insert into changing values (1)');
+    const statement = { name: 'all_of_it', text: 'select * from changing' };
+    await Promise.all(Array.from({ length: 4 }, () => db.query(statement)));
+    await database.pool.query('alter table changing add b int');
+    for (let i = 0; i < 8; i++) expect(await db.query(statement)).toEqual([{ a: 1, b: null }]);
+  });
+
+  test('a killed connection is replaced', async () => {
+    await expect(db.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })).rejects.toThrow();
+    expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
+  });
+
+  test('a connection killed while it is idle is reported and replaced', async () => {
+    const onIdleError = vi.fn();
+    const other = openPool(database.url, { onIdleError });
+    const [backend] = await other.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+    await database.pool.query('select pg_terminate_backend($1)', [backend?.pid]);
+    await vi.waitFor(() => expect(onIdleError).toHaveBeenCalledOnce());
+    expect(await other.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
+    await other.close();
+  });
+
+  test('a pool of the application is used and left open', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    const other = openPool(pool);
+    expect(await other.query({ text: 'select $1::int as n', values: [3] })).toEqual([{ n: 3 }]);
+    await other.close();
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  test('an exhausted pool is an error after the timeout, not a hang', async () => {
+    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 50 });
+    const busy = small.query({ text: 'select pg_sleep(0.5)' });
+    await expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded');
+    await busy;
+    await small.close();
+  });
+});
+
+describe('transact', () => {
+  test('sees one snapshot, and keeps what it wrote', async () => {
+    await database.pool.query('create table kept (n int)');
+    await db.transact(async (client) => {
+      await client.query('select count(*) from kept');
+      await database.pool.query('insert into kept values (1)');
+      expect((await client.query('select from kept')).rowCount).toBe(0);
+      await client.query('insert into kept values (2)');
+    });
+    expect((await database.pool.query('select n from kept order by n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test('a failure for good is passed on at once, and the connection goes on', async () => {
+    const work = vi.fn(async () => {
+      throw new Error('no');
+    });
+    await expect(db.transact(work)).rejects.toThrow('no');
+    expect(work).toHaveBeenCalledOnce();
+    await vi.waitFor(async () => expect(await running('%kept%')).toBe(0));
+  });
+
+  test('leaves no transaction open, whatever happens in it', async () => {
+    const works = ['select 1', 'select 1 / 0', 'rollback', 'select pg_terminate_backend(pg_backend_pid())'];
+    for (const text of works) {
+      await db.transact((client) => client.query(text)).catch(() => {});
+      await db.transact((client) => client.query(text).catch(() => {})).catch(() => {});
+    }
+    const { rows } = await database.pool.query(
+      "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('copy', () => {
+  test('yields all bytes', async () => {
+    const text = await collect(db.copy('copy (select n from generate_series(1, 200000) n) to stdout'));
+    expect(text.split('\n')).toHaveLength(200_001);
+    expect(text.endsWith('\n200000\n')).toBe(true);
+  });
+
+  test('the first byte does not wait for the rest', async () => {
+    const started = performance.now();
+    const slow = "copy (select repeat('x', 20000), pg_sleep(0.1) from generate_series(1, 30)) to stdout";
+    for await (const chunk of db.copy(slow)) {
+      expect(chunk.byteLength).toBeGreaterThan(0);
+      break;
+    }
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('a slow reader holds Postgres back, and gets large chunks', async () => {
+    const sizes: number[] = [];
+    for await (const chunk of db.copy("copy (select repeat('x', 100) from generate_series(1, 50000)) to stdout")) {
+      sizes.push(chunk.byteLength);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(50_000 * 101);
+    expect(Math.max(...sizes)).toBeLessThan(512 * 1024);
+    expect(sizes.length).toBeLessThan(1_000);
+  });
+
+  test('an error before or amid the rows is thrown', async () => {
+    await expect(collect(db.copy('copy (select * from nowhere) to stdout'))).rejects.toMatchObject({ code: '42P01' });
+    const amid = 'copy (select 1 / (100000 - n) from generate_series(1, 200000) n) to stdout';
+    await expect(collect(db.copy(amid))).rejects.toMatchObject({ code: '22012' });
+    expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
+  });
+
+  test('a killed backend is an error, not a short result', async () => {
+    const chunks = db.copy("copy (select repeat('x', 1000) as killed from generate_series(1, 1000000)) to stdout");
+    const kill = "select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%as killed%'";
+    await expect(
+      (async () => {
+        let first = true;
+        for await (const _ of chunks) {
+          if (first) await database.pool.query(kill);
+          first = false;
+        }
+      })(),
+    ).rejects.toThrow();
+  });
+
+  test('leaving early frees the connection and ends the statement on the server, again and again', async () => {
+    for (let i = 0; i < 12; i++) {
+      const text = "copy (select repeat('x', 9000) as early, pg_sleep(0.01) from generate_series(1, 100000)) to stdout";
+      for await (const _ of db.copy(text)) break;
+    }
+    expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
+    await vi.waitFor(async () => expect(await running('copy%as early%')).toBe(0), { timeout: 3_000 });
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { expectProblem, pull, push, setUp } from './requests.js';
+
+describe('bodies', () => {
+  const paths = ['/sync/pull', '/sync/push'];
+
+  test.each([
+    'text/plain',
+    '',
+    'application/json; charset=latin1',
+    'application/x-www-form-urlencoded',
+    'application/jsonp',
+  ])('%j is no media type for them', async (type) => {
+    for (const path of paths)
+      await expectProblem(await setUp().post(path, '{}', { 'Content-Type': type }), 415, 'unsupported-media-type');
+  });
+
+  test.each([
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json;',
+  ])('%s is', async (type) => {
+    expect((await setUp().post('/sync/pull', pull, { 'Content-Type': type })).status).toBe(200);
+  });
+
+  test('a compressed body is refused', async () => {
+    const response = await setUp().post('/sync/push', push, { 'Content-Encoding': 'gzip' });
+    await expectProblem(response, 415, 'unsupported-media-type');
+  });
+
+  test('a body over the limit is refused, declared or chunked', async () => {
+    const { post } = setUp({ limits: { pull: 1_000, push: 2_000 } });
+    expect((await post('/sync/pull', `${JSON.stringify(pull)}${' '.repeat(500)}`)).status).toBe(200);
+    for (const [path, size] of [
+      ['/sync/pull', 1_001],
+      ['/sync/push', 2_001],
+    ] as const) {
+      await expectProblem(
+        await post(path, ' '.repeat(size), { 'Content-Length': String(size) }),
+        413,
+        'body-too-large',
+      );
+      await expectProblem(await post(path, ' '.repeat(size), { 'Content-Length': '5' }), 413, 'body-too-large');
+      let sent = 0;
+      const endless = new ReadableStream({
+        pull(controller) {
+          sent += 100;
+          controller.enqueue(new Uint8Array(100).fill(32));
+        },
+      });
+      await expectProblem(await post(path, endless), 413, 'body-too-large');
+      expect(sent).toBeLessThan(size + 1_000);
+    }
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{"secret": hunter2'],
+    ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+    ['an overlong NUL', new Uint8Array([0x22, 0xc0, 0x80, 0x22])],
+    ['a surrogate in UTF-8', new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0])],
+    ['an array', '[]'],
+    ['100,000 arrays', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['no fields', '{}'],
+    ['prototype fields only', '{"__proto__": {"pullVersion": 1, "pushVersion": 1}}'],
+  ])('%s is malformed', async (_kind, body) => {
+    for (const path of paths) {
+      const { detail } = await expectProblem(await setUp().post(path, body), 400, 'malformed-request');
+      expect(detail).not.toContain('hunter2');
+    }
+  });
+
+  test('a deep cookie is a cookie', async () => {
+    const seen = vi.fn(async () => '{}');
+    const cookie = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const body = JSON.stringify(pull).replace('null', cookie);
+    expect((await setUp({ pull: seen }).post('/sync/pull', body)).status).toBe(200);
+    expect(seen).toHaveBeenCalledOnce();
+  });
+
+  test('a number that would change is refused in a push, not in a pull', async () => {
+    const { post } = setUp();
+    const big = (body: object) => JSON.stringify(body).replace('null', '9007199254740993');
+    const { detail } = await expectProblem(await post('/sync/push', big(push)), 400, 'malformed-request');
+    expect(detail).toContain('send it as a string');
+    expect((await post('/sync/pull', big(pull))).status).toBe(200);
+  });
+
+  test('a body that breaks off', async () => {
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+    await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
+  });
+
+  test('no body at all is ever a 500', async () => {
+    const { post } = setUp();
+    const field = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.constant(1));
+    const body = fc.oneof(
+      fc.uint8Array(),
+      fc.json(),
+      fc
+        .record(
+          { ...Object.fromEntries([...Object.keys(pull), ...Object.keys(push)].map((key) => [key, field])) },
+          { requiredKeys: [] },
+        )
+        .map((value) => JSON.stringify(value)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), body, async (path, bytes) => {
+        expect((await post(path, bytes as string)).status).toBeLessThan(500);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

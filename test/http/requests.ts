@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { type AppOptions, createApp } from '../../src/http/app.js';
+import type { UserContext } from '../../src/registry/mutators.js';
+import { memoryLog } from '../log.js';
+
+export const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
+export const push = {
+  pushVersion: 1,
+  clientGroupID: 'g',
+  profileID: 'p',
+  schemaVersion: '',
+  mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
+};
+
+/** An app whose parts answer at once, and ways to send it requests. */
+export function setUp(options: Partial<AppOptions<UserContext>> = {}) {
+  const { log, lines } = memoryLog();
+  const app = createApp({
+    pull: async () => '{"cookie":1}',
+    push: async () => null,
+    authenticate: (request) => (request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null),
+    ready: async () => {},
+    log,
+    ...options,
+  });
+  const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  const post = (path: string, body: RequestInit['body'] | object, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: 'POST',
+      body: typeof body === 'object' && body?.constructor === Object ? JSON.stringify(body) : (body as string),
+      headers: { 'Content-Type': 'application/json', Authorization: 'secret', 'X-Sync-RequestID': 'r-1-0', ...headers },
+      duplex: 'half',
+    });
+  return { app, send, post, lines };
+}
+
+/** Expects the error format, and returns the body. */
+export async function expectProblem(response: Response, status: number, code: string) {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+  expect(response.headers.get('Cache-Control')).toBe('private, no-store');
+  const body = await response.json();
+  expect(body).toEqual({
+    type: `urn:problem-type:tidemark:${code}`,
+    title: expect.any(String),
+    status,
+    detail: body.error,
+    error: expect.any(String),
+    code,
+    requestID: response.headers.get('X-Request-ID'),
+  });
+  return body as { detail: string };
+}

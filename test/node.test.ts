@@ -1,0 +1,258 @@
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type AppOptions, createApp } from '../src/http/app.js';
+import { type Listening, type ListenOptions, listen } from '../src/node.js';
+import type { UserContext } from '../src/registry/mutators.js';
+import { memoryLog } from './log.js';
+
+let listening: Listening | undefined;
+
+afterEach(async () => {
+  await listening?.stop();
+  listening = undefined;
+});
+
+async function serve(options: Partial<AppOptions<UserContext>>, listenOptions: Partial<ListenOptions> = {}) {
+  const { log, lines } = memoryLog();
+  const app = createApp({
+    pull: async () => '{}',
+    push: async () => null,
+    authenticate: () => ({ userID: 'u' }),
+    ready: async () => {},
+    log,
+    ...options,
+  });
+  const close = vi.fn(async () => {});
+  listening = await listen(
+    { ...app, close },
+    { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500, ...listenOptions },
+  );
+  const { url } = listening;
+  const pull = (init: RequestInit = {}) =>
+    fetch(`${url}/sync/pull`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"pullVersion":1,"clientGroupID":"g","profileID":"p","schemaVersion":"","cookie":null}',
+      ...init,
+    });
+  return { url, stop: listening.stop, pull, close, lines };
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+const requestLines = (lines: { message: string }[]) => lines.filter((line) => line.message === 'Request');
+
+describe('a streamed answer', () => {
+  test('arrives whole', async () => {
+    const { pull, lines } = await serve({
+      pull: async () =>
+        (async function* () {
+          yield bytes('{"patch":[');
+          for (let i = 0; i < 2_000; i++) yield bytes(`${i},`.repeat(200));
+          yield bytes('0]}');
+        })(),
+    });
+    const body = (await (await pull()).json()) as { patch: number[] };
+    expect(body.patch).toHaveLength(400_001);
+    await vi.waitFor(() =>
+      expect(requestLines(lines)).toMatchObject([{ fields: { status: 200, outcome: 'complete' } }]),
+    );
+  });
+
+  test('its first chunk does not wait for the second', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { pull } = await serve({
+      pull: async () =>
+        (async function* () {
+          yield bytes('{"a":');
+          await held;
+          yield bytes('1}');
+        })(),
+    });
+    const reader = (await pull()).body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('{"a":');
+    release();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('1}');
+  });
+
+  test('that fails at once is an error response', async () => {
+    const { pull } = await serve({
+      pull: async () =>
+        // biome-ignore lint/correctness/useYield: it fails before its first chunk
+        (async function* (): AsyncGenerator<Uint8Array> {
+          throw Object.assign(new Error('secret'), { code: '57P01' });
+        })(),
+    });
+    const response = await pull();
+    expect(response.status).toBe(503);
+    expect(await response.text()).not.toContain('secret');
+  });
+
+  test.each([1, 3, 100])('that fails after %d chunks breaks the connection off, and says nothing', async (chunks) => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { pull, lines } = await serve({
+      pull: async () =>
+        (async function* () {
+          // A prefix that would be whole JSON by itself.
+          yield bytes('{}');
+          for (let i = 1; i < chunks; i++) {
+            await new Promise((resolve) => setTimeout(resolve, 1));
+            yield bytes(' '.repeat(100));
+          }
+          throw new Error('relation "secret" does not exist');
+        })(),
+    });
+    let text = '';
+    const read = async () => {
+      for await (const chunk of (await pull()).body ?? []) text += Buffer.from(chunk).toString();
+    };
+    await expect(read()).rejects.toThrow();
+    expect(text).not.toContain('secret');
+    expect(printed).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(requestLines(lines)).toMatchObject([{ fields: { outcome: 'failed' } }]));
+    expect(lines.filter((line) => line.level === 'error')).toMatchObject([
+      { fields: { error: { message: 'relation "secret" does not exist' }, requestID: expect.any(String) } },
+    ]);
+    printed.mockRestore();
+  });
+
+  test('whose client goes away is let go', async () => {
+    const returned = vi.fn();
+    let sent = 0;
+    const { pull, lines } = await serve({
+      pull: async () =>
+        (async function* () {
+          try {
+            for (;;) {
+              sent += 1;
+              yield new Uint8Array(64 * 1024);
+            }
+          } finally {
+            returned();
+          }
+        })(),
+    });
+    const abort = new AbortController();
+    const response = await pull({ signal: abort.signal });
+    await response.body?.getReader().read();
+    // Nobody reads on, so nothing is made on.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const before = sent;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(sent).toBe(before);
+    abort.abort();
+    await vi.waitFor(() => expect(returned).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(requestLines(lines)).toMatchObject([{ fields: { outcome: 'cancelled' } }]));
+  });
+});
+
+describe('listen', () => {
+  test('says where, and refuses a port in use', async () => {
+    const { url } = await serve({});
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const { log } = memoryLog();
+    const second = listen(
+      { fetch: () => new Response(), close: async () => {} },
+      { log, port: Number(new URL(url).port), hostname: '127.0.0.1' },
+    );
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  test('stop lets running requests finish, then closes the service once', async () => {
+    let release = () => {};
+    const { pull, stop, close, url } = await serve({
+      pull: () =>
+        new Promise((resolve) => {
+          release = () => resolve('{"late":true}');
+        }),
+    });
+    const running = pull();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const stopped = Promise.all([stop(), stop()]);
+    await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow());
+    expect(close).not.toHaveBeenCalled();
+    release();
+    expect(await (await running).json()).toEqual({ late: true });
+    await stopped;
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  test('stop cuts off what does not finish in time', async () => {
+    const { pull, stop, close } = await serve({ pull: () => new Promise(() => {}) });
+    const running = pull();
+    running.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const started = performance.now();
+    await stop();
+    expect(performance.now() - started).toBeGreaterThan(400);
+    await expect(running).rejects.toThrow();
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  test('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
+    const { url, lines } = await serve({});
+    const { port } = new URL(url);
+    for (const text of [
+      'nonsense\r\n\r\n',
+      'POST /sync/push HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"push',
+      'POST /sync/push HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"pus',
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(text);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.destroy();
+    }
+    await vi.waitFor(() => expect(requestLines(lines).map((line) => line.message)).toHaveLength(2));
+    expect(lines.filter((line) => line.level === 'error' || line.level === 'warn')).toEqual([]);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('signals', () => {
+  const program = `
+    import { listen } from './src/node.ts';
+    const write = (fields, message) => console.log(message, JSON.stringify(fields));
+    const log = { debug: write, info: write, warn: write, error: write };
+    const close = async () => console.log('closed');
+    const fetch = (request) => request.url.endsWith('/hang') ? new Promise(() => {}) : new Response('ok');
+    await listen({ fetch, close }, { log, port: 0, hostname: '127.0.0.1' });
+  `;
+
+  async function start() {
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+      cwd: new URL('..', import.meta.url),
+    });
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    await vi.waitFor(() => expect(output).toContain('Listening'), { timeout: 10_000 });
+    const url = /"url":"([^"]+)"/.exec(output)?.[1] ?? '';
+    return { child, exited, url, output: () => output };
+  }
+
+  test('SIGTERM stops the process in order', async () => {
+    const { child, exited, output, url } = await start();
+    await fetch(url);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    expect(output()).toContain('closed');
+  });
+
+  test('the second signal ends it at once', async () => {
+    const { child, exited, url, output } = await start();
+    fetch(`${url}/hang`).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    child.kill('SIGINT');
+    await vi.waitFor(() => expect(output()).toContain('Stopping'));
+    child.kill('SIGINT');
+    expect(await exited).toBe(1);
+    expect(output()).not.toContain('closed');
+  });
+});

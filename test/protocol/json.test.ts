@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findUnstorable, MAX_ARGS_DEPTH, parseJSON } from '../../src/protocol/json.js';
+import { findInexactNumber, isCarriedByDouble } from '../../src/protocol/numbers.js';
+
+const nested = (depth: number): unknown => JSON.parse(`${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`);
+
+describe('parseJSON', () => {
+  test('a syntax error does not repeat the input', () => {
+    for (const text of ['', '{', '{"secret": hunter2}', '[1,]', 'NaN', '\ufeff{}', "{'a':1}"]) {
+      expect(() => parseJSON(text)).toThrow(
+        expect.objectContaining({ code: 'malformed-request', message: 'The body is not valid JSON', cause: undefined }),
+      );
+    }
+  });
+
+  test('own __proto__ keys stay data', () => {
+    const value = parseJSON('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
+    expect(Object.getOwnPropertyNames(value)).toEqual(['__proto__']);
+    expect(value.polluted).toBeUndefined();
+  });
+
+  test('numbers are checked only where asked', () => {
+    expect(parseJSON('{"cookie": 9007199254740993}')).toEqual({ cookie: 9007199254740992 });
+    expect(() => parseJSON('[9007199254740993]', { exactNumbers: true })).toThrow(/offset 1 .* send it as a string/);
+  });
+});
+
+describe('numbers that a double carries', () => {
+  test.each([
+    '0',
+    '-0',
+    '1',
+    '-1',
+    '1.0',
+    '1e3',
+    '1E+3',
+    '0.10',
+    '0.1',
+    '1e-1',
+    '-0.0e5',
+    '9007199254740994',
+    '9007199254740991',
+    '1180591620717411303424',
+    '1e21',
+    '5e-324',
+    '1.7976931348623157e308',
+    '0.1000000000000000055511151231257827021181583404541015625',
+    '100000000000000000000000',
+    '0e999999999999',
+    '0.3e1',
+    `1${'0'.repeat(22)}`,
+    `1.${'0'.repeat(5000)}`,
+  ])('%s', (token) => expect(isCarriedByDouble(token)).toBe(true));
+
+  test.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '1e400',
+    '-1e400',
+    '0.1000000000000000055511151231257827',
+    '1e-400',
+    '123456789012345678901',
+    '0.12345678901234567890',
+    '1.00000000000000000001',
+    '4.9e-325',
+    '4.940656458412465e-324',
+    '123456789012345678000',
+    '0.10000000000000001',
+    `1${'0'.repeat(400)}`,
+    '1e99999999999999999999',
+    '12345678901.234567890123',
+  ])('not %s', (token) => {
+    expect(isCarriedByDouble(token)).toBe(false);
+    expect(findInexactNumber(`{"a":${token}}`)).toBe(5);
+  });
+
+  test('what JSON.stringify writes always passes', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => findInexactNumber(text) === undefined),
+      { numRuns: 500 },
+    );
+    fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (n) => isCarriedByDouble(String(n))));
+  });
+
+  test('every integer is judged as BigInt judges it', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (n) => {
+        const token = n.toString();
+        const shortest = BigInt(
+          Number(token).toLocaleString('fullwide', { useGrouping: false, maximumSignificantDigits: 21 }),
+        );
+        expect(isCarriedByDouble(token)).toBe(
+          BigInt(Number(token)) === n ||
+            (shortest === n && String(Number(token)).includes('e')) ||
+            String(Number(token)) === token,
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('strings are skipped, however they end', () => {
+    expect(findInexactNumber('["9007199254740993"]')).toBeUndefined();
+    expect(findInexactNumber('["\\"9007199254740993"]')).toBeUndefined();
+    expect(findInexactNumber('["\\\\", 9007199254740993]')).toBe(7);
+    const text = '{"1e400": "\\\\\\"1e400", "b": 1e400}';
+    expect(findInexactNumber(text)).toBe(text.lastIndexOf('1e400'));
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('"', '\\', '1e400', '9007199254740993', 'a') }), (text) => {
+        const prefix = `{${JSON.stringify(text)}:[${JSON.stringify(text)},`;
+        expect(findInexactNumber(`${prefix}1e400]}`)).toBe(prefix.length);
+      }),
+    );
+  });
+
+  test('16 MB take no longer than a moment', () => {
+    const worst = [
+      `[${'"\\\\",'.repeat(2_000_000)}1e3]`,
+      `["${'\\"'.repeat(4_000_000)}",1e3]`,
+      `[${'1e3,'.repeat(1_000_000)}1e3]`,
+      `[1${'0'.repeat(8_000_000)}]`,
+      `[0.${'1'.repeat(8_000_000)}]`,
+    ];
+    for (const text of worst) {
+      const started = performance.now();
+      findInexactNumber(text);
+      expect(performance.now() - started).toBeLessThan(2_000);
+    }
+  });
+});
+
+describe('findUnstorable', () => {
+  test.each([null, 0, '', 'a\0b', '𝄞', [], {}, { a: [{ b: '☃' }] }, nested(MAX_ARGS_DEPTH)])(
+    'case %# is fine',
+    (args) => {
+      expect(findUnstorable(args)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ['\ud800', /lone surrogate/],
+    [{ a: ['x\udc00'] }, /a string .* lone surrogate/],
+    [{ '\udc00': 1 }, /a key .* lone surrogate/],
+    [JSON.parse('{"__proto__": "\\ud800"}'), /lone surrogate/],
+    [nested(MAX_ARGS_DEPTH + 2), /deeper than 200/],
+    [nested(100_000), /deeper than 200/],
+  ])('case %# is not', (args, reason) => {
+    expect(findUnstorable(args)).toMatch(reason);
+  });
+
+  test('a deep value is found behind a wide one', () => {
+    expect(findUnstorable([...Array(100_000).fill([[]]), nested(5_000)])).toMatch(/deeper/);
+  });
+});

@@ -1,0 +1,79 @@
+import { eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { boolean, pgTable, text } from 'drizzle-orm/pg-core';
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { defineView, type RowOf, type SqlQuery, sql } from '../../src/index.js';
+import { toSqlQuery } from '../../src/sql.js';
+
+interface Todo {
+  id: string;
+  owner_id: string;
+  done: boolean;
+}
+
+const kysely = new Kysely<{ todo: Todo }>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+const todo = pgTable('todo', { id: text().notNull(), owner_id: text().notNull(), done: boolean().notNull() });
+const drizzled = drizzle.mock();
+
+interface User {
+  userID: string;
+}
+
+describe('a view from', () => {
+  it('the sql tag', () => {
+    const view = defineView({
+      key: 'id',
+      query: ({ ctx }: { ctx: User }) => sql<Todo>`select * from todo where owner_id = ${ctx.userID}`,
+    });
+    expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<Todo>();
+    expect(toSqlQuery(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }))).toMatchObject({
+      text: 'select * from todo where owner_id = $1',
+      values: ['ann'],
+    });
+  });
+
+  it('Kysely, compiled or not', () => {
+    const query = (userID: string) => kysely.selectFrom('todo').select(['id', 'done']).where('owner_id', '=', userID);
+    const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
+    expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ id: string; done: boolean }>();
+    const expected = { text: 'select "id", "done" from "todo" where "owner_id" = $1', values: ['ann'] };
+    expect(toSqlQuery(query('ann'))).toEqual(expected);
+    expect(toSqlQuery(query('ann').compile())).toEqual(expected);
+  });
+
+  it('Drizzle, as SQL or not', () => {
+    const query = (userID: string) =>
+      drizzled.select({ id: todo.id, done: todo.done }).from(todo).where(eq(todo.owner_id, userID));
+    const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
+    expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ id: string; done: boolean }>();
+    const expected = { text: 'select "id", "done" from "todo" where "todo"."owner_id" = $1', values: ['ann'] };
+    expect(toSqlQuery(query('ann'))).toEqual(expected);
+    expect(toSqlQuery(query('ann').toSQL())).toEqual(expected);
+  });
+});
+
+describe('the sql tag', () => {
+  it('nests queries and numbers their values anew', () => {
+    const mine = sql`owner_id = ${'ann'}`;
+    const shared = sql`id in (select list_id from share where user_id = ${'ann'} and kind = '$1')`;
+    const query: SqlQuery = sql`select * from list where archived = ${false} and (${mine} or ${shared}) limit ${10}`;
+    expect(query.text).toBe(
+      "select * from list where archived = $1 and (owner_id = $2 or id in (select list_id from share where user_id = $3 and kind = '$1')) limit $4",
+    );
+    expect(query.values).toEqual([false, 'ann', 'ann', 10]);
+  });
+
+  it('knows a key that is no column of the row', () => {
+    // @ts-expect-error nothing is called ident
+    defineView({ key: 'ident', query: () => sql<Todo>`select * from todo` });
+  });
+});

@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { inspect } from '../../src/view/inspect.js';
+import { rewrite } from '../../src/view/rewrite.js';
+import { deparseSelect, parserLoaded, parseSelect, render, toTemplate } from '../../src/view/syntax.js';
+
+beforeAll(() => parserLoaded);
+
+/** Rewrites the query with the numbered occurrence reading `x` and the others as they are. */
+function standing(text: string, focus: number): string {
+  const select = parseSelect(text);
+  const { occurrences } = inspect(select);
+  const stands = occurrences.map((_, i) => (i === focus ? 'x' : 'now'));
+  return rewrite(select, occurrences, stands, focus);
+}
+
+function normal(text: string): string {
+  return deparseSelect(parseSelect(text));
+}
+
+describe('one occurrence stands for another state of its table', () => {
+  it.each([
+    ['select * from todo', 0, 'select * from x as todo'],
+    ['select t.* from todo t', 0, 'select t.* from x as t'],
+    ['select a.id from todo a join todo b on a.id = b.id', 1, 'select a.id from todo a join X b on a.id = b.id'],
+    ['select todo.id from public.todo where public.todo.id = 1', 0, 'select todo.id from x as todo where todo.id = 1'],
+    ['select public.list.id from public.todo, public.list', 0, 'select list.id from x as todo, public.list as list'],
+  ])('%s', (text, focus, expected) => {
+    expect(standing(text, focus)).toBe(normal(expected));
+  });
+});
+
+describe('branches that do not read the occurrence go', () => {
+  it.each([
+    [
+      'select id from list where owner = $1 or id in (select l from share where u = $1)',
+      1,
+      'select id from list where id in (select l from x as share where u = $1)',
+    ],
+    [
+      'select id from list where owner = $1 or id in (select l from share where u = $1)',
+      0,
+      'select id from x as list where owner = $1 or id in (select l from share where u = $1)',
+    ],
+    [
+      'select id from t where a and (b or exists (select from s where c and d))',
+      1,
+      'select id from t where a and exists (select from x as s where c and d)',
+    ],
+    [
+      'select id from t where a and (b or (c and exists (select from s)))',
+      1,
+      'select id from t where a and c and exists (select from x as s)',
+    ],
+    [
+      'select id from t where exists (select from l where l.x = t.x and (l.o = $1 or l.id in (select l from s)))',
+      2,
+      'select id from t where exists (select from l where l.x = t.x and l.id in (select l from x as s))',
+    ],
+    ['select id from a union all select id from b', 1, 'select id from a where false union all select id from x as b'],
+    [
+      'select id from a union select id from b union select id from c where d',
+      1,
+      'select id from a where false union select id from x as b union select id from c where false',
+    ],
+  ])('%s (%i)', (text, focus, expected) => {
+    expect(standing(text, focus)).toBe(normal(expected));
+  });
+});
+
+describe('templates', () => {
+  it.each([
+    ['select $1', ["'a'"], "select 'a'"],
+    ["select '$1', $2, $1 -- $1", ['1', '2'], "select '$1', 2, 1 -- $1"],
+    ['select $$ $1 $$ || $1;', ["'x'"], "select $$ $1 $$ || 'x'"],
+    ["select 'ü€𝄞' || $1 || $10", Array.from({ length: 10 }, (_, i) => `'${i + 1}'`), "select 'ü€𝄞' || '1' || '10'"],
+    ['select 1; -- the end', [], 'select 1'],
+  ])('%s', (text, literals, expected) => {
+    expect(render(toTemplate(text), literals)).toBe(expected);
+  });
+});
