@@ -4,24 +4,21 @@ import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 /** @typedef {{ readonly userID: string }} Context */
 
 /**
- * The lists that a user sees: their own and those shared with them.
+ * True for the lists that a user sees: their own and those shared with them.
  * @param {string} userID
  */
-const visible = (userID) => sql`
-  select id from list where owner_id = ${userID}
-  union all
-  select list_id from share where user_id = ${userID}`;
+const isVisible = (userID) => sql`owner_id = ${userID} or id in (select list_id from share where user_id = ${userID})`;
 
 export const views = {
   list: defineView({
     /** @type {(input: { ctx: Context }) => import('tidemark').SqlQuery<{ id: string }>} */
-    query: ({ ctx }) => sql`select id, owner_id, name from list where id in (${visible(ctx.userID)})`,
+    query: ({ ctx }) => sql`select id, owner_id, name from list where ${isVisible(ctx.userID)}`,
     key: 'id',
   }),
   todo: defineView({
     /** @type {(input: { ctx: Context }) => import('tidemark').SqlQuery<{ id: string }>} */
     query: ({ ctx }) => sql`
-      select id, list_id, title, done, sort, note, updated_at from todo where list_id in (${visible(ctx.userID)})`,
+      select id, list_id, title, done, sort, note, updated_at from todo where list_id in (select id from list where ${isVisible(ctx.userID)})`,
     key: 'id',
   }),
 };

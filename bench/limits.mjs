@@ -15,16 +15,16 @@ const pool = new pg.Pool({ connectionString, max: 10 });
 
 /** @param {string} user */
 const copyOps = (user) => {
-  const visible = `select id from list where owner_id = '${user}' union all select list_id from share where user_id = '${user}'`;
+  const isVisible = `owner_id = '${user}' or id in (select list_id from share where user_id = '${user}')`;
   /** @type {(view: string, query: string) => string} */
   const ops = (view, query) =>
     `select ',{"op":"put","key":' || to_json('${view}/' || v.id)::text || ',"value":' || row_to_json(v)::text || '}' from (${query}) v`;
   return `copy (
     select '{"patch":[{"op":"clear"}'
     union all
-    ${ops('list', `select id, owner_id, name from list where id in (${visible})`)}
+    ${ops('list', `select id, owner_id, name from list where ${isVisible}`)}
     union all
-    ${ops('todo', `select id, list_id, title, done, sort, note, updated_at from todo where list_id in (${visible})`)}
+    ${ops('todo', `select id, list_id, title, done, sort, note, updated_at from todo where list_id in (select id from list where ${isVisible})`)}
   ) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 };
 
