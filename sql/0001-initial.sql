@@ -18,15 +18,16 @@ create table tidemark.synced_table (
 
 -- The change log, written by the capture triggers.
 create table tidemark.change (
-  -- Orders the changes of one key: its row lock makes them follow one another.
   seq bigint generated always as identity,
   table_id integer not null,
   -- The top-level transaction that made the change.
   xid xid8 not null,
   -- The primary key's columns as text; null marks a TRUNCATE.
   key text[],
-  -- The row before the change, as a row literal; null for an insert.
-  old text
+  -- The row before the change, as a row literal; null where there was none.
+  old text,
+  -- The hash of the row after the change; null where there is none.
+  new_hash bigint
 );
 create index change_table_id_xid on tidemark.change (table_id, xid);
 create index change_truncate on tidemark.change (xid) where key is null;
@@ -50,6 +51,18 @@ create index client_client_group_id on tidemark.client (client_group_id);
 create function tidemark.null_key(view_name text) returns text language plpgsql stable as $$
 begin
   raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
+end
+$$;
+
+-- A statement that waited for a TRUNCATE finds the table empty even where its snapshot was taken before: TRUNCATE does not keep
+-- row versions. Being volatile, this function sees what has been committed while the statement waited.
+create function tidemark.truncated_since(seen pg_snapshot, tables integer[]) returns boolean
+language plpgsql volatile parallel restricted as $$
+begin
+  return exists (
+    select from tidemark.change
+    where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
+  );
 end
 $$;
 

@@ -20,43 +20,49 @@ export function captureFunctionName(id: number): string {
 }
 
 /**
- * The old row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
+ * A row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
  * partitions with another order of columns need them named.
  */
-function imageOf(table: Table): string {
+function imageOf(table: Table, alias: string): string {
   const layout = JSON.stringify(table.columns);
   const alike = table.members.every((member) => JSON.stringify(member.columns) === layout);
-  return alike ? 'o::text' : `row(${table.columns.map((column) => `o.${identifier(column)}`).join(', ')})::text`;
+  return alike
+    ? `(${alias}.*)::text`
+    : `row(${table.columns.map((column) => `${alias}.${identifier(column)}`).join(', ')})::text`;
 }
 
 /**
- * The body of the function that writes a table's changes to the log: one row a key, with the old row's image.
- * An update that changes a key logs the old key with its image, and the new key as one that did not exist.
+ * The body of the function that writes a table's changes to the log: of each key the old row's image and the new row's hash.
+ * A statement that a trigger runs inside another one is logged before it, so the order of the log says nothing within a
+ * transaction; that an image is not also the outcome of a change does.
  */
 export function captureBody(id: number, table: Table): string {
   const key = (alias: string) =>
     `array[${table.primaryKey.map(({ name }) => `${alias}.${identifier(name)}::text`).join(', ')}]`;
-  const image = imageOf(table);
+  const oldImage = imageOf(table, 'o');
+  const newHash = `hashtextextended(${imageOf(table, 'n')}, 0)`;
   const sameKey = table.primaryKey.map(({ name }) => `o.${identifier(name)} = n.${identifier(name)}`).join(' and ');
-  const log = 'insert into tidemark.change (table_id, xid, key, old)';
+  const isOld = `o.${identifier(table.primaryKey[0]!.name)} is not null`;
+  const isNew = `n.${identifier(table.primaryKey[0]!.name)} is not null`;
+  const log = `insert into tidemark.change (table_id, xid, key, old, new_hash) select ${id}, pg_current_xact_id()`;
+  const inserted = `${log}, ${key('n')}, null, ${newHash} from new_rows n;`;
+  const deleted = `${log}, ${key('o')}, ${oldImage}, null from old_rows o;`;
+  const updated = table.keysMayRepeat
+    ? `${deleted} ${inserted}`
+    : `${log}, case when ${isOld} then ${key('o')} else ${key('n')} end,
+      case when ${isOld} then ${oldImage} end, case when ${isNew} then ${newHash} end
+    from old_rows o full join new_rows n on ${sameKey};`;
   return `
 begin
   case tg_op
   when 'INSERT' then
-    ${log}
-    select ${id}, pg_current_xact_id(), ${key('n')}, null from new_rows n;
+    ${inserted}
   when 'UPDATE' then
-    ${log}
-    select ${id}, pg_current_xact_id(), ${key('o')}, ${image} from old_rows o
-    union all
-    select ${id}, pg_current_xact_id(), ${key('n')}, null from new_rows n
-    where not exists (select from old_rows o where ${sameKey});
+    ${updated}
   when 'DELETE' then
-    ${log}
-    select ${id}, pg_current_xact_id(), ${key('o')}, ${image} from old_rows o;
+    ${deleted}
   when 'TRUNCATE' then
-    ${log}
-    values (${id}, pg_current_xact_id(), null, null);
+    ${log}, null, null, null;
   end case;
   return null;
 end
@@ -66,13 +72,14 @@ end
 /**
  * The statements that install capture on a table and its partitions, replacing what is there.
  * The function runs as its owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are
- * written as text. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
+ * written as text, alike in every session. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
   return [
     `create or replace function ${call}() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'
 as ${quotedText(captureBody(id, table))}`,
     ...table.members.flatMap((member) => {
       const relation = identifier(member.schema, member.name);

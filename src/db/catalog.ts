@@ -21,6 +21,11 @@ export interface Table {
   readonly rowSecurity: boolean;
   readonly columns: readonly string[];
   readonly primaryKey: readonly KeyColumn[];
+  /**
+   * One UPDATE may find or leave several rows under one key: its uniqueness can be deferred, or actions of foreign keys,
+   * whose changes come to triggers as the UPDATE's own, change rows again.
+   */
+  readonly keysMayRepeat: boolean;
   /** The table itself, then its partitions at every level: each needs triggers of its own. */
   readonly members: readonly Member[];
 }
@@ -52,6 +57,13 @@ const tableByName = `
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = c.oid and i.indisprimary and k.position <= i.indnkeyatts
     ), '[]') as "primaryKey",
+    exists (
+      select from pg_index i where i.indrelid = c.oid and i.indisprimary and not i.indimmediate
+      union all
+      select from pg_constraint f
+      where (f.conrelid = c.oid or f.conrelid in (select t.relid from pg_partition_tree(c.oid) t)) and f.contype = 'f'
+        and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))
+    ) as "keysMayRepeat",
     (
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace

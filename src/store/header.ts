@@ -31,6 +31,8 @@ export interface Header {
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
+  /** A table was truncated after the snapshot and before the statement could read it, so its rows are not the snapshot's. */
+  readonly torn: boolean;
 }
 
 /** Callers ask whether there are any, or as many as this. */
@@ -78,7 +80,8 @@ select json_build_object(
   'truncated', exists (
     select from unseen
     join tidemark.change on key is null and table_id = any ($5::integer[]) and xid between low and high
-  )
+  ),
+  'torn', tidemark.truncated_since(s, $5::integer[])
 )::text as line
 from tidemark.meta m, pg_current_snapshot() s`;
 

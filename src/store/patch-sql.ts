@@ -99,7 +99,8 @@ function dels(after: string, before: string): string {
 /** A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined. */
 function inViewNow(view: CompiledView, literals: readonly string[]): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
-  return `exists (select from (\n${render(view.now, literals)}\n) v where ${sameKey} offset 0)`;
+  // Equal key columns need not be equal text: 1.0 and 1.00 are two keys to a client.
+  return `exists (select from (\n${render(view.now, literals)}\n) v where ${sameKey} and ${view.keySql} = b.key offset 0)`;
 }
 
 /** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */

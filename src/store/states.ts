@@ -34,13 +34,22 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
   const sameKey = (alias: string) =>
     table.primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
   return [
+    // What a key was at the snapshot is what has been changed once more often than it has come about since. A key for which
+    // there is no such image, nor one for the reverse, is as it was.
     `${states.changed(table.id)} as materialized (
-      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, old
+      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
       from (
-        select ${typedKeys.join(', ')}, seq, old from tidemark.change
-        where table_id = ${table.id} and key is not null and ${unseenBy(snapshot)}
-      ) c
-      order by ${keys.join(', ')}, seq
+        select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
+        from (
+          select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
+          from tidemark.change
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where table_id = ${table.id} and key is not null and e.hash is not null and ${unseenBy(snapshot)}
+        ) edges
+        group by ${keys.join(', ')}, hash
+        having sum(weight) <> 0
+      ) images
+      order by ${keys.join(', ')}, balance desc
     )`,
     `${states.plus(table.id)} as not materialized (
       select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}

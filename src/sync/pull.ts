@@ -113,9 +113,9 @@ class Pull {
     const patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
     try {
       const actual = this.#plan(cookie, patch.header);
-      if (!covers(plan, actual)) {
+      if (patch.header.torn || !covers(plan, actual)) {
         await patch.close();
-        return { retry: actual };
+        return { retry: patch.header.torn ? plan : actual };
       }
       const first = await patch.ops.next();
       if (!first.done) return { body: this.#body(this.#opening(patch.header), patch, first.value) };
@@ -138,6 +138,10 @@ class Pull {
     } catch (error) {
       await patch.close();
       throw error;
+    }
+    if (patch.header.torn) {
+      await patch.close();
+      return this.#full();
     }
     const clear = this.#request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();

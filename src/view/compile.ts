@@ -101,7 +101,7 @@ const numeric = 1700;
 
 /** A row as JSON text. Numbers that a JavaScript number cannot hold exactly become strings. */
 function valueSql(columns: readonly ResultColumn[]): string {
-  if (!columns.some(({ typeOID }) => typeOID === int8 || typeOID === numeric)) return 'row_to_json(v)::text';
+  if (!columns.some(({ typeOID }) => typeOID === int8 || typeOID === numeric)) return 'row_to_json(v.*)::text';
   const values = columns.map(({ name, typeOID }) => {
     const column = `v.${identifier(name)}`;
     const exact =
@@ -115,5 +115,5 @@ function valueSql(columns: readonly ResultColumn[]): string {
       : column;
     return `${value} as ${identifier(name)}`;
   });
-  return `(select row_to_json(j)::text from (select ${values.join(', ')}) j)`;
+  return `(select row_to_json(j.*)::text from (select ${values.join(', ')}) j)`;
 }

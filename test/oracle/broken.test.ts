@@ -1,0 +1,104 @@
+/** The oracle notices what it is there for: each copy of the sources has one well-known fault. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadBroken, type Patch, removeCopies } from './broken-copy.js';
+import { runOracle } from './oracle.js';
+import { describeDifference, type Report } from './report.js';
+import { viewSpecs } from './views.js';
+
+const small = { seed: 5, transactions: 500, cluster: process.env.TIDEMARK_TEST_CLUSTER!, pauseMs: 25 };
+const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'counters', 'totals', 'events'].includes(name));
+
+async function reportOn(name: string, patches: readonly Patch[]): Promise<Report> {
+  const code = await loadBroken(name, patches);
+  return (await runOracle({ ...small, code, views, stopAtDifference: true })).report;
+}
+
+afterAll(removeCopies);
+
+it('finds nothing wrong with an unpatched copy', async () => {
+  expect((await reportOn('none', [])).differences.map(describeDifference)).toEqual([]);
+}, 60_000);
+
+interface Fault {
+  readonly name: string;
+  /** One of these rules must be the first to object. */
+  readonly rules: readonly string[];
+  readonly patches: readonly Patch[];
+}
+
+/** A client that misses a row may first show it in any of these ways. */
+const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation'];
+const ofMutations = ['mutation', 'effects'];
+
+const snapshotFields = 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };';
+
+const faults: readonly Fault[] = [
+  {
+    name: 'a sequence cursor in place of the snapshot',
+    rules: ofData,
+    patches: [
+      {
+        file: 'store/states.ts',
+        find: `(xid >= '\${xmax}'::xid8 or xid = any ('{\${xip.join()}}'::xid8[]))`,
+        replace: `(seq > (select coalesce(max(c.seq), 0) from tidemark.change c
+          where pg_visible_in_snapshot(c.xid, '\${xip[0] ?? xmax}:\${xmax}:\${xip.join()}')))`,
+      },
+    ],
+  },
+  {
+    name: 'a cookie of xmax alone',
+    rules: ofData,
+    patches: [
+      {
+        file: 'protocol/snapshot.ts',
+        find: snapshotFields,
+        replace: snapshotFields.replace('xip }', 'xip: xip.slice(0, 0) }'),
+      },
+    ],
+  },
+  {
+    name: 'a cookie of xmin alone',
+    rules: ofData,
+    patches: [
+      {
+        file: 'protocol/snapshot.ts',
+        find: snapshotFields,
+        replace: 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[1]!), xip: xip.slice(0, 0) };',
+      },
+    ],
+  },
+  {
+    name: 'a claim that does not look again once it has the row lock',
+    rules: ofMutations,
+    patches: [
+      { file: 'db/transact.ts', find: 'isolation level repeatable read', replace: 'isolation level read committed' },
+      {
+        file: 'store/client-groups.ts',
+        find: 'and last_mutation_id = $3::bigint - 1',
+        replace: 'and (select c.last_mutation_id from tidemark.client c where c.id = $1) = $3::bigint - 1',
+      },
+    ],
+  },
+  {
+    name: 'a lastMutationID outside of the transaction of its effects',
+    rules: ofMutations,
+    patches: [
+      {
+        file: 'sync/push.ts',
+        find: '{ args: prepared.args, ctx: context }, claim)',
+        replace: '{ args: prepared.args, ctx: context }, () => options.db.transact(claim))',
+      },
+    ],
+  },
+];
+
+describe('finds', () => {
+  it.each(faults)(
+    '$name',
+    async ({ name, rules, patches }) => {
+      const { differences } = await reportOn(name.replaceAll(' ', '-'), patches);
+      expect(rules).toContain(differences[0]?.rule);
+    },
+    60_000,
+  );
+});

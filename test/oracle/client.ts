@@ -1,0 +1,188 @@
+/** A client that pulls, keeps what it is told as the sync client does, and objects to every breach of the protocol. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Judge } from './judge.js';
+import type { Report } from './report.js';
+import { Seen } from './snapshots.js';
+import { comparable, type Holding, type OracleView } from './views.js';
+
+/** Where requests go: any node of the server. */
+export type Send = (path: string, userID: string, body: object) => Promise<Response>;
+
+interface Answer {
+  readonly cookie: { readonly order: number; readonly snapshot: string };
+  readonly lastMutationIDChanges: Readonly<Record<string, number>>;
+  readonly patch: readonly Op[];
+}
+
+type Op =
+  | { readonly op: 'clear' }
+  | { readonly op: 'del'; readonly key: string }
+  | { readonly op: 'put'; readonly key: string; readonly value: unknown };
+
+export interface ClientOptions {
+  readonly userID: string;
+  readonly clientGroupID: string;
+  readonly send: Send;
+  readonly judge: Judge;
+  readonly report: Report;
+}
+
+export class PullingClient {
+  readonly userID: string;
+  readonly #send: Send;
+  readonly #judge: Judge;
+  readonly #report: Report;
+  clientGroupID: string;
+  holding: Holding = new Map();
+  cookie: unknown = null;
+  /** The group's lastMutationIDs, as told so far. */
+  #told = new Map<string, number>();
+  /** Those of the group whose mutations count. */
+  readonly mutating = new Set<string>();
+
+  constructor({ userID, clientGroupID, send, judge, report }: ClientOptions) {
+    this.userID = userID;
+    this.clientGroupID = clientGroupID;
+    this.#send = send;
+    this.#judge = judge;
+    this.#report = report;
+  }
+
+  get name(): string {
+    return `${this.userID} in ${this.clientGroupID}`;
+  }
+
+  /** Goes on under a new group from what another client of the same user holds, as a client with changed mutators does. */
+  fork(other: PullingClient, clientGroupID: string): void {
+    this.#startAs(clientGroupID);
+    this.cookie = other.cookie;
+    this.holding = new Map(other.holding);
+    this.#report.counts.forks++;
+  }
+
+  /** Starts over with nothing. */
+  restart(clientGroupID: string): void {
+    this.#startAs(clientGroupID);
+    this.cookie = null;
+    this.holding = new Map();
+  }
+
+  #startAs(clientGroupID: string): void {
+    this.clientGroupID = clientGroupID;
+    this.#told = new Map();
+    this.mutating.clear();
+  }
+
+  /** @param cookie what to ask with, in place of what the last answer gave */
+  async pull(cookie: unknown = this.cookie): Promise<void> {
+    const before = await this.#judge.snapshot();
+    const response = await this.#send('/sync/pull', this.userID, {
+      pullVersion: 1,
+      profileID: 'p',
+      clientGroupID: this.clientGroupID,
+      schemaVersion: '',
+      cookie,
+    });
+    const text = await response.text();
+    this.#report.counts.pulls++;
+    if (response.status !== 200) return this.#object('status', `${response.status} ${text.slice(0, 300)}`);
+    const answer = JSON.parse(text) as Answer;
+    if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, before);
+    this.#checkOrder(cookie, answer.cookie);
+    this.#takeMutationIDs(answer.lastMutationIDChanges);
+    this.#takePatch(answer.patch, cookie === null);
+    this.cookie = answer.cookie;
+    this.#checkMutations();
+    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), before);
+  }
+
+  async #takeUnchanged({ patch, lastMutationIDChanges }: Answer, before: Seen): Promise<void> {
+    this.#report.counts.unchanged++;
+    if (patch.length > 0 || Object.keys(lastMutationIDChanges).length > 0) {
+      this.#object('equal cookie', `with ${patch.length} ops and ${JSON.stringify(lastMutationIDChanges)}`);
+    }
+    await this.#judge.checkSince(this, before);
+  }
+
+  #checkOrder(asked: unknown, given: Answer['cookie']): void {
+    if (!Number.isSafeInteger(given.order) || compareCookies(given, asked) <= 0) {
+      this.#object('order', `asked with ${JSON.stringify(asked)}\nanswered  ${JSON.stringify(given)}`);
+    }
+  }
+
+  #takeMutationIDs(changes: Answer['lastMutationIDChanges']): void {
+    for (const [id, lastMutationID] of Object.entries(changes)) {
+      const told = this.#told.get(id) ?? 0;
+      if (lastMutationID < told) this.#object('lastMutationID', `of ${id} went from ${told} to ${lastMutationID}`);
+      this.#told.set(id, lastMutationID);
+    }
+  }
+
+  #takePatch(patch: readonly Op[], isFirst: boolean): void {
+    const isReset = patch[0]?.op === 'clear';
+    if (isReset) this.holding.clear();
+    const isWhole = isReset || isFirst;
+    this.#report.counts[isWhole ? 'resets' : 'deltas']++;
+    this.#report.counts.ops += patch.length;
+    const keys = new Set<string>();
+    for (const op of isReset ? patch.slice(1) : patch) {
+      if (op.op === 'clear') this.#object('clear', 'in the middle of a patch');
+      else {
+        if (keys.has(op.key)) this.#object('two ops for one key', op.key);
+        keys.add(op.key);
+        this.#takeOp(op, isWhole);
+      }
+    }
+  }
+
+  #takeOp(op: Exclude<Op, { op: 'clear' }>, isWhole: boolean): void {
+    if (op.op === 'del') {
+      if (isWhole || !this.holding.delete(op.key)) this.#object('surplus del', op.key);
+      return;
+    }
+    const view = this.#viewOf(op.key);
+    const value = comparable(view, op.value);
+    if (this.holding.get(op.key) === value) {
+      if (view.strategy === 'compare') this.#object('equal put', op.key);
+      this.#report.counts.equalPuts++;
+    }
+    this.holding.set(op.key, value);
+  }
+
+  #viewOf(key: string): OracleView {
+    const view = this.#judge.views.find(({ name }) => key.startsWith(`${name}/`));
+    if (!view) throw new Error(`an op has a key of no view: ${key}`);
+    return view;
+  }
+
+  /** Mutation n of a client writes n into its row: a snapshot shows both or neither. */
+  #checkMutations(): void {
+    for (const id of this.mutating) {
+      const row = this.holding.get(`counters/${id}`);
+      const { n, effects } = row ? (JSON.parse(row) as { n: number; effects: number }) : { n: 0, effects: 0 };
+      const told = this.#told.get(id) ?? 0;
+      if (n !== told || effects !== told) {
+        this.#object('mutation', `${id} has lastMutationID ${told}, but its row says ${n} after ${effects} effects`);
+      }
+    }
+  }
+
+  #object(rule: string, detail: string): void {
+    this.#report.object(rule, this.name, detail);
+  }
+}
+
+/** The sync client's comparison: null lowest, two numbers by value, else as strings by UTF-16 unit. */
+function compareCookies(one: unknown, other: unknown): number {
+  const [a, b] = [orderOf(one), orderOf(other)];
+  if (a === b) return 0;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a) > String(b) ? 1 : -1;
+}
+
+function orderOf(cookie: unknown): number | string | null {
+  const order = typeof cookie === 'object' && cookie !== null ? (cookie as { order: unknown }).order : cookie;
+  return typeof order === 'number' || typeof order === 'string' ? order : null;
+}

@@ -1,0 +1,116 @@
+/** Compares what a client holds with the oracle's view of the same snapshot. */
+import type { Client } from 'pg';
+import type { History } from './history.js';
+import { fullRead, type Replica } from './replica.js';
+import type { Report } from './report.js';
+import type { Seen } from './snapshots.js';
+import type { Holding, OracleView } from './views.js';
+
+export interface Held {
+  readonly name: string;
+  readonly userID: string;
+  readonly holding: Holding;
+}
+
+const checksToRemember = 500;
+const commitsToRemember = 400;
+
+export class Judge {
+  readonly views: readonly OracleView[];
+  readonly #history: History;
+  readonly #replica: Replica;
+  readonly #report: Report;
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #starts: Seen[] = [];
+  #commits: bigint[] = [];
+
+  constructor(views: readonly OracleView[], history: History, replica: Replica, report: Report) {
+    this.views = views;
+    this.#history = history;
+    this.#replica = replica;
+    this.#report = report;
+  }
+
+  /** What an answer must show at least when its request is sent now. */
+  snapshot(): Promise<Seen> {
+    return this.#history.snapshot();
+  }
+
+  /** The client's cookie says that it holds this snapshot. */
+  async checkAt(client: Held, seen: Seen, before: Seen): Promise<void> {
+    if (!seen.covers(before)) {
+      this.#report.object('stale', client.name, `${before.text} was over when the pull began; answered: ${seen.text}`);
+    }
+    const held = new Map(client.holding);
+    await this.#inTurn(async () => {
+      await this.#readOn(before);
+      const difference = await this.#differenceAt(client.userID, held, seen);
+      if (difference) this.#report.object('view', client.name, difference);
+    });
+  }
+
+  /** The client was told that nothing has changed for it: it holds what there was at some moment since it asked. */
+  async checkSince(client: Held, before: Seen): Promise<void> {
+    const held = new Map(client.holding);
+    await this.#inTurn(async () => {
+      await this.#readOn(before);
+      const difference = await this.#differenceAt(client.userID, held, before);
+      if (!difference) return;
+      let seen = before;
+      for (const xid of this.#commits.filter((commit) => !before.sees(commit))) {
+        seen = seen.plus(xid);
+        if (!(await this.#differenceAt(client.userID, held, seen))) return;
+      }
+      this.#report.object('unchanged', client.name, difference);
+    });
+  }
+
+  /** While nobody writes: what the client holds, what the oracle makes of its history, and the tables, are all the same. */
+  async checkQuiet(client: Held, database: Client): Promise<void> {
+    const before = await this.snapshot();
+    await this.#inTurn(async () => {
+      await this.#readOn(before);
+      await this.#replica.show(this.#history.stateAt(before));
+      const there = await fullRead(database, this.views, client.userID);
+      const reconstructed = await this.#replica.holding(this.views, client.userID);
+      const own = firstDifference(there, reconstructed);
+      if (own) this.#report.object('oracle', client.name, `the oracle's own history is wrong: ${own}`);
+      const theirs = firstDifference(there, client.holding);
+      if (theirs) this.#report.object('convergence', client.name, theirs);
+      this.#report.counts.quiet++;
+    });
+  }
+
+  async #differenceAt(userID: string, held: Holding, seen: Seen): Promise<string | undefined> {
+    await this.#replica.show(this.#history.stateAt(seen));
+    const expected = await this.#replica.holding(this.views, userID);
+    this.#report.counts.views += this.views.length;
+    const difference = firstDifference(expected, held);
+    return difference && `${difference}\nsnapshot ${seen.text}`;
+  }
+
+  async #readOn(before: Seen): Promise<void> {
+    this.#commits = [...this.#commits, ...(await this.#history.readOn())].slice(-commitsToRemember);
+    this.#starts.push(before);
+    if (this.#starts.length < 2 * checksToRemember) return;
+    this.#history.forgetBefore(this.#starts[checksToRemember]!);
+    this.#starts.splice(0, checksToRemember);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+function firstDifference(expected: Holding, held: Holding): string | undefined {
+  for (const [key, value] of expected) {
+    const got = held.get(key);
+    if (got !== value) return `key ${JSON.stringify(key)}\nexpected ${value}\ngot      ${got ?? 'nothing'}`;
+  }
+  for (const [key, value] of held) {
+    if (!expected.has(key)) return `key ${JSON.stringify(key)}\nexpected nothing\ngot      ${value}`;
+  }
+  return undefined;
+}

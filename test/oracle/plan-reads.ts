@@ -1,0 +1,32 @@
+/** How many rows of which table a statement reads, by Postgres's own count. */
+import type { Pool } from 'pg';
+
+/** By table: rows that scans returned, and those that they looked at and dropped. */
+export type TableReads = Readonly<Record<string, number>>;
+
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Explains the query inside of a `copy (…) to stdout`. */
+export async function readPlan(pool: Pool, copy: string): Promise<TableReads> {
+  const query = copy.slice(copy.indexOf('(') + 1, copy.lastIndexOf(') to stdout'));
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
+  const reads: Record<string, number> = { list: 0, todo: 0, share: 0 };
+  count(rows[0]!['QUERY PLAN'][0].Plan, reads);
+  return reads;
+}
+
+function count(node: PlanNode, reads: Record<string, number>): void {
+  const table = node['Relation Name'];
+  if (table !== undefined) {
+    const dropped = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    reads[table] = (reads[table] ?? 0) + (node['Actual Rows'] + dropped) * node['Actual Loops'];
+  }
+  for (const child of node.Plans ?? []) count(child, reads);
+}

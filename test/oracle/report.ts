@@ -1,0 +1,47 @@
+/** What the oracle has seen, and what it objects to. */
+export interface Difference {
+  readonly rule: string;
+  readonly client: string;
+  readonly detail: string;
+}
+
+export interface Counts {
+  pulls: number;
+  /** Answers with a new cookie by the way they came about. */
+  deltas: number;
+  resets: number;
+  unchanged: number;
+  forks: number;
+  ops: number;
+  pushes: number;
+  /** Pushes delivered twice at the same time. */
+  doubled: number;
+  mutations: number;
+  /** Views compared with the oracle's. */
+  views: number;
+  /** Moments of quiet at which the oracle itself was compared with the database. */
+  quiet: number;
+  /** Puts of what the client held already: allowed where a row has got a second reason to be there. */
+  equalPuts: number;
+}
+
+const kept = 20;
+
+export class Report {
+  readonly counts: Counts = {
+    pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, ops: 0, pushes: 0, doubled: 0, mutations: 0, views: 0, quiet: 0,
+    equalPuts: 0,
+  }; // biome-ignore format: a row of zeros
+  /** The first few. */
+  readonly differences: Difference[] = [];
+  differenceCount = 0;
+
+  object(rule: string, client: string, detail: string): void {
+    this.differenceCount++;
+    if (this.differences.length < kept) this.differences.push({ rule, client, detail });
+  }
+}
+
+export function describeDifference({ rule, client, detail }: Difference): string {
+  return `${rule} (client ${client})\n${detail.replace(/^/gm, '    ')}`;
+}
