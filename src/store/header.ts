@@ -27,7 +27,7 @@ export interface Header {
   /** False when the request names a client that is unknown. */
   readonly clientKnown: boolean;
   readonly lastMutationIDs: Readonly<Record<string, number>> | null;
-  /** The tables with changes that the base has not seen: `[table, number of log rows, at most 1000]`. */
+  /** The tables with changes that the base has not seen: `[table, number of log rows, at most 100]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
@@ -35,10 +35,20 @@ export interface Header {
   readonly torn: boolean;
 }
 
+/** Callers ask whether there are any, or as many as this. */
+const countedRows = 100;
+
 /**
  * A standby's snapshot has an empty list of transactions in progress, so all that it can vouch for is what lies below its xmin.
+ *
+ * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
+ * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
+ * plan the prepared statement anew each time, which takes longer than running it.
  */
 const headerSql = `
+with unseen (low, high) as materialized (
+  select * from unnest((select $2::xid8[]), (select $3::xid8[]))
+)
 select json_build_object(
   'snapshot', case
     when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
@@ -51,34 +61,39 @@ select json_build_object(
   'clientKnown', $6::text is null or exists (select from tidemark.client where id = $6 and client_group_id = $1),
   'lastMutationIDs', (
     select json_object_agg(id, last_mutation_id) from tidemark.client
-    where client_group_id = $1 and (not $4::boolean or xid >= $2::xid8 or xid = any ($3::xid8[]))
+    where client_group_id = $1 and (not $4::boolean or exists (select from unseen where xid between low and high))
   ),
   'changed', (
     select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
-    from unnest($5::integer[]) t (id)
+    from unnest((select $5::integer[])) t (id)
     cross join lateral (
       select count(*) as rows from (
-        select from tidemark.change
-        where table_id = t.id and (xid >= $2::xid8 or xid = any ($3::xid8[]))
-        limit 1000
-      ) capped
+        select from unseen
+        cross join lateral (
+          select from tidemark.change where table_id = t.id and xid between low and high order by xid limit ${countedRows}
+        ) changes
+        limit ${countedRows}
+      ) counted
     ) c
     where c.rows > 0
   ),
   'truncated', exists (
-    select from tidemark.change
-    where key is null and table_id = any ($5::integer[]) and (xid >= $2::xid8 or xid = any ($3::xid8[]))
+    select from unseen
+    join tidemark.change on key is null and table_id = any ($5::integer[]) and xid between low and high
   ),
   'torn', tidemark.truncated_since(s, $5::integer[])
 )::text as line
 from tidemark.meta m, pg_current_snapshot() s`;
 
+/** The highest transaction ID that there can be. */
+const lastXid = 2n ** 64n - 1n;
+
 function values(input: HeaderInput): unknown[] {
   const { clientGroupID, base, sameGroup, tables, clientID } = input;
   return [
     clientGroupID,
-    base ? String(base.xmax) : null,
-    base ? `{${base.xip.join()}}` : null,
+    base ? `{${[base.xmax, ...base.xip].join()}}` : null,
+    base ? `{${[lastXid, ...base.xip].join()}}` : null,
     base !== undefined && sameGroup,
     `{${tables.join()}}`,
     clientID ?? null,

@@ -56,17 +56,19 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
   if (changed.every((id) => id === undefined)) return undefined;
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
+  const pairs = `tidemark_pairs_${index}`;
   const standing = (stands: Stand[], focus?: number) => rows(view, view.standing(stands, focus), literals);
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
+  const queries = (was: string, is: string) => [
+    `${before} as materialized (${was})`,
+    `${after} as materialized (${is})`,
+    `${pairs} as materialized (${paired(view, before, after)})`,
+  ];
+  const put = `select ${putOp} from ${pairs} a where a.is_after and (a.other is null or a.other <> a.value)`;
+  const del = `select ${delOp} from ${pairs} b where not b.is_after and b.other is null`;
 
   if (view.strategy === 'compare') {
-    return {
-      queries: [
-        `${after} as materialized (${rows(view, view.now, literals)})`,
-        `${before} as materialized (${standing(asof)})`,
-      ],
-      ops: [puts(after, before), dels(after, before)],
-    };
+    return { queries: queries(standing(asof), rows(view, view.now, literals)), ops: [put, del] };
   }
 
   const focuses = changed.flatMap((id, focus) => (id === undefined ? [] : [{ id, focus }]));
@@ -76,24 +78,21 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
       view,
       focuses.map(({ id, focus }) => standing(others.with(focus, stand(id)), focus)),
     );
-  const lost = `tidemark_lost_${index}`;
   return {
-    queries: [
-      `${after} as materialized (${affected(states.plus, now)})`,
-      `${before} as materialized (${affected(states.minus, asof)})`,
-      `${lost} as materialized (select b.* from ${before} b where not exists (select from ${after} a where a.key = b.key))`,
-    ],
-    ops: [puts(after, before), `select ${delOp} from ${lost} b where not ${inViewNow(view, literals)}`],
+    queries: queries(affected(states.minus, asof), affected(states.plus, now)),
+    ops: [put, `${del} and not ${inViewNow(view, literals)}`],
   };
 }
 
-/** The rows that are there now and were not, or were different. */
-function puts(after: string, before: string): string {
-  return `select ${putOp} from ${after} a left join ${before} b on b.key = a.key where b.key is null or b.value <> a.value`;
-}
-
-function dels(after: string, before: string): string {
-  return `select ${delOp} from ${before} b where not exists (select from ${after} a where a.key = b.key)`;
+/**
+ * The rows before and after, each with the value that the same key has on the other side. By sorting: Postgres often expects one
+ * changed row where there are thousands, and would join them in a loop over all pairs.
+ */
+function paired(view: CompiledView, before: string, after: string): string {
+  const row = [...view.keyColumns.map((_, i) => `k${i + 1}`), 'key', 'value'].join(', ');
+  return `select ${row}, is_after, case when is_after then lag(value) over pair else lead(value) over pair end as other
+from (select ${row}, false as is_after from ${before} union all select ${row}, true from ${after}) r
+window pair as (partition by key collate "C" order by is_after)`;
 }
 
 /**

@@ -1,0 +1,39 @@
+import type { Connection, Reply } from './connection.js';
+
+/** A client group that remembers its cookie from pull to pull. */
+export class ClientGroup {
+  readonly #connection: Connection;
+  readonly #user: string;
+  readonly #id: string;
+  cookie = 'null';
+
+  constructor(connection: Connection, user: string, id: string) {
+    this.#connection = connection;
+    this.#user = user;
+    this.#id = id;
+  }
+
+  /** Pulls and takes over the new cookie. */
+  async pull(keep?: number): Promise<Reply> {
+    const reply = await this.repeat(keep);
+    const end = reply.body.indexOf(',"lastMutationIDChanges"');
+    if (!reply.body.startsWith('{"cookie":') || end < 0)
+      throw new Error(`no pull response: ${reply.body.slice(0, 200)}`);
+    this.cookie = reply.body.slice('{"cookie":'.length, end);
+    return reply;
+  }
+
+  /** Pulls with the cookie that it has. */
+  repeat(keep?: number): Promise<Reply> {
+    const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":""}`;
+    return this.#connection.post('/sync/pull', this.#user, body, keep);
+  }
+}
+
+/** Pulls, and fails unless the response holds so many ops. */
+export async function pullOps(group: ClientGroup, ops: number): Promise<Reply> {
+  const reply = await group.pull(Number.POSITIVE_INFINITY);
+  const { patch } = JSON.parse(reply.body) as { patch: unknown[] };
+  if (patch.length !== ops) throw new Error(`the patch has ${patch.length} ops, not ${ops}`);
+  return reply;
+}

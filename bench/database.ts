@@ -1,0 +1,83 @@
+/** A Postgres for one run, and the rows in it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbedded } from '../src/db/embedded.js';
+
+export interface BenchDatabase {
+  readonly url: string;
+  /** What the cluster is set to, where it is not the default. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly pool: pg.Pool;
+  stop(): Promise<void>;
+}
+
+/** Durable as by default; room for the log, so that no checkpoint falls into one contender's turn more than the other's. */
+const settings = { max_wal_size: '4GB', max_connections: '100' };
+
+export async function startDatabase(): Promise<BenchDatabase> {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
+  const cluster = await startEmbedded({ directory, settings: { ...settings } });
+  const pool = new pg.Pool({ connectionString: cluster.url, max: 20 });
+  return {
+    url: cluster.url,
+    settings,
+    pool,
+    async stop() {
+      await pool.end();
+      await cluster.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const schema = `
+  create table list (id text primary key, owner_id text not null, name text not null);
+  create index on list (owner_id);
+  create table share (list_id text not null references list, user_id text not null, primary key (list_id, user_id));
+  create index on share (user_id);
+  create table todo (
+    id text primary key, list_id text not null references list, title text not null, done boolean not null,
+    sort integer not null, note text not null, updated_at timestamptz not null default now()
+  );
+  create index on todo (list_id);
+  create table plain (id integer primary key, owner_id text not null, title text not null, note text not null);
+  create table captured (like plain including all);`;
+
+const rowsPerList = 100;
+
+/** The user who sees so many todos: half of the lists are their own, half are shared with them. */
+export function userOf(size: number): string {
+  return `user${size}`;
+}
+
+/** The n-th todo, from 1, that the user of a size sees. */
+export function todoOf(size: number, n: number): string {
+  return `t${size}.${String(n).padStart(8, '0')}`;
+}
+
+export async function seed({ pool }: BenchDatabase, sizes: readonly number[]): Promise<void> {
+  await pool.query(schema);
+  for (const size of sizes) {
+    const lists = size / rowsPerList;
+    await pool.query(
+      `insert into list select 'l' || $1 || '.' || n, case when n % 2 = 0 then $2 else 'somebody' end, 'List ' || n
+       from generate_series(1, $3::integer) n`,
+      [size, userOf(size), lists],
+    );
+    await pool.query(
+      `insert into share select 'l' || $1 || '.' || n, $2 from generate_series(1, $3::integer) n where n % 2 = 1`,
+      [size, userOf(size), lists],
+    );
+    await pool.query(
+      `insert into todo
+       select 't' || $1 || '.' || lpad(n::text, 8, '0'), 'l' || $1 || '.' || 1 + n % $3::integer, 'Todo ' || n || ' of a list', n % 3 = 0, n,
+         rpad('', 60, md5(n::text))
+       from generate_series(1, $2::integer) n`,
+      [size, size, lists],
+    );
+  }
+  await pool.query('vacuum analyze');
+  await pool.query('checkpoint');
+}

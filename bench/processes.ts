@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A process that serves HTTP and does one thing at a time on request. */
+export interface ServerProcess {
+  readonly url: string;
+  ask<Answer>(message: object): Promise<Answer>;
+  /** Peak resident memory in MB since the last `resetPeak`; undefined where the system does not tell. */
+  peakMemory(): number | undefined;
+  resetPeak(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a script of this folder in a process of its own. */
+export async function startProcess(script: string, databaseURL: string): Promise<ServerProcess> {
+  const execArgv = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
+    execArgv: script === 'serve.mjs' ? execArgv : [],
+    env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const { url } = await answerOf<{ url: string }>(child, script);
+  return {
+    url,
+    async ask<Answer>(message: object) {
+      const answer = answerOf<Answer>(child, script);
+      child.send(message);
+      return await answer;
+    },
+    peakMemory: () => peakOf(child.pid),
+    resetPeak: () => resetPeakOf(child.pid),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+function answerOf<Answer>(child: ChildProcess, script: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`${script} ended with code ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as Answer);
+    });
+  });
+}
+
+function peakOf(pid: number | undefined): number | undefined {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+function resetPeakOf(pid: number | undefined): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // The peak is then that of the whole life.
+  }
+}

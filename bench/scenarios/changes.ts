@@ -1,0 +1,108 @@
+/** Pulls after changes: the cost must grow with what has changed, not with what the client holds. */
+import { ClientGroup, pullOps } from '../client-group.js';
+import { todoOf, userOf } from '../database.js';
+import { type Bench, type Result, short, withConnections } from '../scenario.js';
+import { inTurns, median } from '../statistics.js';
+
+/** Changes so many todos of a user, not always the same ones. */
+async function change({ pool }: Bench, size: number, count: number): Promise<void> {
+  const start = 1 + Math.floor(Math.random() * (size - count + 1));
+  await pool.query({
+    name: 'change',
+    text: 'update todo set title = $3, done = not done where id between $1 and $2',
+    values: [todoOf(size, start), todoOf(size, start + count - 1), `Changed ${Math.random()}`],
+  });
+}
+
+export async function oneRow(bench: Bench): Promise<Result[]> {
+  const sizes = bench.sizes;
+  const samples = await withConnections(async (open) => {
+    const connection = await open(bench.server.url);
+    const contenders: Record<string, () => Promise<number>> = {};
+    for (const size of sizes) {
+      const group = new ClientGroup(connection, userOf(size), `one${size}`);
+      await group.pull();
+      contenders[short(size)] = async () => {
+        await change(bench, size, 1);
+        return (await pullOps(group, 1)).ms;
+      };
+    }
+    return inTurns(bench.isQuick ? 20 : 150, contenders);
+  });
+  const smallest = median(samples[short(sizes[0]!)]!);
+  return sizes.map((size): Result => {
+    const ms = median(samples[short(size)]!);
+    return {
+      name: `one row changed, ${short(size)}, p50`,
+      value: ms,
+      unit: 'ms',
+      ...(size !== sizes[0] && {
+        limit: smallest,
+        limitName: `one row at ${short(sizes[0]!)}`,
+        ratio: ms / smallest,
+        goal: '≤ 2 × the smallest view',
+      }),
+    };
+  });
+}
+
+export async function manyRows(bench: Bench): Promise<Result[]> {
+  const size = bench.sizes.findLast((candidate) => candidate <= 100_000)!;
+  const counts = [1, 10, 100, 1000];
+  const samples = await withConnections(async (open) => {
+    const group = new ClientGroup(await open(bench.server.url), userOf(size), 'many');
+    await group.pull();
+    const contenders = Object.fromEntries(
+      counts.map((count) => [
+        `${count} rows`,
+        async () => {
+          await change(bench, size, count);
+          return (await pullOps(group, count)).ms;
+        },
+      ]),
+    );
+    return inTurns(bench.isQuick ? 5 : 30, contenders);
+  });
+  return counts.map((count): Result => {
+    const ms = median(samples[`${count} rows`]!);
+    return {
+      name: `${count} rows changed, ${short(size)}, p50`,
+      value: ms,
+      unit: 'ms',
+      note: `${((1000 * ms) / count).toFixed(0)} µs a row`,
+    };
+  });
+}
+
+/** Many clients of one view, all at once, after one change. */
+export async function herd(bench: Bench): Promise<Result[]> {
+  const size = bench.sizes.findLast((candidate) => candidate <= 10_000)!;
+  const clients = 200;
+  const samples = await withConnections(async (open) => {
+    const groups = await Promise.all(
+      Array.from(
+        { length: clients },
+        async (_, i) => new ClientGroup(await open(bench.server.url), userOf(size), `herd${i}`),
+      ),
+    );
+    await groups[0]!.pull();
+    for (const group of groups) group.cookie = groups[0]!.cookie;
+    const round = async () => {
+      await change(bench, size, 1);
+      const started = performance.now();
+      await Promise.all(groups.map((group) => group.pull()));
+      return performance.now() - started;
+    };
+    await round();
+    return inTurns(bench.isQuick ? 2 : 7, { herd: round });
+  });
+  return [
+    {
+      name: `${clients} clients after one change, ${short(size)}`,
+      value: median(samples.herd),
+      unit: 'ms',
+      goal: '≤ 60 ms',
+      note: `best ${Math.min(...samples.herd).toFixed(0)} ms`,
+    },
+  ];
+}

@@ -1,0 +1,98 @@
+/** First pulls, against COPY of the same ops piped through node:http. */
+import { ClientGroup } from '../client-group.js';
+import type { Connection, Reply } from '../connection.js';
+import { userOf } from '../database.js';
+import { type Bench, type Result, short, withConnections } from '../scenario.js';
+import { inTurns, median } from '../statistics.js';
+
+interface Contender {
+  pull(keep?: number): Promise<Reply>;
+}
+
+export async function firstPull(bench: Bench): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const size of bench.sizes) {
+    bench.progress(`first pull of ${short(size)} rows`);
+    results.push(...(await ofSize(bench, size)));
+  }
+  return results;
+}
+
+async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise<Result[]> {
+  return withConnections(async (open) => {
+    const ours = newClients(await open(server.url), size);
+    const bare = copying(await open(limits.url), size);
+    await check(ours, bare, size);
+    server.resetPeak();
+    limits.resetPeak();
+    const rounds = isQuick ? 3 : size >= 1_000_000 ? 3 : size >= 100_000 ? 9 : size >= 10_000 ? 25 : 60;
+    const { ours: pulls, bare: copies } = await inTurns(rounds, { ours: () => ours.pull(), bare: () => bare.pull() });
+    const ms = median(pulls.map((reply) => reply.ms));
+    const bareMs = median(copies.map((reply) => reply.ms));
+    const firstByte = median(pulls.map((reply) => reply.firstByteMs));
+    const bareFirstByte = median(copies.map((reply) => reply.firstByteMs));
+    const limitName = 'COPY of the same ops';
+    const name = `first pull, ${short(size)}`;
+    const megabytes = (pulls[0]!.bytes / 1e6).toFixed(1);
+    const memory = server.peakMemory();
+    const bareMemory = limits.peakMemory();
+    return [
+      {
+        name,
+        value: ms,
+        unit: 'ms',
+        limit: bareMs,
+        limitName,
+        ratio: ms / bareMs,
+        goal: '≤ 1.15 × the limit',
+        note: `${megabytes} MB`,
+      },
+      {
+        name: `${name}, first byte`,
+        value: firstByte,
+        unit: 'ms',
+        limit: bareFirstByte,
+        limitName,
+        ratio: firstByte / bareFirstByte,
+        goal: '≤ 20 ms',
+      },
+      ...(memory === undefined
+        ? []
+        : [
+            {
+              name: `${name}, server memory`,
+              value: memory,
+              unit: 'MB',
+              ...(bareMemory !== undefined && { limit: bareMemory, limitName, ratio: memory / bareMemory }),
+              goal: '< 300 MB, later < 150',
+            },
+          ]),
+    ];
+  });
+}
+
+/** Each pull is the first one of a new client group. */
+function newClients(connection: Connection, size: number): Contender {
+  let count = 0;
+  return {
+    pull: (keep) => new ClientGroup(connection, userOf(size), `first${size}.${++count}`).pull(keep),
+  };
+}
+
+function copying(connection: Connection, size: number): Contender {
+  return { pull: (keep) => connection.post(`/copy?user=${userOf(size)}`, 'nobody', '{}', keep) };
+}
+
+/** Both must have answered the same ops before their times are compared. */
+async function check(ours: Contender, bare: Contender, size: number): Promise<void> {
+  const opsOf = async (contender: Contender) => {
+    const { body } = await contender.pull(Number.POSITIVE_INFINITY);
+    const { patch } = JSON.parse(body) as { patch: { op: string; key: string; value: unknown }[] };
+    return new Map(patch.filter(({ op }) => op === 'put').map(({ key, value }) => [key, JSON.stringify(value)]));
+  };
+  const ourOps = await opsOf(ours);
+  const bareOps = await opsOf(bare);
+  const isSame = ourOps.size === bareOps.size && [...ourOps].every(([key, value]) => bareOps.get(key) === value);
+  if (!isSame || ourOps.size <= size)
+    throw new Error(`the first pull of ${size} rows and the limit do not answer the same`);
+}
