@@ -6,7 +6,9 @@ create table tidemark.meta (
   -- Signs cookies.
   secret text not null default gen_random_uuid()::text || gen_random_uuid()::text,
   -- Rows of the change log below this transaction ID are gone.
-  horizon xid8 not null default pg_current_xact_id()
+  horizon xid8 not null default pg_current_xact_id(),
+  -- Cookies from before are given anew although nothing has changed, lest they fall behind the horizon.
+  aging xid8 not null default pg_current_xact_id()
 );
 insert into tidemark.meta default values;
 
@@ -32,6 +34,27 @@ create table tidemark.change (
 );
 create index change_table_id_xid on tidemark.change (table_id, xid);
 create index change_truncate on tidemark.change (xid) where key is null;
+
+-- A table's changes in the given ranges of transactions. What a function may find Postgres puts at a fixed number of rows, whatever the
+-- statistics of the log: here at one, so that the changed keys are looked up one by one, and cost what has changed, not what there is.
+create function tidemark.unseen(of_table integer, lows xid8[], highs xid8[]) returns setof tidemark.change
+language plpgsql stable parallel safe rows 1 as $$
+begin
+  return query
+    select c.* from unnest(lows, highs) u (low, high)
+    cross join lateral (
+      select * from tidemark.change where table_id = of_table and xid between low and high order by xid
+    ) c;
+end
+$$;
+
+-- The same for many changes: joins of one with the other are then not made row by row.
+create function tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[]) returns setof tidemark.change
+language plpgsql stable parallel safe rows 1000 as $$
+begin
+  return query select * from tidemark.unseen(of_table, lows, highs);
+end
+$$;
 
 create table tidemark.client_group (
   id text primary key,

@@ -15,19 +15,21 @@ export interface Cookie {
   readonly views: string;
   /** The client group that was told its mutation IDs as of the snapshot. */
   readonly clientGroupID: string;
+  /** The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told of. */
+  readonly mutations: number;
   readonly signature: string;
 }
 
 /** Of a `Cookie`. */
-const fieldCount = 6;
+const fieldCount = 7;
 
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
 }
 
 export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
-  const { order, snapshot, epoch, views, clientGroupID } = fields;
-  return { order, snapshot, epoch, views, clientGroupID, signature: sign(fields, secret) };
+  const { order, snapshot, epoch, views, clientGroupID, mutations } = fields;
+  return { order, snapshot, epoch, views, clientGroupID, mutations, signature: sign(fields, secret) };
 }
 
 /** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
@@ -35,18 +37,19 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   if (typeof value !== 'object' || value === null) return undefined;
   // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
   if (Object.keys(value).length !== fieldCount) return undefined;
-  const { order, snapshot, epoch, views, clientGroupID, signature } = value as Record<string, unknown>;
+  const { order, snapshot, epoch, views, clientGroupID, mutations, signature } = value as Record<string, unknown>;
   if (typeof order !== 'number' && typeof order !== 'string') return undefined;
   if (
     typeof snapshot !== 'string' ||
     typeof epoch !== 'string' ||
     typeof views !== 'string' ||
     typeof clientGroupID !== 'string' ||
+    typeof mutations !== 'number' ||
     typeof signature !== 'string'
   ) {
     return undefined;
   }
-  const fields = { order, snapshot, epoch, views, clientGroupID };
+  const fields = { order, snapshot, epoch, views, clientGroupID, mutations };
   const expected = Buffer.from(sign(fields, secret));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
@@ -54,8 +57,11 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   return parsedSnapshot && { ...fields, signature, parsedSnapshot };
 }
 
-function sign({ order, snapshot, epoch, views, clientGroupID }: Omit<Cookie, 'signature'>, secret: string): string {
-  const message = JSON.stringify([order, snapshot, epoch, views, clientGroupID]);
+function sign(
+  { order, snapshot, epoch, views, clientGroupID, mutations }: Omit<Cookie, 'signature'>,
+  secret: string,
+): string {
+  const message = JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations]);
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 

@@ -23,6 +23,14 @@ export function parseSnapshot(text: string): Snapshot | undefined {
   return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };
 }
 
+/** The highest transaction ID that there can be. */
+const highestXid = 2n ** 64n - 1n;
+
+/** The transactions that a snapshot has not seen, as ranges: the bounds as Postgres array literals. */
+export function unseenRanges({ xmax, xip }: Snapshot): { lows: string; highs: string } {
+  return { lows: `{${[xmax, ...xip].join()}}`, highs: `{${[highestXid, ...xip].join()}}` };
+}
+
 /**
  * The number of transactions that a snapshot has seen the end of. On one primary it never falls, and it rises whenever a
  * snapshot could show anything new: a commit leaves `xip`, or lies below a higher `xmax`.

@@ -1,7 +1,7 @@
 /** What a pull must know before it answers, read in the one snapshot that the answer shows. */
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
-import type { Snapshot } from '../protocol/snapshot.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { render, type Template, toTemplate } from '../view/syntax.js';
 
 export interface HeaderInput {
@@ -22,11 +22,15 @@ export interface Header {
   readonly recovery: boolean;
   readonly installID: string;
   readonly horizon: string;
+  /** Snapshots with an xmin below are to be renewed. */
+  readonly aging: string;
   /** The user to whom the client group belongs; null when it is unknown. */
   readonly owner: string | null;
   /** False when the request names a client that is unknown. */
   readonly clientKnown: boolean;
   readonly lastMutationIDs: Readonly<Record<string, number>> | null;
+  /** The sum of the group's lastMutationIDs. */
+  readonly mutations: number;
   /** The tables with changes that the base has not seen: `[table, number of log rows, at most 100]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
@@ -35,8 +39,8 @@ export interface Header {
   readonly torn: boolean;
 }
 
-/** Callers ask whether there are any, or as many as this. */
-const countedRows = 100;
+/** So far are a table's changes counted: callers ask whether there are any, few or many. */
+export const countedRows = 100;
 
 /**
  * A standby's snapshot has an empty list of transactions in progress, so all that it can vouch for is what lies below its xmin.
@@ -45,7 +49,7 @@ const countedRows = 100;
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
  * plan the prepared statement anew each time, which takes longer than running it.
  */
-const headerSql = `
+const headerSql = (torn: string) => `
 with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
@@ -57,12 +61,14 @@ select json_build_object(
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'horizon', m.horizon::text,
+  'aging', m.aging::text,
   'owner', (select user_id from tidemark.client_group where id = $1),
   'clientKnown', $6::text is null or exists (select from tidemark.client where id = $6 and client_group_id = $1),
   'lastMutationIDs', (
     select json_object_agg(id, last_mutation_id) from tidemark.client
     where client_group_id = $1 and (not $4::boolean or exists (select from unseen where xid between low and high))
   ),
+  'mutations', (select coalesce(sum(last_mutation_id), 0) from tidemark.client where client_group_id = $1),
   'changed', (
     select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
     from unnest((select $5::integer[])) t (id)
@@ -81,19 +87,20 @@ select json_build_object(
     select from unseen
     join tidemark.change on key is null and table_id = any ($5::integer[]) and xid between low and high
   ),
-  'torn', tidemark.truncated_since(s, $5::integer[])
+  'torn', ${torn}
 )::text as line
 from tidemark.meta m, pg_current_snapshot() s`;
 
-/** The highest transaction ID that there can be. */
-const lastXid = 2n ** 64n - 1n;
+/** A probe reads no rows that could be torn. */
+const probeSql = headerSql('false');
 
 function values(input: HeaderInput): unknown[] {
   const { clientGroupID, base, sameGroup, tables, clientID } = input;
+  const ranges = base && unseenRanges(base);
   return [
     clientGroupID,
-    base ? `{${[base.xmax, ...base.xip].join()}}` : null,
-    base ? `{${[lastXid, ...base.xip].join()}}` : null,
+    ranges?.lows ?? null,
+    ranges?.highs ?? null,
     base !== undefined && sameGroup,
     `{${tables.join()}}`,
     clientID ?? null,
@@ -102,13 +109,13 @@ function values(input: HeaderInput): unknown[] {
 
 /** The header alone: the cheap question that most pulls end with. */
 export function probe(input: HeaderInput): Statement {
-  return { name: 'tidemark_probe', text: headerSql, values: values(input) };
+  return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
 
 let template: Template | undefined;
 
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(headerSql);
+  template ??= toTemplate(headerSql('tidemark.truncated_since(s, $5::integer[])'));
   return render(template, values(input).map(literal));
 }

@@ -25,8 +25,14 @@ export interface Installation {
   readonly tables: readonly SyncedTable[];
 }
 
+/** The control file learns of a promotion only with the next checkpoint; where there is WAL to write, its name tells at once. */
+const timelineSql = `case
+    when pg_is_in_recovery() then upper(lpad(to_hex(c.timeline_id), 8, '0'))
+    else left(pg_walfile_name(pg_current_wal_lsn()), 8)
+  end`;
+
 const identitySql = `
-  select m.secret, concat(s.system_identifier, '/', c.timeline_id) as cluster,
+  select m.secret, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
     ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 

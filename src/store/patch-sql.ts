@@ -26,18 +26,27 @@ export function fullPatch(header: string, views: readonly BoundView[]): string {
   return copyOut(header, [], puts);
 }
 
+export interface TableChanges {
+  readonly table: SyncedTable;
+  /** How many log rows there are about, as the header counts them. */
+  readonly rows: number;
+}
+
 /** Header and what has changed in the views, given that these tables have changed since the snapshot. */
 export function deltaPatch(
   header: string,
   views: readonly BoundView[],
-  tables: readonly SyncedTable[],
+  changes: readonly TableChanges[],
   base: Snapshot,
 ): string {
-  const ids = new Map(tables.map((table) => [table.oid, table.id]));
+  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const parts = views.map((bound, i) => deltaOf(bound, i, ids)).filter((part) => part !== undefined);
   return copyOut(
     header,
-    [...tables.flatMap((table) => stateQueries(table, base)), ...parts.flatMap((part) => part.queries)],
+    [
+      ...changes.flatMap(({ table, rows }) => stateQueries(table, base, rows)),
+      ...parts.flatMap((part) => part.queries),
+    ],
     parts.flatMap((part) => part.ops),
   );
 }

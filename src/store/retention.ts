@@ -6,9 +6,14 @@ const insertTick =
 
 /** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
 const raiseHorizon = `
-  update tidemark.meta set horizon = t.oldest_xid
-  from (select max(oldest_xid) as oldest_xid from tidemark.tick where at < clock_timestamp() - make_interval(secs => $1)) t
-  where t.oldest_xid > horizon`;
+  update tidemark.meta
+  set horizon = greatest(meta.horizon, past.horizon), aging = greatest(meta.aging, past.aging)
+  from (
+    select max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1)) as horizon,
+      max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1) / 2) as aging
+    from tidemark.tick
+  ) past
+  where past.horizon > meta.horizon or past.aging > meta.aging`;
 
 const deleteBatch = `
   delete from tidemark.change where ctid = any (array(

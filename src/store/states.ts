@@ -1,7 +1,8 @@
 /** The states of a table between a snapshot and now, as WITH queries over the change log. */
 import type { Table } from '../db/catalog.js';
-import type { Snapshot } from '../protocol/snapshot.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { identifier } from '../sql.js';
+import { countedRows } from './header.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
@@ -20,19 +21,18 @@ export const states = {
   asof: (id: number): string => `tidemark_asof_${id}`,
 };
 
-/** True for log rows that the snapshot has not seen; written so that the index on `xid` serves it (PgQ's form). */
-export function unseenBy({ xmax, xip }: Snapshot): string {
-  return `(xid >= '${xmax}'::xid8 or xid = any ('{${xip.join()}}'::xid8[]))`;
-}
-
 /**
  * The WITH queries of one table. Those that no query names cost nothing.
  *
  * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the changes
  * of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the last remain.
  * Where these are the same, the key has not changed.
+ *
+ * @param rows how many log rows there are about, as the header counts them
  */
-export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
+export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
+  const unseen = rows < countedRows ? 'unseen' : 'many_unseen';
+  const { lows, highs } = unseenRanges(snapshot);
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
   const relation = identifier(table.schema, table.name);
@@ -46,9 +46,9 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
         select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
         from (
           select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
-          from tidemark.change
+          from tidemark.${unseen}(${table.id}, '${lows}', '${highs}')
           cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
-          where table_id = ${table.id} and key is not null and e.hash is not null and ${unseenBy(snapshot)}
+          where key is not null and e.hash is not null
         ) images
         group by ${keys.join(', ')}, hash
         having sum(weight) <> 0

@@ -15,10 +15,11 @@ export async function checkViews(
   db: Database,
   { installation, views }: { installation: Installation; views: readonly BoundView[] },
 ): Promise<void> {
+  const changes = installation.tables.map((table) => ({ table, rows: 0 }));
   for (const bound of views) {
     const nulls = { ...bound, literals: bound.literals.map(() => 'NULL') };
     try {
-      for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], installation.tables, allSeen)));
+      for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], changes, allSeen)));
     } catch (error) {
       if (isTransient(error)) throw error;
       const reason = (error as Error).message;

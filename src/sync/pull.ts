@@ -14,7 +14,7 @@ import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
 import type { CurrentInstallation } from './current-installation.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
-import { covers, isFruitless, type Plan, planPull, type ResetReason } from './plan.js';
+import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 
 /** The JSON text of an OK response, whole or as it is made. */
 export type PullBody = string | AsyncIterable<Uint8Array>;
@@ -89,20 +89,22 @@ class Pull {
     ]);
   }
 
-  async answer(): Promise<PullBody> {
+  async answer(): Promise<ProtocolError | PullBody> {
     const cookie = openCookie(this.#request.cookie, this.#installation.secret);
     if (!cookie) return this.#request.cookie === null ? this.#full() : this.#reset('cookie');
     const [row] = await this.#db.query<{ line: string }>(probe(this.#headerInput(cookie)));
     const header = JSON.parse(row!.line) as Header;
     this.#check(header);
     let plan = this.#plan(cookie, header);
+    let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, plan);
+      const answer = await this.#delta(cookie, plan, changed);
       if ('body' in answer) return answer.body;
-      plan = answer.retry;
+      ({ plan, changed } = answer);
     }
     if (plan.kind === 'unchanged') return this.#unchanged();
     if (plan.kind === 'delta') return `${this.#opening(header)}]}`;
+    if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason);
   }
 
@@ -112,27 +114,32 @@ class Pull {
   }
 
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
-  async #delta(cookie: OpenedCookie, plan: Plan & { kind: 'delta' }): Promise<{ body: PullBody } | { retry: Plan }> {
+  async #delta(
+    cookie: OpenedCookie,
+    plan: Plan & { kind: 'delta' },
+    changed: Header['changed'],
+  ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
+    const rows = new Map(changed);
     const tables = this.#installation.tables.filter((table) => plan.tables.includes(table.id));
+    const changes = tables.map((table) => ({ table, rows: rows.get(table.id) ?? 0 }));
     const header = headerQuery(this.#headerInput(cookie));
     let patch: PatchStream | undefined;
     try {
-      patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
+      patch = await openPatch(this.#db, deltaPatch(header, this.#views, changes, cookie.parsedSnapshot));
       const actual = this.#plan(cookie, patch.header);
       if (patch.header.torn || !covers(plan, actual)) {
         await patch.close();
-        return { retry: patch.header.torn ? plan : actual };
+        return { plan: patch.header.torn ? plan : actual, changed: patch.header.changed };
       }
       const first = await patch.ops.next();
       if (!first.done) return { body: this.#body(this.#opening(patch.header), patch, first.value) };
-      const { lastMutationIDs } = patch.header;
-      const same = !lastMutationIDs && !isFruitless(patch.header);
-      return { body: same ? this.#unchanged() : `${this.#opening(patch.header)}]}` };
+      const renew = isRenewalDue(cookie, patch.header) || this.#newClient(patch.header) !== undefined;
+      return { body: renew ? `${this.#opening(patch.header)}]}` : this.#unchanged() };
     } catch (error) {
       await patch?.close();
       if (isTransient(error)) throw error;
       this.#caller.log.error({ error: describeError(error) }, 'A delta failed');
-      return { retry: { kind: 'reset', reason: 'failure' } };
+      return { plan: { kind: 'reset', reason: 'failure' }, changed };
     }
   }
 
@@ -177,7 +184,12 @@ class Pull {
   }
 
   #plan(cookie: OpenedCookie, header: Header): Plan {
-    const plan = planPull(cookie, { header, epoch: this.#epoch(header), views: this.#viewsDigest });
+    const plan = planPull(cookie, {
+      header,
+      clientGroupID: this.#request.clientGroupID,
+      epoch: this.#epoch(header),
+      views: this.#viewsDigest,
+    });
     return plan.kind === 'unchanged' && this.#newClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
@@ -206,6 +218,7 @@ class Pull {
         epoch: this.#epoch(header),
         views: this.#viewsDigest,
         clientGroupID,
+        mutations: header.mutations,
       },
       this.#installation.secret,
     );

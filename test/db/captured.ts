@@ -69,7 +69,7 @@ async function compare(pool: pg.Pool, table: SyncedTable, snapshot: string, xid:
      from tidemark.change where table_id = $1 order by seq`,
     [table.id, xid],
   );
-  const withQueries = `with ${stateQueries(table, parseSnapshot(snapshot)!).join(', ')}`;
+  const withQueries = `with ${stateQueries(table, parseSnapshot(snapshot)!, log.length).join(', ')}`;
   const relation = identifier(table.schema, table.name);
   const sameKey = table.primaryKey.map(({ name }, i) => `(b.r).${identifier(name)} = c.k${i + 1}`).join(' and ');
   const { rows: images } = await pool.query<{ exact: boolean }>(

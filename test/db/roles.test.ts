@@ -17,7 +17,7 @@ const grants = [
   ...operations
     .split('## Roles')[1]!
     .split('\n## ')[0]!
-    .matchAll(/```sql\n([^]*?)```/g),
+    .matchAll(/```sql\n(.*?)```/gs),
 ].map((block) => block[1]!);
 
 let database: TestDatabase;

@@ -62,6 +62,18 @@ function capture_2()
   $function$
 
 
+function many_unseen(integer,xid8[],xid8[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[])
+   RETURNS SETOF tidemark.change
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+  AS $function$
+  begin
+    return query select * from tidemark.unseen(of_table, lows, highs);
+  end
+  $function$
+
+
 function null_key(text)
   fs  CREATE OR REPLACE FUNCTION tidemark.null_key(view_name text)
    RETURNS text
@@ -85,6 +97,22 @@ function truncated_since(pg_snapshot,integer[])
       select from tidemark.change
       where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
     );
+  end
+  $function$
+
+
+function unseen(integer,xid8[],xid8[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.unseen(of_table integer, lows xid8[], highs xid8[])
+   RETURNS SETOF tidemark.change
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE ROWS 1
+  AS $function$
+  begin
+    return query
+      select c.* from unnest(lows, highs) u (low, high)
+      cross join lateral (
+        select * from tidemark.change where table_id = of_table and xid between low and high order by xid
+      ) c;
   end
   $function$
 
@@ -121,6 +149,7 @@ table meta
   install_id uuid not null default gen_random_uuid()
   secret text not null default ((gen_random_uuid())::text || (gen_random_uuid())::text)
   horizon xid8 not null default pg_current_xact_id()
+  aging xid8 not null default pg_current_xact_id()
   CREATE UNIQUE INDEX meta_pkey ON tidemark.meta USING btree (singleton)
   PRIMARY KEY (singleton)
   CHECK (singleton)

@@ -39,9 +39,10 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'store/states.ts',
-        find: `(xid >= '\${xmax}'::xid8 or xid = any ('{\${xip.join()}}'::xid8[]))`,
-        replace: `(seq > (select coalesce(max(c.seq), 0) from tidemark.change c
-          where pg_visible_in_snapshot(c.xid, '\${xip[0] ?? xmax}:\${xmax}:\${xip.join()}')))`,
+        find: `tidemark.\${unseen}(\${table.id}, '\${lows}', '\${highs}')`,
+        replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
+          select coalesce(max(c.seq), 0) from tidemark.change c
+          where pg_visible_in_snapshot(c.xid, '\${snapshot.xmin}:\${snapshot.xmax}:\${snapshot.xip.join()}'))) c`,
       },
     ],
   },

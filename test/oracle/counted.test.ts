@@ -49,7 +49,8 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     database = await createTestDatabase();
     await database.pool.query(fill.replaceAll('$lists', String(lists)));
     await (await loadCode()).migrate({ database: database.url, views });
-    await database.pool.query('update todo set title = title; update list set name = name; analyze');
+    await database.pool.query('update todo set title = title; update list set name = name; analyze todo, list, share');
+    // Of the log Postgres knows nothing: its statistics must not matter.;
     db = openPool(database.url);
     bound = await new ClientViews(db, views).bind({ ctx: { userID: 'me' }, profileID: '', schemaVersion: '' }, '');
     ({ tables } = await readInstallation(db, [
@@ -85,7 +86,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     const copy = deltaPatch(
       header,
       bound,
-      tables.filter(({ id }) => ids.includes(id)),
+      tables.filter(({ id }) => ids.includes(id)).map((table) => ({ table, rows: 1 })),
       base,
     );
     let text = '';
@@ -108,7 +109,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     expect(reads.list, JSON.stringify(reads)).toBeLessThan(10);
     expect(reads.todo, JSON.stringify(reads)).toBeLessThan(10);
     expect(reads.share, JSON.stringify(reads)).toBeLessThan(10);
-    expect(reads.change, JSON.stringify(reads)).toBeLessThan(60);
+    expect(reads.change, JSON.stringify(reads)).toBeLessThan(10);
   });
 
   it('a list shared with me brings itself and its todos, at their own cost', async () => {

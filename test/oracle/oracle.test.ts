@@ -8,7 +8,7 @@ import { schemaSql } from './schema.js';
 import { viewSpecs } from './views.js';
 
 const seed = 20260;
-const transactions = 2000;
+const transactions = 2600;
 
 describe(`${transactions} random transactions, seed ${seed}`, () => {
   let result: OracleResult;

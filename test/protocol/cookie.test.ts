@@ -117,7 +117,7 @@ it.each<[unknown, Order | undefined]>([
 
 describe('openCookie', () => {
   const secret = 'secret';
-  const fields = { order: 5, snapshot: '10:20:10,15', epoch: 'e', views: 'v', clientGroupID: 'g' };
+  const fields = { order: 5, snapshot: '10:20:10,15', epoch: 'e', views: 'v', clientGroupID: 'g', mutations: 3 };
   const sealed = sealCookie(fields, secret);
 
   it('reads what was sealed', () => {
@@ -134,6 +134,8 @@ describe('openCookie', () => {
     ['views', { views: 'w' }],
     ['client group', { clientGroupID: 'h' }],
     ['client group missing', { clientGroupID: null }],
+    ['sum of mutations', { mutations: 4 }],
+    ['sum of mutations as a string', { mutations: '3' }],
     ['two fields that run together', { epoch: 'ev', views: '' }],
     ['signature', { signature: sealed.signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }],
     ['signature cut short', { signature: sealed.signature.slice(0, -1) }],

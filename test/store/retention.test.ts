@@ -65,6 +65,25 @@ it('forgets what is older, and resets the cookies that would need it', async () 
   expect((await old.pull()).patch).toEqual([]);
 });
 
+it('renews the cookie of a client to whom nothing happens', async () => {
+  const quiet = await client();
+  const { cookie: first } = await quiet.pull();
+  await run('select pg_current_xact_id()');
+  await prune(db, 2 * hour);
+  expect((await quiet.pull()).cookie).toEqual(first);
+  await anHourPasses();
+  await prune(db, 2 * hour);
+  const renewed = await quiet.pull();
+  expect(renewed.cookie).not.toEqual(first);
+  expect(renewed.patch).toEqual([]);
+  expect((await quiet.pull()).cookie).toEqual(renewed.cookie);
+
+  await anHourPasses();
+  await prune(db, 2 * hour);
+  await run('update t set n = 7 where id = 1');
+  expect((await quiet.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 7 } }]);
+});
+
 it('holds back for a transaction that is open across the horizon', async () => {
   const writer = new pg.Client({ connectionString: database.url });
   await writer.connect();

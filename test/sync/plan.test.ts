@@ -1,25 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { openCookie, sealCookie } from '../../src/protocol/cookie.js';
 import type { Header } from '../../src/store/header.js';
-import { covers, isFruitless, type Plan, type Present, planPull } from '../../src/sync/plan.js';
+import { covers, isRenewalDue, type Plan, type Present, planPull } from '../../src/sync/plan.js';
 
 const header: Header = {
   snapshot: '100:110:105',
   recovery: false,
   installID: 'install',
   horizon: '50',
+  aging: '55',
   owner: 'ada',
   clientKnown: true,
   lastMutationIDs: null,
+  mutations: 7,
   changed: [],
   truncated: false,
   torn: false,
 };
 const cookie = openCookie(
-  sealCookie({ order: 1, snapshot: '60:70:61', epoch: 'epoch', views: 'views', clientGroupID: 'group' }, 'secret'),
+  sealCookie(
+    { order: 1, snapshot: '60:70:61', epoch: 'epoch', views: 'views', clientGroupID: 'group', mutations: 7 },
+    'secret',
+  ),
   'secret',
 )!;
 
+const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views' };
 const unchanged: Plan = { kind: 'unchanged' };
 const delta = (...tables: number[]): Plan => ({ kind: 'delta', tables });
 const reset = (reason: (Plan & { kind: 'reset' })['reason']): Plan => ({ kind: 'reset', reason });
@@ -51,9 +57,14 @@ describe('planPull', () => {
     ['a horizon at the cookie', { horizon: '60' }, {}, unchanged],
     ['a truncated table', { truncated: true, changed: [[3, 1]] }, {}, reset('truncate')],
     ['several reasons: the views come first', { truncated: true }, { views: 'other', epoch: 'other' }, reset('views')],
-  ])('%s', (_, change, present, plan) => {
-    const against = { header: { ...header, ...change }, epoch: 'epoch', views: 'views', ...present };
-    expect(planPull(cookie, against)).toEqual(plan);
+    ['a cookie that has aged', { aging: '61' }, {}, delta()],
+    ['more mutations than the cookie tells of', { mutations: 8 }, {}, unchanged],
+    ['fewer mutations than the group was told of', { mutations: 6 }, {}, { kind: 'lost' }],
+    ['fewer, in a restored database', { mutations: 6 }, { epoch: 'other' }, { kind: 'lost' }],
+    ['fewer, of another group', { mutations: 6 }, { clientGroupID: 'other' }, unchanged],
+    ['fewer, on a standby that is behind', { mutations: 6, snapshot: '60:69:', recovery: true }, {}, unchanged],
+  ])('%s', (_, change, other, plan) => {
+    expect(planPull(cookie, { header: { ...header, ...change }, ...present, ...other })).toEqual(plan);
   });
 
   it('takes more than 53 bits', () => {
@@ -61,8 +72,7 @@ describe('planPull', () => {
     const old = openCookie(sealCookie({ ...cookie, snapshot }, 'secret'), 'secret')!;
     const at = (xmax: string) => ({
       header: { ...header, snapshot: `9223372036854775805:${xmax}:` },
-      epoch: 'epoch',
-      views: 'views',
+      ...present,
     });
     expect(planPull(old, at('9223372036854775806'))).toEqual(unchanged);
     expect(planPull(old, at('9223372036854775805'))).toEqual(reset('future'));
@@ -94,5 +104,5 @@ it.each<[Header['changed'], boolean]>([
     true,
   ],
 ])('%j log rows read in vain are worth a fresh cookie: %s', (changed, expected) => {
-  expect(isFruitless({ ...header, changed })).toBe(expected);
+  expect(isRenewalDue(cookie, { ...header, changed })).toBe(expected);
 });

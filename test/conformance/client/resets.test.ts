@@ -93,6 +93,26 @@ describe('a client is reset, converges, and a new tab starts from the new data',
   );
 });
 
+test('a client of which the database has lost mutations, as after a restore, starts over and goes on', async () => {
+  fixture.expectErrors(/Client state not found/);
+  const ann = client('ann');
+  let told = 0;
+  ann.rep.onClientStateNotFound = () => told++;
+  await ann.rep.mutate['list.create']({ id: 'a', name: 'Kept' });
+  await ann.rep.mutate['list.create']({ id: 'b', name: 'Lost' });
+  await ann.settle();
+  await ann.persisted();
+  await query(`delete from list where id = 'b'; update tidemark.client set last_mutation_id = 1;
+    update tidemark.meta set install_id = gen_random_uuid()`);
+  await ann.pullUntil(async () => told > 0);
+
+  const next = client('ann', { name: ann.rep.name });
+  await next.pullUntil(async () => JSON.stringify(await next.keys()) === '["list/a"]');
+  await next.rep.mutate['list.create']({ id: 'c', name: 'New' });
+  await next.settle();
+  expect(await next.keys()).toEqual(['list/a', 'list/c']);
+});
+
 test('a client on another device starts from nothing', async () => {
   const elsewhere = openClient(fixture.server, 'cam');
   await until(() => fixture.wire.pulls(elsewhere.rep.clientID).length > 0);
