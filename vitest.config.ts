@@ -1,10 +1,41 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
+
+/** The example imports the package by its public name; tests run it on the sources. */
+const alias = { 'tidemark/node': source('node.ts'), tidemark: source('index.ts') };
+
+const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
+const clientTests = 'test/conformance/client/**/*.test.ts';
+
+/**
+ * The sync client checks less of what it receives in production, so its tests run both ways. They mostly wait for the client's
+ * timers, hence more workers than cores.
+ */
+const clientProject = (mode: 'production' | 'development') => ({
+  resolve: { alias },
+  test: {
+    name: `client, ${mode}`,
+    include: [clientTests],
+    env: { NODE_ENV: mode },
+    maxWorkers: 4,
+    sequence: { groupOrder: 1 },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/cluster.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      {
+        resolve: { alias },
+        test: { name: 'server', include: ['test/**/*.test.ts'], exclude: [clientTests], ...timeouts },
+      },
+      clientProject('production'),
+      clientProject('development'),
+    ],
   },
 });

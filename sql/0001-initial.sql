@@ -18,6 +18,7 @@ create table tidemark.synced_table (
 
 -- The change log, written by the capture triggers.
 create table tidemark.change (
+  -- The order in which changes were logged. What a trigger changes inside a statement comes before the statement's own.
   seq bigint generated always as identity,
   table_id integer not null,
   -- The top-level transaction that made the change.

@@ -1,4 +1,5 @@
 /** Tidemark: a sync server for local-first web applications, on Postgres. */
+export { type Config, defineConfig } from './config.js';
 export { Problem, type ProblemCode, SetupError } from './errors.js';
 export type { BodyLimits } from './http/body.js';
 export type { Authenticate } from './http/sync.js';

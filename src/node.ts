@@ -3,6 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { describeError, type Logger } from './log.js';
 
+export {
+  addressFromEnvironment,
+  forwardFromEnvironment,
+  type ListenAddress,
+  logFromEnvironment,
+  type OpenDatabaseOptions,
+  type OpenedDatabase,
+  openDatabase,
+} from './environment.js';
+export { explainFailure } from './failure.js';
+
 /** What is served: requests go to `fetch`, and `close` lets go of everything it holds. */
 export interface Service {
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
@@ -17,7 +28,7 @@ export interface ListenOptions {
   readonly hostname?: string;
   /** Milliseconds that running requests have to finish after `stop`. Default 10,000. */
   readonly drainMs?: number;
-  /** Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Default true. */
+  /** Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Under npm, stop with it. Default true. */
   readonly signals?: boolean;
 }
 
@@ -34,6 +45,9 @@ const REQUEST_TIMEOUT_MS = 120_000;
 /** Longer than the idle timeout of the usual load balancers, which would otherwise reuse a connection as it closes. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const SWEEP_MS = 50;
+const WATCH_PARENT_MS = 200;
+
+const startedBy = process.ppid;
 
 /** Serves on Node's HTTP server. Resolves when it listens; rejects when it cannot, for example with `EADDRINUSE`. */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
@@ -92,10 +106,26 @@ function stopOnSignals(stop: () => Promise<void>, log: Logger): () => void {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  const unwatch = onNpmGone(() => onSignal('SIGTERM'));
   return () => {
+    unwatch();
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   };
+}
+
+/**
+ * npm hands a SIGTERM to the shell that it runs a script in, and that shell to nobody: when it is gone, npm was told to stop.
+ * Returns what ends the watch.
+ */
+function onNpmGone(stop: () => void): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const watch = setInterval(() => {
+    if (process.ppid === startedBy) return;
+    clearInterval(watch);
+    stop();
+  }, WATCH_PARENT_MS).unref();
+  return () => clearInterval(watch);
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

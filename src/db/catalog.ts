@@ -3,8 +3,15 @@ import type { Database } from './database.js';
 
 export interface KeyColumn {
   readonly name: string;
-  /** The type as SQL writes it, for casts. */
+  /** The type as SQL writes it, for casts; with its collation, where the column has another than its type. */
   readonly type: string;
+}
+
+/** A generated column that is not stored: what rows hold of it is computed when they are read. */
+export interface VirtualColumn {
+  readonly name: string;
+  /** SQL over the table's other columns. */
+  readonly expression: string;
 }
 
 export interface Table {
@@ -20,6 +27,7 @@ export interface Table {
   /** Row-level security applies to the role that asks. */
   readonly rowSecurity: boolean;
   readonly columns: readonly string[];
+  readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
   /**
    * One UPDATE may find or leave several rows under one key: its uniqueness can be deferred, or actions of foreign keys,
@@ -51,10 +59,18 @@ const tableByName = `
     row_security_active(c.oid) as "rowSecurity",
     ${columnsOf('c')} as columns,
     coalesce((
-      select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by k.position)
+      select json_agg(json_build_object('name', a.attname, 'expression', pg_get_expr(d.adbin, d.adrelid)))
+      from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+      where a.attrelid = c.oid and a.attgenerated = 'v'
+    ), '[]') as "virtualColumns",
+    coalesce((
+      select json_agg(json_build_object('name', a.attname, 'type', concat(
+        format_type(a.atttypid, a.atttypmod), ' collate ' || case when a.attcollation <> t.typcollation then a.attcollation::regcollation end
+      )) order by k.position)
       from pg_index i
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, position)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+      join pg_type t on t.oid = a.atttypid
       where i.indrelid = c.oid and i.indisprimary and k.position <= i.indnkeyatts
     ), '[]') as "primaryKey",
     exists (
@@ -74,7 +90,7 @@ const tableByName = `
   where c.oid = to_regclass($1)`;
 
 /** The table of this (quoted, perhaps qualified) name, as the search path finds it. */
-export async function findTable(db: Database, name: string): Promise<Table | undefined> {
+export async function findTable(db: Pick<Database, 'query'>, name: string): Promise<Table | undefined> {
   const [table] = await db.query<Table>({ text: tableByName, values: [name] });
   return table;
 }

@@ -4,8 +4,8 @@ import type { ClientBase } from 'pg';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { captureBody, installCapture, triggerNames } from './capture.js';
-import type { Table } from './catalog.js';
-import type { Database } from './database.js';
+import { findTable, type Table } from './catalog.js';
+import type { Database, Statement } from './database.js';
 
 const folder = new URL('../../sql/', import.meta.url);
 
@@ -32,13 +32,13 @@ async function migrations(): Promise<Migration[]> {
  */
 export async function migrateSchema(db: Database, progress: Progress): Promise<void> {
   const known = await migrations();
-  await db.transact(async (client) => {
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
+  await oneAtATime(db, async (client) => {
     await client.query('create schema if not exists tidemark');
     await client.query(`create table if not exists tidemark.migration (
       version integer primary key, file text not null, applied_at timestamptz not null default now())`);
     const { rows } = await client.query<{ version: number }>('select version from tidemark.migration order by version');
     refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);
+    if (rows.length > 0) await adopt(client, progress);
     for (const migration of known.filter(({ version }) => !rows.some((row) => row.version === version))) {
       progress(`applying ${migration.file}`);
       await client.query(await readFile(new URL(migration.file, folder), 'utf8'));
@@ -48,6 +48,28 @@ export async function migrateSchema(db: Database, progress: Progress): Promise<v
       ]);
     }
   });
+}
+
+/**
+ * True when stored transaction IDs are of another cluster: what a snapshot shows in this one lies below its xmax. Such log rows would
+ * count as unseen by every cookie.
+ */
+export const foreignSql: string = `
+  exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
+  or exists (
+    select from tidemark.synced_table s
+    cross join lateral (select xid from tidemark.change where table_id = s.id order by xid desc limit 1) last
+    where last.xid >= pg_snapshot_xmax(pg_current_snapshot())
+  )`;
+
+/** After a restore from a dump. The cookies of that time are of another epoch. */
+async function adopt(client: ClientBase, progress: Progress): Promise<void> {
+  const { rows } = await client.query<{ foreign: boolean }>(`select ${foreignSql} as "foreign"`);
+  if (!rows[0]!.foreign) return;
+  progress('emptying the change log, which is from another cluster');
+  await client.query('truncate tidemark.change, tidemark.tick');
+  await client.query('update tidemark.meta set horizon = pg_current_xact_id(), install_id = gen_random_uuid()');
+  await client.query('update tidemark.client set xid = pg_current_xact_id()');
 }
 
 /** The version of the installed schema; 0 where there is none. */
@@ -72,16 +94,32 @@ export function refuseNewer(installed: number, code: number): void {
 
 /** Installs change capture on each table where it is missing or does not fit. One transaction a table, to hold its lock briefly. */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
-  for (const table of tables) {
-    const label = `${table.schema}.${table.name}`;
-    await db.transact(async (client) => {
-      await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
-      const id = await register(client, table);
-      if (await captureFits(client, id, table)) return;
+  for (const found of tables) {
+    await oneAtATime(db, async (client) => {
+      const id = await register(client, found);
+      const label = `${found.schema}.${found.name}`;
+      const relation = identifier(found.schema, found.name);
+      if (await captureFits(client, id, found)) return;
       progress(`capturing changes of ${label}`);
+      // Its columns and partitions may have changed until the lock is there.
+      await client.query(`lock table ${relation} in share row exclusive mode`);
+      const query = async <Row>({ text, values = [] }: Statement) =>
+        (await client.query(text, [...values])).rows as Row[];
+      const table = await findTable({ query }, relation);
+      if (table?.oid !== found.oid)
+        throw new SetupError(`The table ${label} has been replaced meanwhile. Run it again.`);
       for (const statement of installCapture(id, table)) await client.query(statement);
     });
   }
+}
+
+/** READ COMMITTED: an older snapshot would not show what the others have done while this one waited. */
+function oneAtATime(db: Database, work: (client: ClientBase) => Promise<void>): Promise<void> {
+  return db.transact(async (client) => {
+    await client.query('set transaction isolation level read committed');
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
+    await work(client);
+  });
 }
 
 async function register(client: ClientBase, table: Table): Promise<number> {
@@ -125,7 +163,7 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
   const expected = captureBody(id, table);
   for (const member of table.members) {
     const label = identifier(member.schema, member.name);
-    for (const trigger of triggerNames) {
+    for (const trigger of triggerNames(table, member)) {
       const row = own.find((candidate) => candidate.relation === member.oid && candidate.trigger === trigger);
       if (!row) return `the trigger ${trigger} is missing on ${label}`;
       if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;

@@ -54,6 +54,7 @@ export async function respond(
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(requestLog, problem);
+    if (problem.code === 'body-too-large') releaseBody(env);
     logEnd(problem.status, { code: problem.code });
     return new Response(problemBody(problem, requestID.value), {
       status: problem.status,
@@ -87,4 +88,14 @@ function destroyConnection(env: unknown): boolean {
   if (!outgoing.headersSent) return false;
   outgoing.destroy();
   return true;
+}
+
+/**
+ * Under Node's HTTP server, what is left of a body that was read in part would stand before the next request on the
+ * connection. The adapter discards it after the response, up to a bound, once the reader of the body no longer holds it back.
+ */
+function releaseBody(env: unknown): void {
+  if (typeof env !== 'object' || env === null || !('incoming' in env)) return;
+  const incoming = env.incoming as { removeAllListeners(event: string): void };
+  incoming.removeAllListeners('data');
 }

@@ -18,6 +18,9 @@ export interface Cookie {
   readonly signature: string;
 }
 
+/** Of a `Cookie`. */
+const fieldCount = 6;
+
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
 }
@@ -30,6 +33,8 @@ export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): C
 /** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
 export function openCookie(value: unknown, secret: string): OpenedCookie | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
+  // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
+  if (Object.keys(value).length !== fieldCount) return undefined;
   const { order, snapshot, epoch, views, clientGroupID, signature } = value as Record<string, unknown>;
   if (typeof order !== 'number' && typeof order !== 'string') return undefined;
   if (

@@ -95,10 +95,12 @@ from (select ${row}, false as is_after from ${before} union all select ${row}, t
 window pair as (partition by key collate "C" order by is_after)`;
 }
 
-/** A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined. */
+/**
+ * A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined.
+ * Keys that Postgres calls equal can differ for the client: 1 and 1.0, or letters of a case-insensitive collation.
+ */
 function inViewNow(view: CompiledView, literals: readonly string[]): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
-  // Equal key columns need not be equal text: 1.0 and 1.00 are two keys to a client.
   return `exists (select from (\n${render(view.now, literals)}\n) v where ${sameKey} and ${view.keySql} = b.key offset 0)`;
 }
 

@@ -25,7 +25,13 @@ export function unseenBy({ xmax, xip }: Snapshot): string {
   return `(xid >= '${xmax}'::xid8 or xid = any ('{${xip.join()}}'::xid8[]))`;
 }
 
-/** The WITH queries of one table. Those that no query names cost nothing. */
+/**
+ * The WITH queries of one table. Those that no query names cost nothing.
+ *
+ * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the changes
+ * of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the last remain.
+ * Where these are the same, the key has not changed.
+ */
 export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
@@ -34,8 +40,6 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
   const sameKey = (alias: string) =>
     table.primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
   return [
-    // What a key was at the snapshot is what has been changed once more often than it has come about since. A key for which
-    // there is no such image, nor one for the reverse, is as it was.
     `${states.changed(table.id)} as materialized (
       select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
       from (
@@ -45,18 +49,21 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
           from tidemark.change
           cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
           where table_id = ${table.id} and key is not null and e.hash is not null and ${unseenBy(snapshot)}
-        ) edges
+        ) images
         group by ${keys.join(', ')}, hash
         having sum(weight) <> 0
-      ) images
+      ) ends
       order by ${keys.join(', ')}, balance desc
     )`,
     `${states.plus(table.id)} as not materialized (
       select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}
     )`,
     `${states.minus(table.id)} as materialized (
-      select (image.r).*
-      from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
+      select ${imageColumns(table)}
+      from (
+        select (image.r).*
+        from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
+      ) i
     )`,
     // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first.
     `${states.asof(table.id)} as not materialized (
@@ -70,4 +77,14 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot): string[] {
       where u.tidemark_minus or c.k1 is null
     )`,
   ];
+}
+
+/** An image has no values for columns that are generated when read. */
+function imageColumns({ columns, virtualColumns }: Table): string {
+  return columns
+    .map((column) => {
+      const virtual = virtualColumns.find(({ name }) => name === column);
+      return virtual ? `(${virtual.expression}) as ${identifier(column)}` : identifier(column);
+    })
+    .join(', ');
 }

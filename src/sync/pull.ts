@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
+import { describeError } from '../log.js';
 import { digest, nextOrder, type OpenedCookie, openCookie, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
@@ -13,7 +14,7 @@ import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
 import type { CurrentInstallation } from './current-installation.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
-import { covers, isFruitless, type Plan, planPull } from './plan.js';
+import { covers, isFruitless, type Plan, planPull, type ResetReason } from './plan.js';
 
 /** The JSON text of an OK response, whole or as it is made. */
 export type PullBody = string | AsyncIterable<Uint8Array>;
@@ -90,7 +91,7 @@ class Pull {
 
   async answer(): Promise<PullBody> {
     const cookie = openCookie(this.#request.cookie, this.#installation.secret);
-    if (!cookie) return this.#full();
+    if (!cookie) return this.#request.cookie === null ? this.#full() : this.#reset('cookie');
     const [row] = await this.#db.query<{ line: string }>(probe(this.#headerInput(cookie)));
     const header = JSON.parse(row!.line) as Header;
     this.#check(header);
@@ -102,7 +103,11 @@ class Pull {
     }
     if (plan.kind === 'unchanged') return this.#unchanged();
     if (plan.kind === 'delta') return `${this.#opening(header)}]}`;
-    this.#caller.log.info({ reason: plan.reason }, 'the client is reset');
+    return this.#reset(plan.reason);
+  }
+
+  #reset(reason: ResetReason): Promise<PullBody> {
+    this.#caller.log.info({ reason }, 'The client is reset');
     return this.#full();
   }
 
@@ -110,8 +115,9 @@ class Pull {
   async #delta(cookie: OpenedCookie, plan: Plan & { kind: 'delta' }): Promise<{ body: PullBody } | { retry: Plan }> {
     const tables = this.#installation.tables.filter((table) => plan.tables.includes(table.id));
     const header = headerQuery(this.#headerInput(cookie));
-    const patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
+    let patch: PatchStream | undefined;
     try {
+      patch = await openPatch(this.#db, deltaPatch(header, this.#views, tables, cookie.parsedSnapshot));
       const actual = this.#plan(cookie, patch.header);
       if (patch.header.torn || !covers(plan, actual)) {
         await patch.close();
@@ -123,9 +129,9 @@ class Pull {
       const same = !lastMutationIDs && !isFruitless(patch.header);
       return { body: same ? this.#unchanged() : `${this.#opening(patch.header)}]}` };
     } catch (error) {
-      await patch.close();
+      await patch?.close();
       if (isTransient(error)) throw error;
-      this.#caller.log.error({ err: error }, 'the delta failed; the client is reset');
+      this.#caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { retry: { kind: 'reset', reason: 'failure' } };
     }
   }

@@ -91,7 +91,7 @@ function breakTies(select: Tree, key: readonly string[]): Tree {
 
 /** A single column is used as it is; of several, `%` and `/` are percent-encoded, so that no two rows share a key. */
 function keySql({ name, prefix, key }: ViewNaming): string {
-  const texts = key.map((column) => `v.${identifier(column)}::text`);
+  const texts = key.map((column) => `v.${identifier(column)}::text collate "C"`);
   const parts = texts.length === 1 ? texts : texts.map((text) => `replace(replace(${text}, '%', '%25'), '/', '%2F')`);
   return `coalesce(${quotedText(prefix)} || ${parts.join(` || '/' || `)}, tidemark.null_key(${quotedText(name)}))`;
 }

@@ -1,0 +1,87 @@
+/** Starts the example: database, tables, demo data, server. */
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { createSync, migrate } from 'tidemark';
+import {
+  addressFromEnvironment,
+  explainFailure,
+  forwardFromEnvironment,
+  listen,
+  logFromEnvironment,
+  type OpenedDatabase,
+  openDatabase,
+} from 'tidemark/node';
+import { authenticate } from './auth.js';
+import { mutators } from './mutators.js';
+import { createSchema } from './schema.js';
+import { accounts, seed } from './seed.js';
+import { views } from './views.js';
+
+/** At the repository's root, whatever the working directory is. */
+const directory = fileURLToPath(new URL('../../../.tidemark', import.meta.url));
+
+async function start(): Promise<void> {
+  // Anybody may call themselves anything here, so others on the network are kept out unless HOST lets them in.
+  const address = addressFromEnvironment('127.0.0.1');
+  const log = logFromEnvironment('warn');
+  const forward = forwardFromEnvironment();
+  console.log('Tidemark example: tasks\n');
+  const database = await openDatabase({ directory, log: (message) => console.log(`  ${message}`) });
+  try {
+    await prepare(database);
+    const sync = await createSync({
+      database: database.url,
+      views,
+      mutators,
+      authenticate,
+      log,
+      ...(forward && { forward }),
+    });
+    const close = async () => {
+      await sync.close();
+      await database.stop();
+    };
+    try {
+      const { url } = await listen({ fetch: sync.fetch, close }, { log, ...address });
+      console.log(banner(url, database));
+    } catch (error) {
+      await sync.close();
+      throw error;
+    }
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+async function prepare({ url }: OpenedDatabase): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await createSchema(client);
+    await migrate({ database: url, views, progress: (message) => console.log(`  ${message}`) });
+    if (await seed(client)) console.log('  filling in the demo data');
+  } finally {
+    await client.end();
+  }
+}
+
+function banner(url: string, database: OpenedDatabase): string {
+  const where = database.embedded
+    ? `${database.url}\n            (psql or a GUI can read and write it)`
+    : 'DATABASE_URL';
+  return `
+  Ready     ${url}
+  Pull      POST ${url}/sync/pull
+  Push      POST ${url}/sync/push
+  Health    GET  ${url}/healthz, ${url}/readyz
+  Database  ${where}
+  Accounts  ${accounts.join(', ')}, as Authorization: Bearer ${accounts[0]}  (demo only: nobody checks who you are)
+
+Stop with Ctrl-C.`;
+}
+
+start().catch((error: unknown) => {
+  console.error(explainFailure(error));
+  process.exitCode = 1;
+});

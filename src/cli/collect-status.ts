@@ -1,0 +1,136 @@
+import type { Config } from '../config.js';
+import type { Table } from '../db/catalog.js';
+import type { Database } from '../db/database.js';
+import {
+  type CaptureRow,
+  captureFault,
+  captureSql,
+  codeVersion,
+  installedVersion,
+  refuseNewer,
+} from '../db/migrate.js';
+import { SetupError } from '../errors.js';
+import { defaultSampleContext } from '../migrate.js';
+import { toSqlQuery } from '../sql.js';
+import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from '../store/status.js';
+import { checkViews } from '../sync/check-views.js';
+import { CurrentInstallation } from '../sync/current-installation.js';
+import { analyze } from '../view/analyze.js';
+import { ClientViews } from '../view/client-views.js';
+import type { ViewInput } from '../view/define.js';
+import type { Strategy } from '../view/strategy.js';
+
+export interface ViewStatus {
+  readonly name: string;
+  readonly strategy: Strategy | 'refused';
+  /** Why not incremental, or why refused. */
+  readonly reason?: string;
+}
+
+export interface TableStatus {
+  readonly name: string;
+  /** Whether a view reads it. */
+  readonly read: boolean;
+  readonly captured: boolean;
+  readonly logRows: number;
+}
+
+export interface Status {
+  readonly postgres: ServerStatus;
+  /** 0 where Tidemark is not installed. */
+  readonly schema: { readonly installed: number; readonly code: number };
+  /** Null unless the schema is of this code's version. */
+  readonly log: LogStatus | null;
+  readonly views: readonly ViewStatus[];
+  readonly tables: readonly TableStatus[];
+  /** What is wrong, and what to do, in sentences. */
+  readonly problems: readonly string[];
+}
+
+const oldestPostgres = 15;
+
+/** Looks at everything that serving depends on. */
+export async function collectStatus(db: Database, config: Config): Promise<Status> {
+  const problems: string[] = [];
+  const postgres = await readServer(db);
+  if (postgres.versionNumber < oldestPostgres * 10_000) {
+    problems.push(`Postgres ${postgres.version} is too old. Upgrade it to ${oldestPostgres} or later.`);
+  }
+  const schema = { installed: await installedVersion(db), code: await codeVersion() };
+  if (schema.installed < schema.code) {
+    problems.push(
+      schema.installed === 0
+        ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
+        : `The schema "tidemark" has version ${schema.installed}, this code needs ${schema.code}. Run \`tidemark migrate\`.`,
+    );
+  }
+  await note(problems, async () => refuseNewer(schema.installed, schema.code));
+
+  const input = sampleInput(config);
+  const read = new Map<number, Table>();
+  const views: ViewStatus[] = [];
+  for (const name of Object.keys(config.views)) views.push(await viewStatus(db, config, name, input, read, problems));
+  if (schema.installed !== schema.code) return { postgres, schema, log: null, views, tables: [], problems };
+
+  const log = await readLog(db);
+  const tables = await tableStatus(db, read, problems);
+  if (problems.length === 0) {
+    // What `createSync` checks at its start, so that nothing it refuses is missed here.
+    const installation = new CurrentInstallation(db, new ClientViews(db, config.views));
+    await note(problems, async () => checkViews(db, await installation.bind(input)));
+  }
+  return { postgres, schema, log, views, tables, problems };
+}
+
+type Input = ViewInput<{ readonly userID: string }>;
+
+function sampleInput({ sampleContext = defaultSampleContext, schemaVersions }: Config): Input {
+  return { ctx: sampleContext, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+}
+
+async function viewStatus(
+  db: Database,
+  { views }: Config,
+  name: string,
+  input: Input,
+  read: Map<number, Table>,
+  problems: string[],
+): Promise<ViewStatus> {
+  const view = views[name]!;
+  const fault = await note(problems, () => new ClientViews(db, { [name]: view }).bind(input, ''));
+  if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
+  const { strategy, reason, tables } = await analyze(db, toSqlQuery(view.query(input)).text);
+  for (const table of tables) read.set(table.oid, table);
+  return { name, strategy, ...(reason !== undefined && { reason }) };
+}
+
+async function tableStatus(db: Database, read: ReadonlyMap<number, Table>, problems: string[]): Promise<TableStatus[]> {
+  const captured = await readCapturedTables(db);
+  const rows = await db.query<CaptureRow>({ text: captureSql, values: [captured.map(({ id }) => id)] });
+  const missing = [...read.values()].filter((table) => !captured.some(({ oid }) => oid === table.oid));
+  const found = captured.map(({ id, oid, name, logRows }): TableStatus => {
+    const table = read.get(oid);
+    const fault = table && captureFault(table, id, rows);
+    if (fault !== undefined) problems.push(`Changes of ${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    return { name, read: table !== undefined, captured: fault === undefined, logRows };
+  });
+  return [
+    ...found,
+    ...missing.map(({ schema, name }): TableStatus => {
+      problems.push(`Changes of ${schema}.${name} have never been captured. Run \`tidemark migrate\`.`);
+      return { name: `${schema}.${name}`, read: true, captured: false, logRows: 0 };
+    }),
+  ];
+}
+
+/** Notes what a setup error says as a problem, and returns it. */
+async function note(problems: string[], check: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    problems.push(error.message);
+    return error.message;
+  }
+}

@@ -1,0 +1,59 @@
+/** Finds and loads `tidemark.config.ts`. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createJiti } from 'jiti';
+import type { Config } from '../config.js';
+import { SetupError } from '../errors.js';
+import { explainFailure } from '../failure.js';
+
+const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
+
+/**
+ * Loads the configuration, TypeScript or not.
+ * @param path as given with `--config`; else the file is looked for in the working directory
+ * @throws SetupError when there is none, or it does not hold what it has to.
+ */
+export async function loadConfig(path: string | undefined): Promise<Config> {
+  const file = path === undefined ? findConfig() : resolve(String(path));
+  if (!existsSync(file)) throw new SetupError(`There is no file ${file}.`);
+  const exported = await load(file);
+  const fault = faultOf(exported);
+  if (fault !== undefined) {
+    throw new SetupError(
+      `${file} ${fault}. It has to say: export default defineConfig({ views, mutators, authenticate })`,
+    );
+  }
+  return exported as Config;
+}
+
+function findConfig(): string {
+  const found = fileNames.map((name) => resolve(name)).find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  const names = `${fileNames.slice(0, -1).join(', ')} or ${fileNames.at(-1)}`;
+  throw new SetupError(`There is no ${names} in ${process.cwd()}. Write one, or name it with --config.`);
+}
+
+async function load(file: string): Promise<unknown> {
+  try {
+    // Without `interopDefault`, which would take the named exports for the default where there is none.
+    const jiti = createJiti(import.meta.url, { interopDefault: false });
+    return (await jiti.import<{ default?: unknown }>(pathToFileURL(file).href)).default;
+  } catch (error) {
+    throw new SetupError(`${file} cannot be loaded. ${explainFailure(error)}`, { cause: error });
+  }
+}
+
+function faultOf(exported: unknown): string | undefined {
+  if (typeof exported !== 'object' || exported === null) return 'has no default export';
+  const { views, authenticate, mutators } = exported as Partial<Record<string, unknown>>;
+  if (typeof views !== 'object' || views === null) return 'exports no views';
+  if (typeof authenticate !== 'function') return 'exports no function authenticate';
+  if (mutators !== undefined && !isMap(mutators)) return 'exports mutators that defineMutators has not collected';
+  return undefined;
+}
+
+/** A configuration may run in a realm of its own, where Map is another one. */
+function isMap(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Map]';
+}

@@ -1,0 +1,52 @@
+/** The database that a command works on. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.js';
+import { openPool } from '../db/pg.js';
+import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '../environment.js';
+import { SetupError } from '../errors.js';
+import { migrate } from '../migrate.js';
+
+/** Says something to whoever started the command. Standard output is for results and for the server's log. */
+export function say(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
+/** Runs `work` on the database, and stops an embedded one whatever comes of it. */
+export async function withDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ log: say });
+  try {
+    return await work(database);
+  } finally {
+    await database.stop();
+  }
+}
+
+/** As `withDatabase`, but makes no database that was not there. */
+export async function withExistingDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
+  const directory = resolve(dataDirectory());
+  if (databaseURL() === undefined && !existsSync(join(directory, 'postgres'))) {
+    throw new SetupError(`DATABASE_URL is not set, and there is no embedded database in ${directory}.`);
+  }
+  return withDatabase(work);
+}
+
+/** Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps taken. */
+export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
+  const { views, sampleContext, prepareEmbedded } = config;
+  if (embedded && prepareEmbedded) {
+    const db = openPool(url);
+    try {
+      await db.transact(prepareEmbedded);
+    } finally {
+      await db.close();
+    }
+  }
+  let steps = 0;
+  const progress = (message: string): void => {
+    steps++;
+    say(message);
+  };
+  await migrate({ database: url, views, progress, ...(sampleContext && { sampleContext }) });
+  return steps;
+}

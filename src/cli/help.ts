@@ -1,0 +1,32 @@
+/** What `--help` says below the commands and options. */
+export const help: readonly { readonly title: string; readonly body: string }[] = [
+  {
+    title: 'Environment',
+    body: `  DATABASE_URL         Postgres 15 to 18; without it, an embedded one keeps its data in .tidemark
+  TIDEMARK_DATA        another folder for the embedded database
+  PORT, HOST           where serve listens (default: 3000, all addresses)
+  LOG_LEVEL            debug, info, warn, error or silent (default: info)
+  SYNC_MUTATE_URL      forwards pushes to the application's mutate endpoint
+  SYNC_MUTATE_API_KEY  sent there as X-Api-Key`,
+  },
+  {
+    title: 'Examples',
+    body: `  $ tidemark serve
+  $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
+  $ tidemark status --json
+  $ tidemark serve --config config/tidemark.config.ts`,
+  },
+  {
+    title: 'tidemark.config.ts',
+    body: `  import { defineConfig } from 'tidemark';
+  import { authenticate, mutators, views } from './sync.ts';
+
+  export default defineConfig({ views, mutators, authenticate });`,
+  },
+  {
+    title: 'Exit codes',
+    body: `  0  done
+  1  it failed, or status found something wrong
+  2  the command line is wrong`,
+  },
+];

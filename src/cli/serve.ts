@@ -1,0 +1,51 @@
+import type { Config } from '../config.js';
+import {
+  addressFromEnvironment,
+  forwardFromEnvironment,
+  logFromEnvironment,
+  type OpenedDatabase,
+  openDatabase,
+} from '../environment.js';
+import { listen } from '../node.js';
+import { createSync } from '../server.js';
+import { loadConfig } from './config.js';
+import { migrateDatabase, say } from './database.js';
+
+/** Serves until SIGTERM or SIGINT. Resolves when it listens. */
+export async function serve({ config: path }: { readonly config?: string }): Promise<void> {
+  const config = await loadConfig(path);
+  const address = addressFromEnvironment();
+  const log = logFromEnvironment();
+  const forward = forwardFromEnvironment();
+  const database = await openDatabase({ log: say });
+  try {
+    if (database.embedded) {
+      say(`Embedded Postgres: ${database.url}`);
+      await migrateDatabase(config, database);
+    }
+    const sync = await createSync({ ...optionsOf(config), database: database.url, log, ...(forward && { forward }) });
+    const close = async (): Promise<void> => {
+      await sync.close();
+      await database.stop();
+    };
+    try {
+      const { url } = await listen({ fetch: sync.fetch, close }, { log, ...address });
+      say(listening(url, config, database));
+    } catch (error) {
+      await sync.close();
+      throw error;
+    }
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+function optionsOf({ prepareEmbedded: _, ...options }: Config): Omit<Config, 'prepareEmbedded'> {
+  return options;
+}
+
+function listening(url: string, { basePath = '/sync' }: Config, { embedded }: OpenedDatabase): string {
+  const where = embedded ? 'the embedded Postgres' : 'the Postgres of DATABASE_URL';
+  return `Listening at ${url}${basePath}/pull and ${url}${basePath}/push, over ${where}.`;
+}

@@ -1,0 +1,22 @@
+/** Why a program could not do its work, for whoever started it. */
+import { codeOf, isTransient } from './db/sqlstate.js';
+
+/** The text to print: a sentence for what the user can mend, the stack for anything else. */
+export function explainFailure(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return `Failed: ${String(thrown)}`;
+  // By name: a configuration file may have brought a copy of this library of its own.
+  if (thrown.name === 'SetupError') return thrown.message;
+  const code = codeOf(thrown);
+  if (code === 'EADDRINUSE') return `${thrown.message}. Stop what listens there, or set PORT to another port.`;
+  if (code === 'EACCES' && 'port' in thrown) return `${thrown.message}. Set PORT to a port above 1023.`;
+  if (code === '42501') return `The database refuses it to this role: ${thrown.message}.`;
+  if (code?.startsWith('28') || code === '3D000') return `The database cannot be used: ${thrown.message}.`;
+  if (isTransient(thrown)) return `The database cannot be reached: ${reasonOf(thrown)}.`;
+  return thrown.stack ?? thrown.message;
+}
+
+/** Node's error for a host with several addresses has no message of its own. */
+function reasonOf(error: Error): string {
+  const parts = error instanceof AggregateError ? error.errors : [error];
+  return parts.map((part: unknown) => (part instanceof Error ? part.message : String(part))).join('; ');
+}

@@ -1,0 +1,70 @@
+/** What `tidemark status` asks the database. */
+import type { Database } from '../db/database.js';
+
+export interface ServerStatus {
+  readonly version: string;
+  /** As in `server_version_num`: 150004 is 15.4. */
+  readonly versionNumber: number;
+  readonly database: string;
+  readonly role: string;
+}
+
+export interface LogStatus {
+  readonly installID: string;
+  /** System identifier and timeline. */
+  readonly cluster: string;
+  /** Cookies of snapshots below this transaction ID are reset. */
+  readonly horizon: string;
+  /** The oldest transaction in the log; null when the log is empty. */
+  readonly oldestXid: string | null;
+  /** Since when the log is kept, as far as is known; null before the first server ran. */
+  readonly keptSince: string | null;
+  /** On disk, with indexes. */
+  readonly bytes: number;
+  readonly clientGroups: number;
+  readonly clients: number;
+}
+
+export interface CapturedTable {
+  readonly id: number;
+  readonly oid: number;
+  /** Quoted, and with its schema where the search path does not have it. */
+  readonly name: string;
+  readonly logRows: number;
+}
+
+const serverSql = `
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
+    current_database()::text as database, current_user::text as role`;
+
+const logSql = `
+  select m.install_id::text as "installID", concat(s.system_identifier, '/', c.timeline_id) as cluster,
+    m.horizon::text as horizon,
+    (select min(xid)::text from tidemark.change) as "oldestXid",
+    (select to_json(min(at)) #>> '{}' from tidemark.tick) as "keptSince",
+    pg_total_relation_size('tidemark.change')::float8 as bytes,
+    (select count(*)::float8 from tidemark.client_group) as "clientGroups",
+    (select count(*)::float8 from tidemark.client) as clients
+  from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
+
+const tablesSql = `
+  select t.id, t.relation::oid as oid, t.relation::text as name, coalesce(l.rows, 0)::float8 as "logRows"
+  from tidemark.synced_table t
+  left join (select table_id, count(*) as rows from tidemark.change group by table_id) l on l.table_id = t.id
+  order by name`;
+
+export async function readServer(db: Database): Promise<ServerStatus> {
+  const [row] = await db.query<ServerStatus>({ text: serverSql });
+  return row!;
+}
+
+/** For a schema of this code's version only. */
+export async function readLog(db: Database): Promise<LogStatus> {
+  const [row] = await db.query<LogStatus>({ text: logSql });
+  return row!;
+}
+
+/** Every table that was ever captured and still exists, with its rows in the change log, counted. */
+export async function readCapturedTables(db: Database): Promise<CapturedTable[]> {
+  return db.query<CapturedTable>({ text: tablesSql });
+}

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/cli/config.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('the configuration', () => {
+  it.each([
+    ['has no default export', 'export const views = {};', /has no default export/],
+    ['has no views', 'export default { authenticate() {} };', /exports no views/],
+    ['has no authenticate', 'export default { views: {} };', /exports no function authenticate/],
+    ['has loose mutators', 'export default { views: {}, authenticate() {}, mutators: {} };', /defineMutators/],
+    ['does not parse', 'export default {', /cannot be loaded/],
+    ['throws', 'throw new Error("not today");', /cannot be loaded[\s\S]*not today/],
+  ])('is refused when it %s', async (_, text, message) => {
+    const loading = loadConfig(write('tidemark.config.mjs', text));
+    await expect(loading).rejects.toThrow(expect.objectContaining({ name: 'SetupError' }));
+    await expect(loading).rejects.toThrow(message);
+  });
+
+  it.each(['ts', 'js', 'mjs'])('is loaded from a .%s file', async (extension) => {
+    const types = extension === 'ts' ? ' as const satisfies object' : '';
+    const file = write(
+      `tidemark.config.${extension}`,
+      `export default { views: {}, authenticate: () => null }${types};`,
+    );
+    expect(await loadConfig(file)).toMatchObject({ views: {} });
+  });
+
+  it('may bring a copy of Map of its own', async () => {
+    const text = `import vm from 'node:vm';
+      export default { views: {}, authenticate() {}, mutators: vm.runInNewContext('new Map()') };`;
+    expect(await loadConfig(write('tidemark.config.mjs', text))).toBeDefined();
+  });
+});

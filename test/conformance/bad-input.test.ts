@@ -1,0 +1,174 @@
+/** Input that no sync client sends: it is answered clearly, and nothing is advanced that should not be. */
+import { request as httpRequest } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startServer, type TestServer } from './server.js';
+import { mutation, pull, pullBody, push, pushBody, send } from './wire.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer({ limits: { pull: 100_000, push: 200_000 } });
+  await server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
+});
+
+afterAll(() => server.close());
+
+/** Whatever was sent: the server still answers, and has recorded no client and no data. */
+afterEach(async () => {
+  expect((await pull(server, 'ann')).patch).toEqual([
+    { op: 'put', key: 'list/a', value: { id: 'a', name: 'Groceries', ownerID: 'ann' } },
+  ]);
+  expect((await server.pool.query('select from tidemark.client')).rowCount).toBe(0);
+});
+
+const json = JSON.stringify;
+const create = mutation(1, 'list.create', { id: 'x', name: 'x' });
+const paths = ['/sync/pull', '/sync/push'];
+const goodBody = (path: string) => (path === '/sync/pull' ? pullBody() : pushBody([create]));
+
+describe.each(paths)('%s', (path) => {
+  test.each([
+    ['no body', ''],
+    ['half a body', '{"pullVersion":1,'],
+    ['two values', '{} {}'],
+    ['a comment', '{} // no'],
+    ['not JSON', 'pullVersion=1'],
+    ['a number that is none', '{"pullVersion":NaN}'],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['a string', '"{}"'],
+    ['a number', '1'],
+    ['an empty object', '{}'],
+    ['fields inherited only', '{"__proto__":{"pullVersion":1,"pushVersion":1}}'],
+    ['nesting 100,000 deep', '['.repeat(40_000) + ']'.repeat(40_000)],
+  ])('%s: 400', async (_, body) => {
+    const answer = await send(server, path, body || undefined);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request', requestID: expect.any(String) } });
+    expect(answer.headers.get('Content-Type')).toBe('application/problem+json');
+  });
+
+  const wrong: [string, unknown][] = [
+    ['clientGroupID', 7],
+    ['clientGroupID', ''],
+    ['clientGroupID', 'x'.repeat(300)],
+    ['clientGroupID', 'a\u0000b'],
+    ['clientGroupID', '\ud800'],
+    ['clientGroupID', { toString: 'x' }],
+    ['profileID', null],
+    ['profileID', ['p']],
+    ['schemaVersion', 1],
+    ['schemaVersion', '\udfff'],
+    ['pullVersion', '1'],
+    ['pushVersion', null],
+    ['mutations', {}],
+    ['mutations', [null]],
+    ['mutations', [{ ...create, id: '1' }]],
+    ['mutations', [{ ...create, id: 0 }]],
+    ['mutations', [{ ...create, id: -1 }]],
+    ['mutations', [{ ...create, id: 1.5 }]],
+    ['mutations', [{ ...create, name: 7 }]],
+    ['mutations', [{ ...create, clientID: '' }]],
+    ['mutations', [{ ...create, clientID: 'a\u0000b' }]],
+    ['mutations', [{ ...create, timestamp: 'now' }]],
+    ['mutations', [create, { ...create, id: 2, clientID: null }]],
+  ];
+  test.each(wrong.filter(([field]) => field in goodBody(path)))(
+    '%s of %j: 400 that names the field',
+    async (field, value) => {
+      const answer = await send(server, path, { ...goodBody(path), [field]: value });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
+      expect(answer.body.detail).toContain(field);
+    },
+  );
+
+  test('each field is required', async () => {
+    for (const field of Object.keys(goodBody(path))) {
+      const answer = await send(server, path, { ...goodBody(path), [field]: undefined });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
+      expect(answer.body.detail).toContain(field);
+    }
+  });
+
+  test('bytes that are not UTF-8: 400', async () => {
+    const body = Buffer.concat([Buffer.from(json(goodBody(path)).slice(0, -2)), Buffer.from([0xff, 0xfe])]);
+    const response = await fetch(server.url + path, { method: 'POST', headers: annsHeaders, body });
+    expect(response.status).toBe(400);
+  });
+
+  test('a body over the limit: 413, declared or in chunks', async () => {
+    const body = json({ ...goodBody(path), padding: 'x'.repeat(300_000) });
+    expect(await send(server, path, body)).toMatchObject({ status: 413, body: { code: 'body-too-large' } });
+    // The connection is kept, and each request after the first would meet what the one before left on it.
+    for (let i = 0; i < 5; i++) expect(await sendInChunks(path, body)).toBe(413);
+  });
+
+  test.each([
+    [{ 'Content-Type': 'text/plain' }],
+    [{ 'Content-Type': 'application/x-www-form-urlencoded' }],
+    [{ 'Content-Type': 'application/json; charset=utf-16' }],
+    [{ 'Content-Encoding': 'gzip' }],
+  ])('%j: 415', async (headers) => {
+    expect(await send(server, path, goodBody(path), { headers })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported-media-type' },
+    });
+  });
+
+  test.each(['GET', 'PUT', 'DELETE'])('%s: 405', async (method) => {
+    const answer = await send(server, path, method === 'GET' ? undefined : goodBody(path), { method });
+    expect(answer).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
+  });
+
+  test('without a user: 401, whatever else is wrong', async () => {
+    expect(await send(server, path, '{', { user: null })).toMatchObject({ status: 401 });
+  });
+});
+
+test.each([
+  '/',
+  '/sync',
+  '/sync/',
+  '/sync/pull/',
+  '/sync/Pull',
+  '/sync/poke',
+  '/sync/__proto__',
+  '/sync/pull%00',
+  '/..%2f',
+])('%s: 404', async (path) => {
+  expect(await send(server, path, pullBody())).toMatchObject({ status: 404, body: { code: 'not-found' } });
+});
+
+test('a mutation ID that leaves a gap, or is beyond the integers, advances nothing', async () => {
+  expect(await push(server, 'ann', [{ ...create, id: 5 }])).toMatchObject({ body: { error: 'ClientStateNotFound' } });
+  for (const id of ['9007199254740993', '1e400', '1e16']) {
+    const body = json(pushBody([create])).replace('"id":1', `"id":${id}`);
+    expect(await send(server, '/sync/push', body)).toMatchObject({ status: 400 });
+  }
+});
+
+test('a request line or header that is no HTTP does no harm', async () => {
+  const answer = await send(server, '/sync/pull', pullBody(), {
+    headers: { 'X-Sync-RequestID': `${'é'.repeat(500)}"\t` },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('X-Request-ID')).toMatch(/^[\x20-\x7e]{1,200}$/);
+});
+
+const annsHeaders = { 'Content-Type': 'application/json', Authorization: 'Bearer ann' };
+
+const ignore = () => {};
+
+/** Without a Content-Length. The server may answer before all is sent. */
+function sendInChunks(path: string, body: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(server.url + path, { method: 'POST', headers: annsHeaders }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.on('error', reject);
+    // Once it is answered, what is still on its way may find the connection closed.
+    request.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
+    for (let at = 0; at < body.length; at += 10_000) request.write(body.slice(at, at + 10_000));
+    request.end();
+  });
+}

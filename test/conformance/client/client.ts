@@ -1,0 +1,126 @@
+/** The real sync client, as an application of the example would set it up. */
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type MutatorDefs,
+  type ReadonlyJSONObject,
+  Replicache,
+  type ReplicacheOptions,
+  type WriteTransaction,
+} from 'replicache';
+
+// Each request that waits listens to the one signal that a client has.
+setMaxListeners(0);
+
+/** What the mutators of the example will do, as far as a client can tell. */
+export const optimistic = {
+  'list.create': (tx: WriteTransaction, { id, name }: { id: string; name: string }) =>
+    tx.set(`list/${id}`, { id, name, ownerID: 'me' }),
+  'list.delete': async (tx: WriteTransaction, { id }: { id: string }) => {
+    await tx.del(`list/${id}`);
+  },
+  'list.share': async (_: WriteTransaction, _args: { listID: string; userID: string }) => {},
+  'list.unshare': async (_: WriteTransaction, _args: { listID: string; userID: string }) => {},
+  'todo.create': (tx: WriteTransaction, todo: { id: string; listID: string; title: string; sort: number }) =>
+    tx.set(`todo/${todo.id}`, { ...todo, done: false }),
+  'todo.update': async (
+    tx: WriteTransaction,
+    change: { id: string; title?: string; done?: boolean; sort?: number },
+  ) => {
+    const todo = await tx.get(`todo/${change.id}`);
+    if (todo) await tx.set(`todo/${change.id}`, { ...(todo as ReadonlyJSONObject), ...change });
+  },
+  'todo.delete': async (tx: WriteTransaction, { id }: { id: string }) => {
+    await tx.del(`todo/${id}`);
+  },
+};
+
+export type Tasks = typeof optimistic;
+
+export type ClientOptions = Omit<Partial<ReplicacheOptions<Tasks>>, 'mutators'> & {
+  /** Besides those of the example. Another set of names makes another client group. */
+  readonly moreMutators?: MutatorDefs;
+};
+
+export interface TestClient {
+  readonly rep: Replicache<Tasks & MutatorDefs>;
+  /** Everything that the client complained about. */
+  readonly errors: string[];
+  /** Every entry of the client's view, optimistic changes included. */
+  entries(): Promise<Record<string, ReadonlyJSONObject>>;
+  keys(): Promise<string[]>;
+  /** The number of mutations of its own that no pull has confirmed. */
+  pending(): Promise<number>;
+  /** Pulls until the condition holds. */
+  pullUntil(condition: () => Promise<boolean>): Promise<void>;
+  /** Pulls until every mutation is confirmed. */
+  settle(): Promise<void>;
+  /** Waits until a new tab, before its first pull, would have what this one has. */
+  persisted(): Promise<void>;
+}
+
+export function openClient(server: { readonly url: string }, user: string, options: ClientOptions = {}): TestClient {
+  const { moreMutators, ...rest } = options;
+  const errors: string[] = [];
+  const rep = new Replicache<Tasks & MutatorDefs>({
+    name: `${user} ${randomUUID()}`,
+    kvStore: 'mem',
+    logLevel: 'error',
+    logSinks: [{ log: (_level, _context, ...words) => void errors.push(words.map(String).join(' ')) }],
+    pullURL: `${server.url}/sync/pull`,
+    pushURL: `${server.url}/sync/push`,
+    auth: `Bearer ${user}`,
+    pullInterval: null,
+    pushDelay: 5,
+    requestOptions: { minDelayMs: 10, maxDelayMs: 200 },
+    mutators: { ...optimistic, ...moreMutators },
+    ...rest,
+  });
+  const entries = () => rep.query(async (tx) => Object.fromEntries(await tx.scan().entries().toArray()));
+  const pending = async () => (await rep.experimentalPendingMutations()).length;
+  let idle = true;
+  const pullOnce = async () => {
+    if (!idle) return;
+    idle = false;
+    // It rejects only when the client is closed meanwhile.
+    await rep.pull({ now: true }).catch(() => {});
+    idle = true;
+  };
+  const pullUntil = (condition: () => Promise<boolean>) =>
+    until(async () => {
+      if (await condition()) return true;
+      void pullOnce();
+      return false;
+    });
+  return {
+    rep,
+    errors,
+    entries: entries as TestClient['entries'],
+    keys: async () => Object.keys(await entries()),
+    pending,
+    pullUntil,
+    settle: () => pullUntil(async () => (await pending()) === 0),
+    async persisted() {
+      const wanted = await entries();
+      const url = { pullURL: '', pushURL: '' };
+      await until(async () => {
+        const tab = openClient(server, user, { ...options, ...url, name: rep.name });
+        const found = await tab.entries();
+        await tab.rep.close();
+        return isDeepStrictEqual(found, wanted);
+      });
+    },
+  };
+}
+
+/** Waits for a condition. What did not come to hold is seen in the stack. */
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+  const failure = new Error(`The condition did not hold within ${timeoutMs} ms`);
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw failure;
+    await sleep(20);
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { until } from './client.js';
+import { useFixture } from './fixture.js';
+
+const fixture = useFixture();
+const { client } = fixture;
+const timeoutMs = 120_000;
+
+test(
+  '3,000 pending mutations go out in one push',
+  async () => {
+    const ann = client('ann', { pushDelay: 60_000 });
+    await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });
+    for (let i = 1; i < 3_000; i++) {
+      await ann.rep.mutate['todo.create']({ id: `t${i}`, listID: 'l', title: `Todo ${i}`, sort: i });
+    }
+    const started = performance.now();
+    await ann.rep.push({ now: true });
+    await until(() => fixture.wire.pushes().length > 0, timeoutMs);
+    console.log(`a push of 3,000 mutations by the client: ${Math.round(performance.now() - started)} ms`);
+    const [first] = fixture.wire.pushes();
+    expect(first).toMatchObject({ status: 200, answer: {} });
+    expect(first!.request.mutations).toHaveLength(3_000);
+    await ann.settle();
+    expect(await ann.keys()).toHaveLength(3_000);
+    expect((await fixture.server.pool.query('select from todo')).rowCount).toBe(2_999);
+  },
+  timeoutMs,
+);

@@ -1,0 +1,8 @@
+/** A generator of integers from 0 up, below its argument, that come out the same in each run. */
+export function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}

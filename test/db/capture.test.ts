@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { capture, type Writing } from './captured.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  await database.pool.query(`
+    create role capture_writer;
+    grant usage on schema public to capture_writer`);
+});
+
+afterAll(async () => {
+  await database.pool.query('drop owned by capture_writer; drop role capture_writer');
+  await database.drop();
+});
+
+/** Captures the writing and expects this log, with everything else as it must always be. */
+async function expectLog(writing: Writing, log: readonly string[]): Promise<void> {
+  const captured = await capture(database, writing);
+  expect(touched(captured.log)).toEqual(touched(log));
+  expect(captured).toMatchObject({ exact: true, ownXid: true });
+  if (!log.includes('truncate')) expect(captured.rebuilt).toEqual(captured.before);
+}
+
+/** Keys with and without an old row. Where keys may repeat, an update logs the old and the new row apart. */
+function touched(log: readonly string[]): Set<string> {
+  return new Set(log.filter((entry) => !entry.startsWith('+') || !log.includes(`-${entry.slice(1)}`)));
+}
+
+const three = `
+  create table t (id int primary key deferrable, n int, note text unique);
+  insert into t values (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c')`;
+/** Neither ON CONFLICT nor a foreign key takes a deferrable key. */
+const plain = three.replace(' deferrable', '');
+
+/** A trigger of the application's own. */
+function onRow(event: string, body: string): string {
+  return `create function on_${event}() returns trigger language plpgsql as $$ begin ${body}; return null; end $$;
+    create trigger a_${event} after ${event} on t for each row execute function on_${event}()`;
+}
+
+describe('each kind of write', () => {
+  const merge = `merge into t using (values (1, 'del'), (2, 'upd'), (9, 'ins')) s (id, what) on t.id = s.id
+    when matched and what = 'del' then delete
+    when matched then update set n = t.n + 1
+    when not matched then insert (id, n) values (s.id, 0)`;
+
+  it.each<[string, string, string[], string[]]>([
+    ['insert of one row', three, ["insert into t values (4, 0, 'd')"], ['+4']],
+    ['insert of several', three, ['insert into t values (4, 0, null), (5, 0, null)'], ['+4', '+5']],
+    ['insert of none', three, ['insert into t select * from t where false'], []],
+    ['update', three, ['update t set n = 11 where id = 1'], ['-1']],
+    ['bulk update', three, ['update t set n = n + 1'], ['-1', '-2', '-3']],
+    ['update that changes nothing', three, ['update t set n = n where id = 2'], ['-2']],
+    ['update of the key', three, ['update t set id = 9 where id = 1'], ['-1', '+9']],
+    ['chain of keys', three, ['update t set id = id + 1'], ['-1', '-2', '-3', '+4']],
+    ['swap of two keys', three, ['update t set id = 3 - id where id < 3'], ['-1', '-2']],
+    ['delete', three, ['delete from t where id > 1'], ['-2', '-3']],
+    ['same row twice', three, ['update t set n = 0 where id = 1', 'delete from t where id = 1'], ['-1', '-1']],
+    [
+      'delete, then insert',
+      three,
+      ['delete from t where id = 1', "insert into t values (1, 0, 'z')", 'delete from t where id = 1'],
+      ['-1', '+1', '-1'],
+    ],
+    ['on conflict do nothing', plain, ['insert into t values (1, 0), (4, 0) on conflict do nothing'], ['+4']],
+    [
+      'on conflict do update',
+      plain,
+      ['insert into t values (1, 0), (4, 0) on conflict (id) do update set n = excluded.n'],
+      ['-1', '+4'],
+    ],
+    ['merge', plain, [merge], ['-1', '-2', '+9']],
+    [
+      'rolled back to a savepoint',
+      three,
+      ['savepoint s', 'delete from t', 'rollback to s', 'delete from t where id = 1'],
+      ['-1'],
+    ],
+    ['in a savepoint', three, ['savepoint s', 'delete from t where id = 1', 'release s'], ['-1']],
+    [
+      'two parts of one statement',
+      three,
+      ["with gone as (delete from t where id = 1 returning *) insert into t select id + 10, n, note || '!' from gone"],
+      ['-1', '+11'],
+    ],
+    [
+      'the same key deleted and updated by parts of one statement',
+      three,
+      ['with gone as (delete from t where id = 1 returning id) update t set n = 5 where id in (1, 2)'],
+      ['-1', '-2'],
+    ],
+    ['truncate', three, ['truncate t'], ['truncate']],
+    ['by a function', three, ['do $$ begin perform 1; update t set n = 0 where id = 3; end $$'], ['-3']],
+    ['prepared', three, ['prepare p (int) as delete from t where id = $1', 'execute p (2)'], ['-2']],
+    [
+      'through a cursor',
+      three,
+      [
+        'declare c cursor for select * from t order by id for update',
+        'fetch 2 from c',
+        'delete from t where current of c',
+      ],
+      ['-2'],
+    ],
+  ])('%s', (_, ddl, write, log) => expectLog({ ddl, write }, log));
+
+  it.each<[string, string, string[], string[]]>([
+    [
+      'merge that makes a removed key anew',
+      plain,
+      [
+        `merge into t using (values ('a'), ('z')) s (note) on t.note = s.note
+         when matched then delete when not matched then insert values (1, 99, s.note)`,
+      ],
+      ['-1', '+1'],
+    ],
+    [
+      'merge that makes a changed key anew',
+      plain,
+      [
+        `merge into t using (values ('a'), ('z')) s (note) on t.note = s.note
+         when matched then update set id = 9 when not matched then insert values (1, 99, s.note)`,
+      ],
+      ['-1', '+9', '+1'],
+    ],
+    [
+      'on conflict that makes a changed key anew',
+      plain,
+      ["insert into t values (1, 0, 'y'), (1, 0, 'z') on conflict (id) do update set id = t.id + 50"],
+      ['-1', '+51', '+1'],
+    ],
+    [
+      'delete and insert of one key in one statement',
+      plain,
+      ["with gone as (delete from t where id = 1 returning *) insert into t select id, n, note || '!' from gone"],
+      ['-1', '+1'],
+    ],
+    [
+      'a row trigger that updates the row just inserted',
+      `${plain}; ${onRow('insert', 'update t set note = upper(note) where id = new.id')}`,
+      ["insert into t values (4, 0, 'd'), (5, 0, 'e')"],
+      ['+4', '+5', '-4', '-5'],
+    ],
+    [
+      'a row trigger that deletes the row just inserted',
+      `${plain}; ${onRow('insert', 'delete from t where id = new.id')}`,
+      ["insert into t values (4, 0, 'd')"],
+      ['+4', '-4'],
+    ],
+    [
+      'a row trigger that makes the deleted row anew',
+      `${plain}; ${onRow('delete', "insert into t values (old.id, 0, 'anew')")}`,
+      ['delete from t where id = 1'],
+      ['-1', '+1'],
+    ],
+    [
+      'row triggers that change each other’s rows',
+      `${plain}; ${onRow('update', 'if pg_trigger_depth() < 4 then update t set n = n + 1 where id = 4 - new.id; end if')}`,
+      ['update t set n = 0'],
+      ['-1', '-2', '-3'],
+    ],
+    [
+      'a function called by the statement that writes to the same table',
+      `${plain}; create function add(id int) returns int language sql as 'insert into t values (id, 0) returning id'`,
+      ['insert into t select add(10) + 1'],
+      ['+10', '+11'],
+    ],
+  ])('%s', (_, ddl, write, log) => expectLog({ ddl, write }, log));
+
+  it('insert of 10,000 rows', async () => {
+    const write = ['insert into t select i, i, null from generate_series(101, 10100) i'];
+    const { log, ownXid } = await capture(database, { ddl: three, write });
+    expect(new Set(log).size).toBe(10_000);
+    expect(log).toContain('+10100');
+    expect(ownXid).toBe(true);
+  });
+
+  it('copy', async () => {
+    // A DO block cannot read STDIN; the file is the server's own.
+    const write = [
+      "copy (select 4, 40, 'd' union all select 5, 50, 'e') to '/tmp/tidemark-copy'",
+      "copy t from '/tmp/tidemark-copy'",
+    ];
+    await expectLog({ ddl: three, write }, ['+4', '+5']);
+  });
+});
+
+describe('foreign keys', () => {
+  const child = (action: string) => `
+    create table owner (id int primary key);
+    insert into owner values (1), (2);
+    create table t (id int primary key, owner_id int references owner ${action});
+    insert into t values (10, 1), (11, 1), (12, 2)`;
+
+  it.each<[string, string[], string[]]>([
+    ['on delete cascade', ['delete from owner where id = 1'], ['-10', '-11']],
+    ['on delete set null', ['delete from owner where id = 1'], ['-10', '-11']],
+    ['on update cascade', ['update owner set id = 3 where id = 2'], ['-12']],
+    ['', ['truncate owner cascade'], ['truncate']],
+  ])('%s %s', (action, write, log) => expectLog({ ddl: child(action), write }, log));
+});
+
+describe('whoever writes, with whatever settings', () => {
+  const times = `
+    create table t (id timestamptz primary key, span interval, f float8, d date, b bytea, r regclass);
+    insert into t values ('2026-03-04 05:06:07.89+02', '-1 year 2 mons -3 days 04:05:06.789', 0.1::float8 + 0.2, '2026-12-11', '\\x00ff', 'before_us');
+    grant usage on schema public to capture_writer`;
+
+  it.each([
+    ["set datestyle to 'German'"],
+    ["set intervalstyle to 'sql_standard'"],
+    ['set extra_float_digits to 0'],
+    ['set extra_float_digits to -15'],
+    ["set timezone to 'Asia/Kathmandu'"],
+    ["set bytea_output to 'escape'"],
+    ['set session_replication_role to replica'],
+    ['set role capture_writer'],
+  ])('%s', async (session) => {
+    const ddl = `create table before_us (); ${times};
+      do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
+      grant all on t to capture_writer`;
+    const { log, ...captured } = await capture(database, { ddl, session, write: ['update t set f = f'] });
+    expect(log).toHaveLength(1);
+    expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
+  });
+
+  it('with an empty search path', async () => {
+    const ddl = three;
+    const write = [
+      `do $$ declare s text := current_schema(); begin
+      perform set_config('search_path', '', true);
+      execute format('update %I.t set n = 0 where id = 1', s); end $$`,
+    ];
+    await expectLog({ ddl, write }, ['-1']);
+  });
+
+  it('with tables and functions of the same names as ours before them on the search path', async () => {
+    const session = `set search_path to pg_temp, public; create temp table new_rows (id int); create temp table old_rows (id int);
+      create temp table change (id int)`;
+    const write = [
+      `do $$ declare s text; begin
+      select nspname into s from pg_namespace where nspname like 'case\\_%' order by substr(nspname, 6)::int desc limit 1;
+      execute format('delete from %I.t where id = 1', s); end $$`,
+    ];
+    await expectLog({ ddl: three, session, write }, ['-1']);
+  });
+});
+
+describe('partitions', () => {
+  const partitioned = `
+    create table t (id int, n int, note text, primary key (id)) partition by range (id);
+    create table low partition of t for values from (0) to (100);
+    create table middle (note text, gone int, n int, id int not null primary key);
+    alter table middle drop column gone;
+    alter table t attach partition middle for values from (100) to (200);
+    create table high partition of t for values from (200) to (400) partition by list (id);
+    create table high_odd partition of high for values in (201, 203);
+    create table high_rest partition of high default;
+    insert into t values (1, 1, 'a'), (101, 2, 'b'), (201, 3, 'c'), (202, 4, 'd')`;
+
+  it.each<[string, string[], string[]]>([
+    ['by way of the parent', ['update t set n = n + 1'], ['-1', '-101', '-201', '-202']],
+    [
+      'insert by way of the parent',
+      ["insert into t values (2, 0, ''), (102, 0, ''), (203, 0, '')"],
+      ['+2', '+102', '+203'],
+    ],
+    ['into a partition', ["insert into low values (3, 0, 'x')"], ['+3']],
+    [
+      'a partition with its columns in another order',
+      ["update middle set note = 'z'", 'delete from middle'],
+      ['-101', '-101'],
+    ],
+    ['a partitioned partition', ['update high set n = 9', 'delete from high_odd'], ['-201', '-202', '-201']],
+    [
+      'moved between partitions',
+      ['update t set id = case when id < 100 then id + 102 else id - 100 end where id < 200'],
+      ['-1', '+103', '-101', '+1'],
+    ],
+    ['truncate of the parent', ['truncate t'], ['truncate']],
+    [
+      'merge',
+      [
+        'merge into t using (values (1), (50)) s (id) on t.id = s.id when matched then update set id = 150 when not matched then insert values (s.id, 0)',
+      ],
+      ['-1', '+150', '+50'],
+    ],
+    [
+      'copy into the parent',
+      ["copy (select 5, 5, 'five') to '/tmp/tidemark-copy-2'", "copy t from '/tmp/tidemark-copy-2'"],
+      ['+5'],
+    ],
+  ])('%s', (_, write, log) => expectLog({ ddl: partitioned, write }, log));
+});

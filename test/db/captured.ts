@@ -1,0 +1,91 @@
+/** Runs writes on a captured table and compares the change log with the rows before. */
+import pg from 'pg';
+import { migrate } from '../../src/migrate.js';
+import { parseSnapshot } from '../../src/protocol/snapshot.js';
+import { identifier } from '../../src/sql.js';
+import type { SyncedTable } from '../../src/store/states.js';
+import { stateQueries, states } from '../../src/store/states.js';
+import type { TestDatabase } from '../database.js';
+import { installationOf, wholeTable } from '../synced.js';
+
+export interface Writing {
+  /** The statements that make the table `t`, or the one named, and its rows. */
+  readonly ddl: string;
+  readonly table?: string;
+  readonly key?: readonly string[];
+  /** Run one by one, in one transaction. */
+  readonly write: readonly string[];
+  /** Settings of the writer's session, run before. */
+  readonly session?: string;
+}
+
+export interface Captured {
+  /** One text a log row, in order: `-key` with an image, `+key` for a row that did not exist, `truncate`. */
+  readonly log: readonly string[];
+  /** Whether each key's first image equals, byte for byte, the row that had the key before. */
+  readonly exact: boolean;
+  /** Whether every log row has the writer's top-level transaction ID. */
+  readonly ownXid: boolean;
+  /** The table as of the snapshot before the writes, rebuilt from the log, and as it really was. */
+  readonly rebuilt: readonly string[];
+  readonly before: readonly string[];
+}
+
+let schemas = 0;
+
+/** Makes a schema with the table, captures, writes, and reads the log. */
+export async function capture(database: TestDatabase, writing: Writing): Promise<Captured> {
+  const schema = `case_${++schemas}`;
+  await database.pool.query(`create schema ${schema}`);
+  const url = new URL(database.url);
+  url.searchParams.set('options', `-c search_path=${schema},public`);
+  const pool = new pg.Pool({ connectionString: url.href, max: 1 });
+  const writer = new pg.Client({ connectionString: url.href });
+  await writer.connect();
+  try {
+    const name = writing.table ?? 't';
+    const views = wholeTable(name, writing.key ?? ['id']);
+    await pool.query(writing.ddl);
+    await migrate({ database: url.href, views });
+    const { tables } = await installationOf(url.href, views);
+    await pool.query(`create table before as select row(t.*)::${name} as r from ${name} t`);
+    const { rows: now } = await pool.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
+    if (writing.session) await writer.query(writing.session);
+    await writer.query('begin');
+    const { rows: own } = await writer.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
+    for (const statement of writing.write) await writer.query(statement);
+    await writer.query('commit');
+    return await compare(pool, tables[0]!, now[0]!.snapshot, own[0]!.xid);
+  } finally {
+    await writer.end();
+    await pool.end();
+  }
+}
+
+async function compare(pool: pg.Pool, table: SyncedTable, snapshot: string, xid: string): Promise<Captured> {
+  const { rows: log } = await pool.query<{ entry: string; own: boolean }>(
+    `select case when key is null then 'truncate' else case when old is null then '+' else '-' end || array_to_string(key, ',') end
+       as entry, xid = $2::xid8 as own
+     from tidemark.change where table_id = $1 order by seq`,
+    [table.id, xid],
+  );
+  const withQueries = `with ${stateQueries(table, parseSnapshot(snapshot)!).join(', ')}`;
+  const relation = identifier(table.schema, table.name);
+  const sameKey = table.primaryKey.map(({ name }, i) => `(b.r).${identifier(name)} = c.k${i + 1}`).join(' and ');
+  const { rows: images } = await pool.query<{ exact: boolean }>(
+    `${withQueries} select coalesce(bool_and(coalesce(c.old::${relation} *= b.r, false)), true) as exact
+     from ${states.changed(table.id)} c join before b on ${sameKey}`,
+  );
+  return {
+    log: log.map(({ entry }) => entry),
+    exact: images[0]!.exact,
+    ownXid: log.every((row) => row.own),
+    rebuilt: await texts(pool, `${withQueries} select row(a.*)::text as row from ${states.asof(table.id)} a`),
+    before: await texts(pool, 'select row((r).*)::text as row from before'),
+  };
+}
+
+async function texts(pool: pg.Pool, query: string): Promise<string[]> {
+  const { rows } = await pool.query<{ row: string }>(`${query} order by 1`);
+  return rows.map(({ row }) => row);
+}

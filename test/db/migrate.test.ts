@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SetupError } from '../../src/errors.js';
+import { migrate, uninstall } from '../../src/migrate.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
+import { listSchema } from './schema-listing.js';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  await database.pool.query(`
+    create table todo (id text primary key, "list ID" text not null, title text default 'x', sort numeric(8, 2));
+    create index on todo ("list ID");
+    create function stamp() returns trigger language plpgsql as 'begin return new; end';
+    create trigger stamp before insert on todo for each row execute function stamp();
+    create table event (id int, day date, primary key (id, day)) partition by range (day);
+    create table event_2026 partition of event for values from ('2026-01-01') to ('2027-01-01');
+    insert into todo values ('a', 'l', 't', 1), ('b', 'l', null, null)`);
+});
+
+afterEach(() => database.drop());
+
+const views = { todo: tableView('todo', 'id', 'todo/'), event: tableView('event', ['id', 'day'], 'event/') };
+
+async function run(): Promise<string[]> {
+  const messages: string[] = [];
+  await migrate({ database: database.url, views, progress: (message) => messages.push(message) });
+  return messages;
+}
+
+/** What identifies each object of ours, and changes when it is made anew or altered. */
+async function identities(): Promise<unknown[]> {
+  const { rows } = await database.pool.query(`
+    select 'trigger' as kind, oid, xmin from pg_trigger where tgname like 'tidemark%'
+    union all select 'function', oid, xmin from pg_proc where pronamespace = 'tidemark'::regnamespace
+    union all select 'relation', oid, xmin from pg_class where relnamespace = 'tidemark'::regnamespace and relkind = 'r'
+    union all select 'table', id, xmin from tidemark.synced_table
+    order by kind, oid`);
+  return rows;
+}
+
+/** The application's own schema, as a dump would have it. */
+function userSchema(): Promise<string> {
+  return listSchema(database.pool, 'public');
+}
+
+const firstRun = ['applying 0001-initial.sql', 'capturing changes of public.todo', 'capturing changes of public.event'];
+
+describe('migrate', () => {
+  it('installs from nothing, and the second time changes nothing', async () => {
+    expect(await run()).toEqual(firstRun);
+    const before = await identities();
+    expect(await run()).toEqual([]);
+    expect(await identities()).toEqual(before);
+    await expect(installationOf(database.url, views)).resolves.toMatchObject({
+      tables: [{ name: 'todo' }, { name: 'event' }],
+    });
+  });
+
+  it.each([2, 8])('runs %d times at once', async (count) => {
+    const messages = await Promise.all(Array.from({ length: count }, run));
+    expect(messages.flat().sort()).toEqual(firstRun.toSorted());
+    const { rows } = await database.pool.query('select count(*)::int as n from tidemark.synced_table');
+    expect(rows).toEqual([{ n: 2 }]);
+    expect(await run()).toEqual([]);
+  });
+
+  it('refuses a schema that is newer than the code, and so does a server', async () => {
+    await run();
+    await database.pool.query(`insert into tidemark.migration (version, file) values (9999, '9999-later.sql')`);
+    await expect(run()).rejects.toThrow(SetupError);
+    await expect(run()).rejects.toThrow(/has version 9999.*Deploy a newer Tidemark/);
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 9999/);
+  });
+
+  it('installs the schema of the golden file, the same on every version of Postgres', async () => {
+    await run();
+    const schema = `${await listSchema(database.pool, 'tidemark')}\n${await listSchema(database.pool, 'public')}`;
+    await expect(schema).toMatchFileSnapshot('../golden/schema.sql');
+  });
+
+  it('waits for whoever is writing, and lets readers go on', async () => {
+    const writer = new pg.Client({ connectionString: database.url });
+    await writer.connect();
+    await writer.query(`begin; insert into todo values ('c', 'l')`);
+    let done = false;
+    const migrating = run().finally(() => {
+      done = true;
+    });
+    await untilWaiting();
+    expect(done).toBe(false);
+    const { rows } = await database.pool.query('select count(*)::int as n from todo');
+    expect(rows).toEqual([{ n: 2 }]);
+    await writer.query('commit');
+    await writer.end();
+    expect(await migrating).toEqual(firstRun);
+  });
+
+  it('captures the columns that a table has once the lock is there', async () => {
+    await migrate({ database: database.url, views: wholeTable('event', ['id', 'day']) });
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query(`begin; create table event_2027 (day date not null, id int not null, primary key (id, day));
+      alter table event attach partition event_2027 for values from ('2027-01-01') to ('2028-01-01');
+      alter table todo drop constraint todo_pkey; alter table todo add primary key (id, "list ID")`);
+    const migrating = run();
+    await untilWaiting();
+    await other.query('commit');
+    await other.end();
+    await migrating;
+    await run();
+    await expect(installationOf(database.url, views)).resolves.toBeDefined();
+  });
+
+  it('leaves nothing half-done when it fails', async () => {
+    await database.pool.query(`create schema tidemark; create table tidemark.tick (at int)`);
+    const before = await listSchema(database.pool, 'tidemark');
+    await expect(run()).rejects.toThrow(/already exists/);
+    expect(await listSchema(database.pool, 'tidemark')).toBe(before);
+    await database.pool.query('drop schema tidemark cascade');
+    expect(await run()).toEqual(firstRun);
+  });
+
+  it('leaves a table either captured whole or not at all', async () => {
+    await run();
+    await uninstall(database.url);
+    // The name of one of our triggers is taken by one that cannot be replaced.
+    await database.pool.query(
+      `create constraint trigger tidemark_update after update on todo for each row execute function stamp()`,
+    );
+    const before = await userSchema();
+    await expect(run()).rejects.toThrow(/tidemark_update/);
+    expect(await userSchema()).toBe(before);
+  });
+
+  it.each([
+    ['horizon', `update tidemark.meta set horizon = '900000000000'`],
+    ['change', `update tidemark.change set xid = '900000000000' where key = '{b}'`],
+  ])('empties a change log with a %s from another cluster', async (_, restored) => {
+    await run();
+    await database.pool.query(`update todo set sort = 3; insert into tidemark.client_group values ('g', 'ada');
+      insert into tidemark.client values ('c', 'g', 5, '900000000000'); ${restored}`);
+    await expect(installationOf(database.url, views)).rejects.toThrow('is from another cluster');
+    expect(await run()).toEqual(['emptying the change log, which is from another cluster']);
+    expect(await run()).toEqual([]);
+    await expect(installationOf(database.url, views)).resolves.toBeDefined();
+
+    const server = new PullServer(database.url, views);
+    const client = new SyncClient(server);
+    await client.pull();
+    expect((await client.pull()).patch).toEqual([]);
+    await database.pool.query(`update todo set sort = 4 where id = 'b'`);
+    expect((await client.pull()).patch).toMatchObject([{ op: 'put', key: 'todo/b', value: { sort: 4 } }]);
+    const unchanged = client.cookie;
+    await client.pull();
+    expect(client.cookie).toEqual(unchanged);
+    await server.close();
+  });
+
+  it('says which view cannot be served, and installs nothing', async () => {
+    await expect(migrate({ database: database.url, views: wholeTable('missing') })).rejects.toThrow(
+      'The view "whole" cannot be served',
+    );
+    const { rows } = await database.pool.query(`select to_regnamespace('tidemark') as schema`);
+    expect(rows).toEqual([{ schema: null }]);
+  });
+
+  it('keeps the capture of a table that gets another name or schema', async () => {
+    await run();
+    await database.pool.query('alter table todo rename to task; create schema app; alter table task set schema app');
+    const renamed = wholeTable('app.task');
+    const before = await identities();
+    await migrate({ database: database.url, views: renamed });
+    expect(await identities()).toEqual(before);
+    await expect(installationOf(database.url, renamed)).resolves.toMatchObject({
+      tables: [{ schema: 'app', name: 'task' }],
+    });
+    await database.pool.query('update app.task set sort = 2');
+    const { rows } = await database.pool.query('select count(*)::int as n from tidemark.change');
+    expect(rows).toEqual([{ n: 2 }]);
+  });
+});
+
+describe('uninstall', () => {
+  it('leaves the application’s tables as they were, and they can be written', async () => {
+    const before = await userSchema();
+    await run();
+    expect(await userSchema()).not.toBe(before);
+    await uninstall(database.url);
+    expect(await userSchema()).toBe(before);
+    const { rows } = await database.pool.query(`select to_regnamespace('tidemark') as schema`);
+    expect(rows).toEqual([{ schema: null }]);
+    await database.pool.query(`update todo set sort = 5; insert into event values (1, '2026-05-05'); truncate todo`);
+    await uninstall(database.url);
+    expect(await run()).toEqual(firstRun);
+    await expect(installationOf(database.url, views)).resolves.toBeDefined();
+  });
+});
+
+/** Until a connection to the database waits for a lock. */
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+    await sleep(20);
+  }
+}

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+function linksIn(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`]*`/g, '');
+  return [...prose.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map((match) => match[1]!);
+}
+
+/** As GitHub names the headings of a document. */
+function anchorsIn(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>
+    match[1]!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe.each(documents)('%s', (document) => {
+  it('links to what is there', () => {
+    const text = readFileSync(join(root, document), 'utf8');
+    const broken = linksIn(text).filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const file = path === '' ? join(root, document) : join(root, dirname(document), path);
+      if (!existsSync(file)) return true;
+      return anchor !== undefined && !anchorsIn(readFileSync(file, 'utf8')).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});

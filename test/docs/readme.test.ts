@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { freePort, type Running, start } from '../process.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const [server = '', client = ''] = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let folder: string;
+let database: TestDatabase;
+const running: Running[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-readme-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  database = await createEmptyDatabase();
+});
+afterAll(async () => {
+  for (const { child, ended } of running) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a TypeScript file. */
+function runFile(name: string, text: string): Running {
+  writeFileSync(join(folder, name), text);
+  const program = start('--import', ['tsx', name], { cwd: folder, env: { DATABASE_URL: database.url } });
+  running.push(program);
+  return program;
+}
+
+describe("the README's application", () => {
+  it('has fewer than 60 lines', () => {
+    expect(server.split('\n').length + client.split('\n').length).toBeLessThan(60);
+  });
+
+  it('compiles as it stands', async () => {
+    writeFileSync(join(folder, 'server.ts'), server);
+    writeFileSync(join(folder, 'client.ts'), client);
+    const compilerOptions = {
+      ...JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).compilerOptions,
+      isolatedDeclarations: false,
+      noEmit: true,
+      rootDir: folder,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => {
+      return error as { stdout: string };
+    });
+    expect(stdout).toBe('');
+  });
+
+  it('syncs with the Replicache client', async () => {
+    const port = String(await freePort());
+    const app = runFile('server.ts', server.replace('port: 3000', `port: ${port}`));
+    await app.printed(/"msg":"Listening"/);
+
+    // What a browser brings by itself: storage.
+    const inNode = client
+      .replaceAll('localhost:3000', `localhost:${port}`)
+      .replace("name: 'ann'", "name: 'ann', kvStore: 'mem'");
+    expect(inNode).toMatch(/kvStore/);
+    const browser = runFile('client.ts', inNode);
+    await browser.printed(/body: 'Hello'/);
+
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    await vi.waitUntil(async () => (await pool.query('select 1 from note')).rowCount === 1, { timeout: 20_000 });
+    expect((await pool.query('select owner_id, body from note')).rows).toEqual([{ owner_id: 'ann', body: 'Hello' }]);
+
+    // Another device of Ann's, which has nothing yet, is sent what the first one wrote.
+    browser.child.kill('SIGKILL');
+    await browser.ended;
+    const other = runFile('other.ts', inNode.replace(/^await rep\.mutate.*$/m, ''));
+    await other.printed(/body: 'Hello'/);
+
+    await pool.end();
+    app.child.kill('SIGTERM');
+    expect(await app.ended).toMatchObject({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  addressFromEnvironment,
+  dataDirectory,
+  forwardFromEnvironment,
+  logFromEnvironment,
+  openDatabase,
+} from '../src/environment.js';
+import { SetupError } from '../src/errors.js';
+import { explainFailure } from '../src/failure.js';
+
+const names = [
+  'DATABASE_URL',
+  'TIDEMARK_DATA',
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+  'SYNC_MUTATE_URL',
+  'SYNC_MUTATE_API_KEY',
+] as const;
+
+beforeEach(() => {
+  for (const name of names) vi.stubEnv(name, '');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+function set(variables: Partial<Record<(typeof names)[number], string>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+describe('the environment', () => {
+  it('counts an empty variable as one that is not set', () => {
+    expect(addressFromEnvironment()).toEqual({ port: 3000 });
+    expect(addressFromEnvironment('127.0.0.1')).toEqual({ port: 3000, hostname: '127.0.0.1' });
+    expect(forwardFromEnvironment()).toBeUndefined();
+    expect(dataDirectory()).toBe('.tidemark');
+    expect(() => logFromEnvironment('silent')).not.toThrow();
+  });
+
+  it('says where to listen', () => {
+    set({ PORT: '8080', HOST: '::1' });
+    expect(addressFromEnvironment('127.0.0.1')).toEqual({ port: 8080, hostname: '::1' });
+  });
+
+  it.each(['-1', '65536', '80a', '3e3', ' 80', '0x50'])('takes no port %j', (port) => {
+    set({ PORT: port });
+    expect(() => addressFromEnvironment()).toThrow(SetupError);
+  });
+
+  it('takes no unknown log level', () => {
+    set({ LOG_LEVEL: 'loud' });
+    expect(() => logFromEnvironment()).toThrow(SetupError);
+  });
+
+  it('says where pushes are forwarded to', () => {
+    set({ SYNC_MUTATE_API_KEY: 'key' });
+    expect(forwardFromEnvironment()).toBeUndefined();
+    set({ SYNC_MUTATE_URL: 'https://app.example.com/sync/push' });
+    expect(forwardFromEnvironment()).toEqual({ url: 'https://app.example.com/sync/push', apiKey: 'key' });
+    set({ SYNC_MUTATE_API_KEY: '' });
+    expect(forwardFromEnvironment()).toEqual({ url: 'https://app.example.com/sync/push' });
+  });
+
+  it.each([
+    { SYNC_MUTATE_URL: 'app/push' },
+    { SYNC_MUTATE_URL: 'ftp://app.example.com/' },
+    { SYNC_MUTATE_URL: 'https://user:secret@app.example.com/' },
+    { SYNC_MUTATE_URL: 'https://app.example.com/', SYNC_MUTATE_API_KEY: 'two\nlines' },
+  ])('cannot forward with %j', (variables) => {
+    set(variables);
+    expect(() => forwardFromEnvironment()).toThrow(SetupError);
+    expect(() => forwardFromEnvironment()).not.toThrow(/secret|lines/);
+  });
+
+  it('names a database, whose address it does not repeat when it is wrong', async () => {
+    set({ DATABASE_URL: 'postgres://app:secret@db.example.com/app' });
+    expect(await openDatabase()).toMatchObject({ url: process.env.DATABASE_URL, embedded: false });
+    set({ DATABASE_URL: 'app:secret@db.example.com/app' });
+    await expect(openDatabase()).rejects.toThrow(/^DATABASE_URL is not a connection string/);
+    await expect(openDatabase()).rejects.not.toThrow(/secret/);
+  });
+});
+
+describe('a failure', () => {
+  const system = (code: string, message: string, more = {}) => Object.assign(new Error(message), { code, ...more });
+
+  it.each([
+    [new SetupError('Do this.'), /^Do this\.$/],
+    [system('EADDRINUSE', 'listen EADDRINUSE'), /^listen EADDRINUSE\. Stop what listens there/],
+    [system('EACCES', 'listen EACCES', { port: 80 }), /PORT to a port above 1023/],
+    [system('42501', 'permission denied for schema x'), /^The database refuses it to this role: permission denied/],
+    [system('28P01', 'password authentication failed'), /^The database cannot be used: password/],
+    [system('3D000', 'database "x" does not exist'), /^The database cannot be used: database "x"/],
+    [system('ECONNREFUSED', 'connect ECONNREFUSED'), /^The database cannot be reached: connect/],
+    [
+      Object.assign(new AggregateError([new Error('connect ::1'), new Error('connect 127.0.0.1')]), {
+        code: 'ECONNREFUSED',
+      }),
+      /^The database cannot be reached: connect ::1; connect 127\.0\.0\.1\.$/,
+    ],
+    [new TypeError('a bug'), /^TypeError: a bug\n {4}at /],
+    ['a string', /^Failed: a string$/],
+  ])('is explained: %s', (failure, text) => {
+    expect(explainFailure(failure)).toMatch(text);
+  });
+});

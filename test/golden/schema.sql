@@ -1,0 +1,187 @@
+function capture_1()
+  fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.capture_1()
+   RETURNS trigger
+   LANGUAGE plpgsql
+   SECURITY DEFINER
+   SET search_path TO 'pg_catalog', 'pg_temp'
+   SET "DateStyle" TO 'ISO, YMD'
+   SET "IntervalStyle" TO 'iso_8601'
+   SET extra_float_digits TO '1'
+   SET "TimeZone" TO 'UTC'
+   SET bytea_output TO 'hex'
+   SET lc_monetary TO 'C'
+  AS $function$
+  begin
+    case tg_op
+    when 'INSERT' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
+    when 'UPDATE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), coalesce(case when o."id" is not null then array[o."id"::text collate "C"] end, array[n."id"::text collate "C"]), case when o."id" is not null then (o.*)::text end, case when n."id" is not null then hashtextextended((n.*)::text, 0) end
+      from old_rows o full join new_rows n on array[o."id"::text collate "C"] = array[n."id"::text collate "C"];
+    when 'DELETE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], (o.*)::text, null from old_rows o;
+    when 'TRUNCATE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), null, null, null;
+    end case;
+    return null;
+  end
+  $function$
+
+
+function capture_2()
+  fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.capture_2()
+   RETURNS trigger
+   LANGUAGE plpgsql
+   SECURITY DEFINER
+   SET search_path TO 'pg_catalog', 'pg_temp'
+   SET "DateStyle" TO 'ISO, YMD'
+   SET "IntervalStyle" TO 'iso_8601'
+   SET extra_float_digits TO '1'
+   SET "TimeZone" TO 'UTC'
+   SET bytea_output TO 'hex'
+   SET lc_monetary TO 'C'
+  AS $function$
+  begin
+    case tg_op
+    when 'INSERT' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+    when 'UPDATE' then
+      if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0);
+      else
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+      end if;
+    when 'DELETE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
+    when 'TRUNCATE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), null, null, null;
+    end case;
+    return null;
+  end
+  $function$
+
+
+function null_key(text)
+  fs  CREATE OR REPLACE FUNCTION tidemark.null_key(view_name text)
+   RETURNS text
+   LANGUAGE plpgsql
+   STABLE
+  AS $function$
+  begin
+    raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
+  end
+  $function$
+
+
+function truncated_since(pg_snapshot,integer[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.truncated_since(seen pg_snapshot, tables integer[])
+   RETURNS boolean
+   LANGUAGE plpgsql
+   PARALLEL RESTRICTED
+  AS $function$
+  begin
+    return exists (
+      select from tidemark.change
+      where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
+    );
+  end
+  $function$
+
+
+table change
+  seq bigint not null generated always as identity
+  table_id integer not null
+  xid xid8 not null
+  key text[]
+  old text
+  new_hash bigint
+  CREATE INDEX change_table_id_xid ON tidemark.change USING btree (table_id, xid)
+  CREATE INDEX change_truncate ON tidemark.change USING btree (xid) WHERE (key IS NULL)
+
+table client
+  id text not null
+  client_group_id text not null
+  last_mutation_id bigint not null
+  xid xid8 not null
+  CREATE INDEX client_client_group_id ON tidemark.client USING btree (client_group_id)
+  CREATE UNIQUE INDEX client_pkey ON tidemark.client USING btree (id)
+  FOREIGN KEY (client_group_id) REFERENCES tidemark.client_group(id)
+  PRIMARY KEY (id)
+
+table client_group
+  id text not null
+  user_id text not null
+  created_at timestamp with time zone not null default now()
+  CREATE UNIQUE INDEX client_group_pkey ON tidemark.client_group USING btree (id)
+  PRIMARY KEY (id)
+
+table meta
+  singleton boolean not null default true
+  install_id uuid not null default gen_random_uuid()
+  secret text not null default ((gen_random_uuid())::text || (gen_random_uuid())::text)
+  horizon xid8 not null default pg_current_xact_id()
+  CREATE UNIQUE INDEX meta_pkey ON tidemark.meta USING btree (singleton)
+  PRIMARY KEY (singleton)
+  CHECK (singleton)
+
+table migration
+  version integer not null
+  file text not null
+  applied_at timestamp with time zone not null default now()
+  CREATE UNIQUE INDEX migration_pkey ON tidemark.migration USING btree (version)
+  PRIMARY KEY (version)
+
+table synced_table
+  id integer not null generated always as identity
+  relation regclass not null
+  CREATE UNIQUE INDEX synced_table_pkey ON tidemark.synced_table USING btree (id)
+  CREATE UNIQUE INDEX synced_table_relation_key ON tidemark.synced_table USING btree (relation)
+  PRIMARY KEY (id)
+  UNIQUE (relation)
+
+table tick
+  at timestamp with time zone not null default clock_timestamp()
+  oldest_xid xid8 not null
+  CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
+  PRIMARY KEY (at)
+
+function stamp()
+  fv  CREATE OR REPLACE FUNCTION public.stamp()
+   RETURNS trigger
+   LANGUAGE plpgsql
+  AS $function$begin return new; end$function$
+
+
+table event
+  id integer not null
+  day date not null
+  CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (id, day)
+  PRIMARY KEY (id, day)
+  CREATE TRIGGER tidemark_delete AFTER DELETE ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_insert AFTER INSERT ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_update AFTER UPDATE ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+
+table event_2026
+  id integer not null
+  day date not null
+  CREATE UNIQUE INDEX event_2026_pkey ON public.event_2026 USING btree (id, day)
+  PRIMARY KEY (id, day)
+  CREATE TRIGGER tidemark_delete AFTER DELETE ON public.event_2026 FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_insert AFTER INSERT ON public.event_2026 FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_update AFTER UPDATE ON public.event_2026 FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+
+table todo
+  PRIMARY KEY (id)
+  CREATE TRIGGER stamp BEFORE INSERT ON public.todo FOR EACH ROW EXECUTE FUNCTION public.stamp() -- enabled: O
+  CREATE TRIGGER tidemark_delete AFTER DELETE ON public.todo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
+  CREATE TRIGGER tidemark_insert AFTER INSERT ON public.todo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
+  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON public.todo FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
+  CREATE TRIGGER tidemark_update AFTER UPDATE ON public.todo REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
+  id text not null
+  "list ID" text not null
+  title text default 'x'::text
+  sort numeric(8,2)
+  CREATE INDEX "todo_list ID_idx" ON public.todo USING btree ("list ID")
+  CREATE UNIQUE INDEX todo_pkey ON public.todo USING btree (id)

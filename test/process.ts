@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program that runs, with what it has printed so far. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Output>;
+  /** Resolves with the match when the output, of both kinds, has it; rejects when the program ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts Node with these arguments, the first of them usually a file. Of this process's environment it gets what names no database and no port. */
+export function start(file: string, args: readonly string[], { cwd, env }: RunOptions): Running {
+  const { DATABASE_URL: _, PORT: __, HOST: ___, TIDEMARK_DATA: ____, LOG_LEVEL: _____, ...inherited } = process.env;
+  const child = spawn(process.execPath, [file, ...args], { cwd, env: { ...inherited, ...env }, stdio: 'pipe' });
+  const output = { stdout: '', stderr: '' };
+  let onData = () => {};
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text;
+      onData();
+    });
+  }
+  const ended = new Promise<Output>((resolve) =>
+    child.once('close', (code, signal) => resolve({ ...output, code, signal })),
+  );
+  return {
+    child,
+    ended,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        onData = () => {
+          const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr);
+          if (match) resolve(match);
+        };
+        ended.then(({ stdout, stderr }) =>
+          reject(new Error(`it ended before it printed ${pattern}:\n${stdout}${stderr}`)),
+        );
+        onData();
+      }),
+  };
+}
+
+/** Runs Node on a file to its end. */
+export function run(file: string, args: readonly string[], options: RunOptions): Promise<Output> {
+  return start(file, args, options).ended;
+}
+
+/** A port that nobody listens on at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** The ID of the Postgres server that works in a data folder; undefined when none is alive. */
+export function livingPostgres(pidFile: string | undefined): number | undefined {
+  const pid = Number.parseInt(pidFile ?? '', 10);
+  if (Number.isNaN(pid)) return undefined;
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined;
+  }
+}

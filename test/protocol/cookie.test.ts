@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Cookie,
+  digest,
+  nextOrder,
+  type Order,
+  openCookie,
+  orderOf,
+  sealCookie,
+} from '../../src/protocol/cookie.js';
+import { finishedTransactions, parseSnapshot } from '../../src/protocol/snapshot.js';
+
+/** Replicache's comparison of orders: two numbers by value, anything else as strings by UTF-16 unit. */
+function compare(a: Order, b: Order): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [one, other] = [String(a), String(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+const jsonNumber = fc
+  .oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.constantFrom(1e308, -1e308, 2 ** 53, 2 ** 53 - 1, 2 ** 53 - 2, 2 ** 53 - 3, 0.5, -0.5, 1e21, 5e-324),
+  )
+  .map((number) => JSON.parse(JSON.stringify(number)) as number);
+const jsonString = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '9', '10', 'zzz', 'a/0000000000000001', 'a/9007199254740991', '/9999999999999999', '\uffff'),
+);
+const order = fc.oneof(jsonNumber, jsonString);
+/** 2⁴² transactions are 139 years at 1,000 a second. */
+const finished = fc.bigInt({ min: 3n, max: 1n << 42n });
+
+describe('nextOrder', () => {
+  it('is above the previous order, whatever that is', () => {
+    fc.assert(
+      fc.property(order, finished, (previous, count) => {
+        expect(compare(nextOrder(previous, count), previous)).toBeGreaterThan(0);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('stays above it, and above itself, pull after pull', () => {
+    fc.assert(
+      fc.property(order, fc.array(finished, { minLength: 2, maxLength: 20 }), (first, counts) => {
+        let previous: Order = first;
+        for (const count of counts) {
+          const next = nextOrder(previous, count);
+          expect(compare(next, previous)).toBeGreaterThan(0);
+          expect(compare(next, first)).toBeGreaterThan(0);
+          previous = next;
+        }
+      }),
+    );
+  });
+
+  it('rises with the number of finished transactions, from one cookie', () => {
+    fc.assert(
+      fc.property(fc.option(order, { nil: undefined }), finished, finished, (previous, a, b) => {
+        const [fewer, more] = a < b ? [a, b] : [b, a];
+        expect(compare(nextOrder(previous, more), nextOrder(previous, fewer))).toBeGreaterThanOrEqual(0);
+        const target = Number(fewer * 1024n);
+        if (fewer < more && (previous === undefined || (typeof previous === 'number' && previous < target - 1))) {
+          expect(compare(nextOrder(previous, more), nextOrder(previous, fewer))).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+
+  it('is a safe integer wherever it is a number, and survives JSON', () => {
+    fc.assert(
+      fc.property(fc.option(order, { nil: undefined }), finished, (previous, count) => {
+        const next = nextOrder(previous, count);
+        if (typeof next === 'number') expect(Number.isSafeInteger(next)).toBe(true);
+        expect(JSON.parse(JSON.stringify(next))).toBe(next);
+      }),
+    );
+  });
+
+  it.each<[Order | undefined, bigint, Order]>([
+    [undefined, 5n, 5120],
+    [5120, 5n, 5121],
+    [5121.5, 5n, 5122],
+    [4000, 5n, 5120],
+    [-1e308, 5n, 5120],
+    [2 ** 53 - 3, 5n, 2 ** 53 - 2],
+    [2 ** 53 - 2, 5n, '9007199254740990/0000000000005120'],
+    [1e308, 5n, '1e+308/0000000000005120'],
+    ['9', 5n, '9/0000000000005120'],
+    ['9/0000000000005120', 5n, '9/0000000000005121'],
+    ['9/0000000000005120', 6n, '9/0000000000006144'],
+    ['9/9007199254740990', 5n, '9/9007199254740990/0000000000005120'],
+    ['', 5n, '/0000000000005120'],
+  ])('%s, %d transactions: %s', (previous, count, next) => {
+    expect(nextOrder(previous, count)).toBe(next);
+  });
+});
+
+it.each<[unknown, Order | undefined]>([
+  [null, undefined],
+  [true, undefined],
+  [7, 7],
+  ['seven', 'seven'],
+  [[], undefined],
+  [{}, undefined],
+  [{ order: 7 }, 7],
+  [{ order: 'seven', more: 1 }, 'seven'],
+  [{ order: null }, undefined],
+  [{ order: { order: 7 } }, undefined],
+])('the order of %j is %s', (cookie, expected) => {
+  expect(orderOf(cookie)).toBe(expected);
+});
+
+describe('openCookie', () => {
+  const secret = 'secret';
+  const fields = { order: 5, snapshot: '10:20:10,15', epoch: 'e', views: 'v', clientGroupID: 'g' };
+  const sealed = sealCookie(fields, secret);
+
+  it('reads what was sealed', () => {
+    const opened = openCookie(JSON.parse(JSON.stringify(sealed)), secret);
+    expect(opened).toEqual({ ...sealed, parsedSnapshot: { xmin: 10n, xmax: 20n, xip: [10n, 15n] } });
+  });
+
+  it.each<[string, Partial<Record<keyof Cookie, unknown>>]>([
+    ['order', { order: 6 }],
+    ['order as a string', { order: '5' }],
+    ['order missing', { order: undefined }],
+    ['snapshot', { snapshot: '10:20:10' }],
+    ['epoch', { epoch: 'f' }],
+    ['views', { views: 'w' }],
+    ['client group', { clientGroupID: 'h' }],
+    ['client group missing', { clientGroupID: null }],
+    ['two fields that run together', { epoch: 'ev', views: '' }],
+    ['signature', { signature: sealed.signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }],
+    ['signature cut short', { signature: sealed.signature.slice(0, -1) }],
+    ['empty signature', { signature: '' }],
+    ['signature of another type', { signature: 5 }],
+  ])('refuses another %s', (_, change) => {
+    expect(openCookie({ ...sealed, ...change }, secret)).toBeUndefined();
+  });
+
+  it('refuses another secret', () => {
+    expect(openCookie(sealed, 'other')).toBeUndefined();
+  });
+
+  it('refuses any change of any field', () => {
+    const keys = Object.keys(sealed) as (keyof Cookie)[];
+    fc.assert(
+      fc.property(fc.constantFrom(...keys), fc.jsonValue(), (key, value) => {
+        fc.pre(value !== sealed[key]);
+        expect(openCookie({ ...sealed, [key]: value }, secret)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('never throws, whatever it is given', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => openCookie(value, secret) === undefined));
+  });
+
+  it('refuses what is no snapshot, even if it is sealed', () => {
+    expect(openCookie(sealCookie({ ...fields, snapshot: '1:2' }, secret), secret)).toBeUndefined();
+  });
+});
+
+it('a digest tells apart parts that run together', () => {
+  expect(digest(['a', 'b'])).not.toBe(digest(['ab']));
+  expect(digest(['a', 'b'])).not.toBe(digest(['a,b']));
+  expect(digest(['a'])).toMatch(/^[\w-]{16}$/);
+});
+
+describe('a snapshot', () => {
+  it.each([
+    ['1:1:', { xmin: 1n, xmax: 1n, xip: [] }],
+    ['10:20:11,19', { xmin: 10n, xmax: 20n, xip: [11n, 19n] }],
+    ['9223372036854775807:9223372036854775807:', { xmin: 2n ** 63n - 1n, xmax: 2n ** 63n - 1n, xip: [] }],
+  ])('%s', (text, snapshot) => {
+    expect(parseSnapshot(text)).toEqual(snapshot);
+  });
+
+  it.each([
+    '',
+    '1',
+    '1:2',
+    '1:2:,',
+    '1:2:3,',
+    ' 1:2:',
+    '-1:2:',
+    '1:2:3 ',
+    "1:2:3'",
+    '1:2:\n',
+    '10000000000000000000000:1:',
+  ])('not %j', (text) => {
+    expect(parseSnapshot(text)).toBeUndefined();
+  });
+
+  it('counts the transactions that have ended', () => {
+    expect(finishedTransactions(parseSnapshot('10:20:11,19')!)).toBe(18n);
+  });
+});

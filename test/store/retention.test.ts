@@ -1,0 +1,123 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { prune } from '../../src/store/retention.js';
+import type { TestDatabase } from '../database.js';
+import { createSynced, fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
+
+let database: TestDatabase;
+let db: Database;
+let server: PullServer;
+
+beforeEach(async () => {
+  const views = wholeTable('t');
+  database = await createSynced(
+    'create table t (id int primary key, n int); insert into t values (1, 1), (2, 2)',
+    views,
+  );
+  db = openPool(database.url, { max: 3 });
+  server = new PullServer(database.url, views);
+});
+
+afterEach(async () => {
+  await server.close();
+  await db.close();
+  await database.drop();
+});
+
+const run = (sql: string) => database.pool.query(sql);
+const count = async (table: string) => Number((await run(`select count(*) as n from tidemark.${table}`)).rows[0].n);
+
+async function client(): Promise<SyncClient> {
+  const one = new SyncClient(server);
+  await one.pull();
+  return one;
+}
+
+const hour = 3600;
+/** As if an hour had passed, for what a prune has noted so far. */
+const anHourPasses = () => run(`update tidemark.tick set at = at - interval '1 hour 1 second'`);
+
+it('keeps what is younger than the retention', async () => {
+  const young = await client();
+  await run('update t set n = n + 1');
+  expect(await prune(db, hour)).toBe(0);
+  expect(await prune(db, hour)).toBe(0);
+  expect(await count('change')).toBe(2);
+  expect((await young.pull()).patch).toHaveLength(2);
+});
+
+it('forgets what is older, and resets the cookies that would need it', async () => {
+  const old = await client();
+  await run('update t set n = n + 1');
+  await prune(db, hour);
+  await anHourPasses();
+  const young = await client();
+  await run('update t set n = n + 1 where id = 2');
+
+  expect(await prune(db, hour)).toBe(2);
+  expect(await count('change')).toBe(1);
+
+  expect((await young.pull()).patch).toEqual([{ op: 'put', key: '2', value: { id: 2, n: 4 } }]);
+  expect((await old.pull()).patch[0]).toEqual({ op: 'clear' });
+  for (const one of [old, young]) expect(one.held()).toEqual(await fullRead(server));
+  expect((await old.pull()).patch).toEqual([]);
+});
+
+it('holds back for a transaction that is open across the horizon', async () => {
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  await writer.query('begin; update t set n = 77 where id = 1');
+  const waiting = await client();
+  for (let i = 0; i < 5; i++) await run('update t set n = n + 1 where id = 2');
+  await prune(db, 0);
+  const later = await client();
+  await writer.query('commit');
+  await writer.end();
+
+  for (const one of [waiting, later]) {
+    expect((await one.pull()).patch).toContainEqual({ op: 'put', key: '1', value: { id: 1, n: 77 } });
+    expect(one.held()).toEqual(await fullRead(server));
+  }
+  await prune(db, 0);
+  expect(await count('change')).toBe(0);
+});
+
+it('deletes in batches, and the ticks with them', async () => {
+  await run('insert into t select i, i from generate_series(10, 25010) i');
+  expect(await prune(db, 0)).toBe(25_001);
+  expect(await count('change')).toBe(0);
+  expect(await count('tick')).toBeLessThanOrEqual(1);
+  expect(await prune(db, 0)).toBe(0);
+});
+
+it('runs at the same time from several servers', async () => {
+  await run('update t set n = n + 1');
+  const counts = await Promise.all([1, 2, 3].map(() => prune(db, 0)));
+  expect(counts.reduce((sum, n) => sum + n)).toBe(2);
+});
+
+it('takes nothing from a pull that runs meanwhile', async () => {
+  await run('insert into t select i, 0 from generate_series(3, 20) i');
+  const clients = await Promise.all([1, 2, 3].map(() => client()));
+  const until = Date.now() + 3000;
+  const repeat = async (work: () => Promise<unknown>) => {
+    while (Date.now() < until) await work();
+  };
+  await Promise.all([
+    repeat(() => run(`begin; update t set n = n + 1 where id = 1 + random() * 19; commit`)),
+    repeat(() =>
+      run(
+        `begin; update t set n = n + 1 where id = ${1 + Math.floor(Math.random() * 20)}; select pg_sleep(0.03); commit`,
+      ),
+    ),
+    repeat(() => prune(db, 0)),
+    ...clients.map((one) => repeat(() => one.pull())),
+  ]);
+  for (const one of clients) {
+    await one.pull();
+    expect(one.held()).toEqual(await fullRead(server));
+  }
+  expect(server.lines.lines.filter((line) => line.level === 'error')).toEqual([]);
+});

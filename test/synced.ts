@@ -1,0 +1,127 @@
+/** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
+import { openPool } from '../src/db/pg.js';
+import { migrate } from '../src/migrate.js';
+import type { PullRequest } from '../src/protocol/pull.js';
+import { type Installation, readInstallation } from '../src/store/installation.js';
+import { CurrentInstallation } from '../src/sync/current-installation.js';
+import { type PullBody, Puller } from '../src/sync/pull.js';
+import { ClientViews } from '../src/view/client-views.js';
+import { defineView, type View, type Views } from '../src/view/define.js';
+import { createEmptyDatabase, type TestDatabase } from './database.js';
+import { memoryLog } from './log.js';
+
+export interface Context {
+  readonly userID: string;
+}
+
+export interface PullAnswer {
+  readonly cookie: unknown;
+  readonly lastMutationIDChanges: Readonly<Record<string, number>>;
+  readonly patch: readonly Op[];
+}
+
+export type Op =
+  | { readonly op: 'clear' }
+  | { readonly op: 'put'; readonly key: string; readonly value: unknown }
+  | { readonly op: 'del'; readonly key: string };
+
+/** A view of a whole table. */
+export function tableView(table: string, key: string | readonly string[] = 'id', prefix = ''): View<Context> {
+  return defineView<Context, Record<string, unknown>>({
+    query: () => ({ text: `select * from ${table}`, values: [] }),
+    key,
+    prefix,
+  });
+}
+
+export function wholeTable(table: string, key?: string | readonly string[]): Views<Context> {
+  return { whole: tableView(table, key) };
+}
+
+/** A server's half that answers pulls. */
+export class PullServer {
+  readonly lines = memoryLog();
+  readonly #db;
+  readonly #puller: Puller<Context>;
+
+  constructor(url: string, views: Views<Context>) {
+    this.#db = openPool(url, { max: 3 });
+    const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
+    this.#puller = new Puller({ database: this.#db, installation, schemaVersions: undefined });
+  }
+
+  async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
+    const body = await this.#puller.pull(
+      { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
+      { context: { userID }, requestID: '', log: this.lines.log },
+    );
+    if (typeof body === 'object' && 'error' in body) throw new Error(body.error);
+    return JSON.parse(await textOf(body)) as PullAnswer;
+  }
+
+  close(): Promise<void> {
+    return this.#db.close();
+  }
+}
+
+async function textOf(body: PullBody): Promise<string> {
+  if (typeof body === 'string') return body;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Applies patches as Replicache does. */
+export class SyncClient {
+  readonly #server: PullServer;
+  cookie: unknown = null;
+  readonly rows = new Map<string, unknown>();
+
+  constructor(server: PullServer) {
+    this.#server = server;
+  }
+
+  async pull(): Promise<PullAnswer> {
+    const answer = await this.#server.pull(this.cookie);
+    for (const op of answer.patch) {
+      if (op.op === 'clear') this.rows.clear();
+      else if (op.op === 'put') this.rows.set(op.key, op.value);
+      else this.rows.delete(op.key);
+    }
+    this.cookie = answer.cookie;
+    return answer;
+  }
+
+  /** What it holds, by key. */
+  held(): Record<string, unknown> {
+    return Object.fromEntries([...this.rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+/** What a new client is told. */
+export async function fullRead(server: PullServer): Promise<Record<string, unknown>> {
+  const client = new SyncClient(server);
+  await client.pull();
+  return client.held();
+}
+
+/** A fresh database in which `ddl` has been run and the views are captured. */
+export async function createSynced(ddl: string, views: Views<Context>): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  await database.pool.query(ddl);
+  await migrate({ database: database.url, views });
+  return database;
+}
+
+/** The installation as a server that starts now would read it for these views. */
+export async function installationOf(url: string, views: Views<Context>): Promise<Installation> {
+  const db = openPool(url, { max: 1 });
+  try {
+    const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
+    const bound = await new ClientViews(db, views).bind(input, '');
+    const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
+    return await readInstallation(db, [...tables.values()]);
+  } finally {
+    await db.close();
+  }
+}
