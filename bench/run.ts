@@ -46,6 +46,10 @@ const progress = (message: string) =>
 progress('starting Postgres');
 const database = await startDatabase();
 const stops = [() => database.stop()];
+const stop = async () => {
+  for (const stopOne of stops.splice(0)) await stopOne();
+};
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().finally(() => process.exit(130)));
 try {
   progress(`filling views of ${sizes.map(short).join(', ')} rows`);
   await seed(database, sizes);
@@ -66,5 +70,5 @@ try {
   printTable(results);
   console.log(`\nWritten to ${writeResults(results, run)}`);
 } finally {
-  for (const stop of stops) await stop();
+  await stop();
 }

@@ -48,7 +48,7 @@ export async function oneRow(bench: Bench): Promise<Result[]> {
 
 export async function manyRows(bench: Bench): Promise<Result[]> {
   const size = bench.sizes.findLast((candidate) => candidate <= 100_000)!;
-  const counts = [1, 10, 100, 1000];
+  const counts = [1, 10, 100, 1000, 10_000];
   const samples = await withConnections(async (open) => {
     const group = new ClientGroup(await open(bench.server.url), userOf(size), 'many');
     await group.pull();
@@ -61,12 +61,12 @@ export async function manyRows(bench: Bench): Promise<Result[]> {
         },
       ]),
     );
-    return inTurns(bench.isQuick ? 5 : 30, contenders);
+    return inTurns(bench.isQuick ? 3 : 15, contenders);
   });
   return counts.map((count): Result => {
     const ms = median(samples[`${count} rows`]!);
     return {
-      name: `${count} rows changed, ${short(size)}, p50`,
+      name: `${count} ${count === 1 ? 'row' : 'rows'} changed, ${short(size)}, p50`,
       value: ms,
       unit: 'ms',
       note: `${((1000 * ms) / count).toFixed(0)} µs a row`,

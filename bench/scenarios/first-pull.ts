@@ -22,7 +22,8 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
   return withConnections(async (open) => {
     const ours = newClients(await open(server.url), size);
     const bare = copying(await open(limits.url), size);
-    await check(ours, bare, size);
+    // Held in memory at once, a larger answer would perturb the machine more than it proves.
+    if (size <= 100_000) await check(ours, bare, size);
     server.resetPeak();
     limits.resetPeak();
     const rounds = isQuick ? 3 : size >= 1_000_000 ? 3 : size >= 100_000 ? 9 : size >= 10_000 ? 25 : 60;
