@@ -61,7 +61,11 @@ function imageOf({ columns, virtualColumns, members }: Table, row: string): stri
 
 /** Keys are compared as text: the type's own operators need not be on the function's search path. */
 function keyOf({ primaryKey }: Table, row: string): string {
-  return `array[${primaryKey.map(({ name }) => `${row}.${identifier(name)}::text collate "C"`).join(', ')}]`;
+  return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
+}
+
+function textOf(row: string, column: string): string {
+  return `${row}.${identifier(column)}::text collate "C"`;
 }
 
 /**
@@ -121,6 +125,7 @@ interface StatementEntries {
 
 function statementEvents(table: Table, { gone, made, entry, hash }: StatementEntries): string {
   const first = identifier(table.primaryKey[0]!.name);
+  const sameKey = table.primaryKey.map(({ name }) => `${textOf('o', name)} = ${textOf('n', name)}`).join(' and ');
   const when = (row: string, value: string) => `case when ${row}.${first} is not null then ${value} end`;
   const paired = entry(
     `coalesce(${when('o', keyOf(table, 'o'))}, ${keyOf(table, 'n')})`,
@@ -131,7 +136,7 @@ function statementEvents(table: Table, { gone, made, entry, hash }: StatementEnt
     ? `${gone('o')} from old_rows o;
     ${made('n')} from new_rows n;`
     : `${paired}
-    from old_rows o full join new_rows n on ${keyOf(table, 'o')} = ${keyOf(table, 'n')};`;
+    from old_rows o full join new_rows n on ${sameKey};`;
   return `  when 'INSERT' then
     ${made('n')} from new_rows n;
   when 'UPDATE' then

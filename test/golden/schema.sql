@@ -17,7 +17,7 @@ function capture_1()
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
     when 'UPDATE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), coalesce(case when o."id" is not null then array[o."id"::text collate "C"] end, array[n."id"::text collate "C"]), case when o."id" is not null then (o.*)::text end, case when n."id" is not null then hashtextextended((n.*)::text, 0) end
-      from old_rows o full join new_rows n on array[o."id"::text collate "C"] = array[n."id"::text collate "C"];
+      from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
     when 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], (o.*)::text, null from old_rows o;
     when 'TRUNCATE' then
