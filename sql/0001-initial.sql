@@ -6,9 +6,9 @@ create table tidemark.meta (
   -- Signs cookies.
   secret text not null default gen_random_uuid()::text || gen_random_uuid()::text,
   -- Rows of the change log below this transaction ID are gone.
-  horizon xid8 not null default pg_current_xact_id(),
+  horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
   -- Cookies from before are given anew although nothing has changed, lest they fall behind the horizon.
-  aging xid8 not null default pg_current_xact_id()
+  aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
 );
 insert into tidemark.meta default values;
 

@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
 import { prepareBinaries } from './embedded/binaries.js';
-import { createCluster, majorOf, resetPassword } from './embedded/cluster.js';
+import { createCluster, majorOf, removeDrafts, resetPassword } from './embedded/cluster.js';
 import { choosePort, keepConnection, readConnection } from './embedded/connection.js';
 import { guardAgainstCrash } from './embedded/guard.js';
 import { lockFolder } from './embedded/lock.js';
@@ -110,6 +110,7 @@ async function prepareData({
   settings,
   log,
 }: Start): Promise<void> {
+  removeDrafts(data);
   const found = majorOf(data);
   if (found === undefined) {
     log(`Creating a Postgres ${major} database in ${data}.`);

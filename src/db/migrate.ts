@@ -68,7 +68,9 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
   if (!rows[0]!.foreign) return;
   progress('emptying the change log, which is from another cluster');
   await client.query('truncate tidemark.change, tidemark.tick');
-  await client.query('update tidemark.meta set horizon = pg_current_xact_id(), install_id = gen_random_uuid()');
+  await client.query(
+    'update tidemark.meta set horizon = pg_snapshot_xmin(pg_current_snapshot()), install_id = gen_random_uuid()',
+  );
   await client.query('update tidemark.client set xid = pg_current_xact_id()');
 }
 

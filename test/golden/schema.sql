@@ -148,8 +148,8 @@ table meta
   singleton boolean not null default true
   install_id uuid not null default gen_random_uuid()
   secret text not null default ((gen_random_uuid())::text || (gen_random_uuid())::text)
-  horizon xid8 not null default pg_current_xact_id()
-  aging xid8 not null default pg_current_xact_id()
+  horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
+  aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
   CREATE UNIQUE INDEX meta_pkey ON tidemark.meta USING btree (singleton)
   PRIMARY KEY (singleton)
   CHECK (singleton)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { prune } from '../../src/store/retention.js';
-import type { TestDatabase } from '../database.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { createSynced, fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
 
 let database: TestDatabase;
@@ -63,6 +63,24 @@ it('forgets what is older, and resets the cookies that would need it', async () 
   expect((await old.pull()).patch[0]).toEqual({ op: 'clear' });
   for (const one of [old, young]) expect(one.held()).toEqual(await fullRead(server));
   expect((await old.pull()).patch).toEqual([]);
+});
+
+it('forgets nothing of a new installation because of a transaction that is older', async () => {
+  const old = await createEmptyDatabase();
+  const writer = new pg.Client({ connectionString: old.url });
+  await writer.connect();
+  await writer.query('begin; select pg_current_xact_id()');
+  const views = wholeTable('t');
+  const young = await createSynced('create table t (id int primary key, n int); insert into t values (1, 1)', views);
+  const youngServer = new PullServer(young.url, views);
+  const one = new SyncClient(youngServer);
+  await one.pull();
+  await young.pool.query('update t set n = 2');
+  expect((await one.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 2 } }]);
+  await writer.end();
+  await youngServer.close();
+  await young.drop();
+  await old.drop();
 });
 
 it('renews the cookie of a client to whom nothing happens', async () => {

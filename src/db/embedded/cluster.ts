@@ -26,7 +26,6 @@ export async function createCluster(
   password: string,
   durable: boolean,
 ): Promise<void> {
-  removeDrafts(data);
   const draft = `${data}.new-${randomUUID()}`;
   mkdirSync(draft, { mode: 0o700 });
   try {
@@ -66,8 +65,8 @@ async function runSingle(installation: Installation, data: string, statements: r
   await run(installation, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
 }
 
-/** What interrupted starts left. If an initdb still writes there, the next first start has another try at it. */
-function removeDrafts(data: string): void {
+/** Removes what interrupted starts left. Where an initdb still writes, the next start has another try at it. */
+export function removeDrafts(data: string): void {
   const drafts = readdirIfThere(dirname(data)).filter((name) => name.startsWith(`${basename(data)}.new-`));
   for (const name of drafts) removeIfPossible(join(dirname(data), name));
 }
