@@ -2,7 +2,7 @@
 import { openPool } from '../src/db/pg.js';
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
-import { type Installation, readInstallation } from '../src/store/installation.js';
+import { type Installation, narrow, readInstallation } from '../src/store/installation.js';
 import { CurrentInstallation } from '../src/sync/current-installation.js';
 import { type PullBody, Puller } from '../src/sync/pull.js';
 import { ClientViews } from '../src/view/client-views.js';
@@ -120,7 +120,7 @@ export async function installationOf(url: string, views: Views<Context>): Promis
     const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
     const bound = await new ClientViews(db, views).bind(input, '');
     const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
-    return await readInstallation(db, [...tables.values()]);
+    return narrow(await readInstallation(db, [...tables.values()]), [...tables.values()]);
   } finally {
     await db.close();
   }

@@ -22,7 +22,10 @@ export interface Installation {
   readonly cluster: string;
   /** Changes with any change of the tables' columns, partitions or triggers. */
   readonly shape: string;
+  /** The tables whose changes are captured. */
   readonly tables: readonly SyncedTable[];
+  /** By OID: why another table's changes are not captured. */
+  readonly faults: ReadonlyMap<number, string>;
 }
 
 /** The control file learns of a promotion only with the next checkpoint; where there is WAL to write, its name tells at once. */
@@ -74,8 +77,8 @@ const shapeSql = `
   order by part`;
 
 /**
- * Reads the installation and checks that nothing can change unseen.
- * @throws SetupError when the schema is missing, or a table's changes are not captured.
+ * Reads the installation, and checks of which tables nothing can change unseen.
+ * @throws SetupError when the schema is missing, or is not this cluster's.
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
@@ -95,26 +98,50 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
   // A table that was made anew is found by its name twice.
   const found = new Map(tables.map((table, i) => current[i] ?? table).map((table) => [table.oid, table]));
-  const synced = await checkCapture(db, [...found.values()]);
-  const members = synced.flatMap((table) => table.members.map((member) => member.oid));
-  const shape = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
+  const shaped = await Promise.all(
+    [...found.values()].map(async (table) => ({ ...table, shape: await shapeOf(db, table) })),
+  );
   const { secret, cluster } = identity!;
-  return { secret, cluster, shape: digest(shape.map(({ part }) => part)), tables: synced };
+  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...(await checkCapture(db, shaped)) };
 }
 
-async function checkCapture(db: Database, tables: readonly Table[]): Promise<SyncedTable[]> {
+async function shapeOf(db: Database, table: Table): Promise<string> {
+  const members = table.members.map((member) => member.oid);
+  const parts = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
+  return digest(parts.map(({ part }) => part));
+}
+
+/**
+ * The installation as far as it concerns these tables. What is wrong with others is no matter of who does not read them.
+ * @throws SetupError when changes of one of them are not captured.
+ */
+export function narrow(installation: Installation, tables: readonly Table[]): Installation {
+  const wanted = new Map(tables.map((table) => [table.oid, table]));
+  const synced = installation.tables.filter(({ oid }) => wanted.has(oid));
+  for (const { oid, schema, name } of wanted.values()) {
+    if (synced.some((table) => table.oid === oid)) continue;
+    const fault = installation.faults.get(oid) ?? 'it has never been captured';
+    throw new SetupError(`Changes of ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+  }
+  return { ...installation, shape: digest(synced.map(({ shape }) => shape)), tables: synced };
+}
+
+async function checkCapture(
+  db: Database,
+  tables: readonly (Table & { readonly shape: string })[],
+): Promise<Pick<Installation, 'tables' | 'faults'>> {
   const ids = await db.query<{ id: number; oid: number }>({
     text: 'select id, relation::oid as oid from tidemark.synced_table',
   });
   const rows = await db.query<CaptureRow>({ text: captureSql, values: [ids.map(({ id }) => id)] });
-  return tables.map((table) => {
+  const synced: SyncedTable[] = [];
+  const faults = new Map<number, string>();
+  for (const table of tables) {
     const id = ids.find(({ oid }) => oid === table.oid)?.id;
-    const fault = id === undefined ? 'it has never been captured' : captureFault(table, id, rows);
-    if (id === undefined || fault !== undefined) {
-      throw new SetupError(
-        `Changes of ${table.schema}.${table.name} are not captured: ${fault}. Run \`tidemark migrate\`.`,
-      );
-    }
-    return { ...table, id };
-  });
+    if (id === undefined) continue;
+    const fault = captureFault(table, id, rows);
+    if (fault === undefined) synced.push({ ...table, id });
+    else faults.set(table.oid, fault);
+  }
+  return { tables: synced.sort((a, b) => a.id - b.id), faults };
 }

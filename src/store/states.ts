@@ -7,6 +7,8 @@ import { countedRows } from './header.js';
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
   readonly id: number;
+  /** Changes with any change of the table's columns, partitions or triggers. */
+  readonly shape: string;
 }
 
 /** The names of a table's WITH queries. */

@@ -1,6 +1,6 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
-import { type Installation, readInstallation } from '../store/installation.js';
+import { type Installation, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 
@@ -20,12 +20,17 @@ export class CurrentInstallation<Context> {
     this.#views = views;
   }
 
-  /** @throws SetupError when a view cannot be served, or changes of its tables are not captured. */
+  /**
+   * The views of one user, and the installation as far as it concerns them: which queries other users have must not matter, since
+   * other servers have not seen them.
+   * @throws SetupError when a view cannot be served, or changes of its tables are not captured.
+   */
   async bind(input: ViewInput<Context>): Promise<{ installation: Installation; views: readonly BoundView[] }> {
     for (;;) {
       const installation = await this.#current();
       const views = await this.#views.bind(input, installation.shape);
-      if (!this.#follow(views.flatMap((view) => view.tables))) return { installation, views };
+      const tables = views.flatMap((view) => view.tables);
+      if (!this.#follow(tables)) return { installation: narrow(installation, tables), views };
     }
   }
 
