@@ -151,6 +151,7 @@ describe('what changes rows without a write resets the client', () => {
     ],
     ['a partition truncated by itself', partitioned, 'truncate low'],
     ['a partition detached', partitioned, 'alter table t detach partition low'],
+    ['a partition dropped', partitioned, 'drop table low'],
     [
       'a partition detached, changed and attached again',
       partitioned,
