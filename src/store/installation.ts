@@ -24,7 +24,7 @@ export interface Installation {
   readonly shape: string;
   /** The tables whose changes are captured. */
   readonly tables: readonly SyncedTable[];
-  /** By OID: why another table's changes are not captured. */
+  /** By OID: why the changes of each other table that was asked for are not captured. */
   readonly faults: ReadonlyMap<number, string>;
 }
 
@@ -102,13 +102,20 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
     [...found.values()].map(async (table) => ({ ...table, shape: await shapeOf(db, table) })),
   );
   const { secret, cluster } = identity!;
-  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...(await checkCapture(db, shaped)) };
+  const { tables: captured, faults } = await checkCapture(db, shaped);
+  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table has taken its name');
+  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), tables: captured, faults };
 }
 
 async function shapeOf(db: Database, table: Table): Promise<string> {
   const members = table.members.map((member) => member.oid);
   const parts = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
   return digest(parts.map(({ part }) => part));
+}
+
+/** Whether the installation was read with a view to this table. */
+export function knows({ tables, faults }: Installation, oid: number): boolean {
+  return faults.has(oid) || tables.some((table) => table.oid === oid);
 }
 
 /**
@@ -119,8 +126,8 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
   const wanted = new Map(tables.map((table) => [table.oid, table]));
   const synced = installation.tables.filter(({ oid }) => wanted.has(oid));
   for (const { oid, schema, name } of wanted.values()) {
-    if (synced.some((table) => table.oid === oid)) continue;
-    const fault = installation.faults.get(oid) ?? 'it has never been captured';
+    const fault = installation.faults.get(oid);
+    if (fault === undefined) continue;
     throw new SetupError(`Changes of ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
   }
   return { ...installation, shape: digest(synced.map(({ shape }) => shape)), tables: synced };
@@ -129,7 +136,7 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
 async function checkCapture(
   db: Database,
   tables: readonly (Table & { readonly shape: string })[],
-): Promise<Pick<Installation, 'tables' | 'faults'>> {
+): Promise<{ tables: readonly SyncedTable[]; faults: Map<number, string> }> {
   const ids = await db.query<{ id: number; oid: number }>({
     text: 'select id, relation::oid as oid from tidemark.synced_table',
   });
@@ -138,7 +145,10 @@ async function checkCapture(
   const faults = new Map<number, string>();
   for (const table of tables) {
     const id = ids.find(({ oid }) => oid === table.oid)?.id;
-    if (id === undefined) continue;
+    if (id === undefined) {
+      faults.set(table.oid, 'it has never been captured');
+      continue;
+    }
     const fault = captureFault(table, id, rows);
     if (fault === undefined) synced.push({ ...table, id });
     else faults.set(table.oid, fault);

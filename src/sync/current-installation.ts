@@ -1,6 +1,6 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
-import { type Installation, narrow, readInstallation } from '../store/installation.js';
+import { type Installation, knows, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 
@@ -30,16 +30,17 @@ export class CurrentInstallation<Context> {
       const installation = await this.#current();
       const views = await this.#views.bind(input, installation.shape);
       const tables = views.flatMap((view) => view.tables);
-      if (!this.#follow(tables)) return { installation: narrow(installation, tables), views };
+      const unknown = tables.filter((table) => !knows(installation, table.oid));
+      if (unknown.length === 0) return { installation: narrow(installation, tables), views };
+      this.#follow(unknown);
     }
   }
 
-  /** @returns true when there is a table among them that was not known. */
-  #follow(tables: readonly Table[]): boolean {
+  /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */
+  #follow(tables: readonly Table[]): void {
     const added = tables.filter((table) => !this.#tables.has(table.oid));
     for (const table of added) this.#tables.set(table.oid, table);
     if (added.length > 0) this.#read = undefined;
-    return added.length > 0;
   }
 
   #current(): Promise<Installation> {

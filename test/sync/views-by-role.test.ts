@@ -69,6 +69,19 @@ it('a table that only some users read is no matter to the cookies of others, on 
   await other.close();
 });
 
+it('pulls that come first, and at once, are all answered', async () => {
+  const fresh = await createSync({
+    database: database.url,
+    views,
+    log,
+    authenticate: (request) => ({ userID: request.headers.get('Authorization')! }),
+  });
+  const users = ['ann', 'auditor', 'ben', 'auditor', 'cam'];
+  const answers = await Promise.all(users.map((user) => pull(fresh, user)));
+  expect(answers.map(({ answer }) => answer.patch.length)).toEqual([2, 1, 2, 1, 2]);
+  await fresh.close();
+});
+
 it('a query over a table that is not captured is refused to who has it, and to nobody else', async () => {
   expect(await pull(sync, 'guest')).toMatchObject({ status: 503, answer: { code: 'unavailable' } });
   expect((await pull(sync, 'ann')).status).toBe(200);
