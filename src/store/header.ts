@@ -39,7 +39,7 @@ export interface Header {
   readonly torn: boolean;
 }
 
-/** So far are a table's changes counted: callers ask whether there are any, few or many. */
+/** So far are a table's changes counted: there are none, few or many. To read many in vain is worth a fresh cookie. */
 export const countedRows = 100;
 
 /**

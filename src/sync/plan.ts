@@ -1,7 +1,7 @@
 /** What to answer to a pull. Pure: the cookie and what the database says, in; the answer's kind, out. */
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { parseSnapshot } from '../protocol/snapshot.js';
-import type { Header } from '../store/header.js';
+import { countedRows, type Header } from '../store/header.js';
 
 export type Plan =
   /** Nothing has changed for this client: the identical cookie and an empty patch. */
@@ -48,14 +48,11 @@ export function covers(prepared: Plan, actual: Plan): boolean {
   return actual.tables.every((table) => prepared.tables.includes(table));
 }
 
-/** So many log rows read in vain that a fresh cookie is worth more than the identical one. */
-const fruitlessRows = 100;
-
 /**
  * Whether an answer without ops has a new cookie all the same: there are mutation IDs to tell; or a client to whom nothing happens
  * would fall behind the horizon, or read more and more of a busy database's log in vain.
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
-  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= fruitlessRows;
+  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= countedRows;
 }
