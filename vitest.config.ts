@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
 /** The example imports the package by its public name; tests run it on the sources. */
-const alias = { 'tidemark/node': source('node.ts'), tidemark: source('index.ts') };
+const alias = {
+  'tidemark/node': source('node.ts'),
+  'tidemark/poke': source('poke.ts'),
+  tidemark: source('index.ts'),
+};
 
 const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
 const clientTests = 'test/conformance/client/**/*.test.ts';

@@ -16,7 +16,7 @@ const layers = [
   ['sync'],
   ['http'],
   ['migrate.ts', 'server.ts', 'config.ts', 'environment.ts', 'failure.ts'],
-  ['index.ts', 'node.ts'],
+  ['index.ts', 'node.ts', 'poke.ts'],
   ['cli', 'cli.ts'],
 ];
 
