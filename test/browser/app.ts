@@ -7,7 +7,10 @@ export interface App {
   readonly newList: Locator;
   readonly todos: Locator;
   readonly items: Locator;
+  /** Its checkbox. */
   todo(title: string): Locator;
+  /** The checkbox of a todo that is done. */
+  done(title: string): Locator;
   readonly newTodo: Locator;
   readonly offline: Locator;
   readonly sync: Locator;
@@ -20,11 +23,12 @@ export function appIn(scope: Page | Locator): App {
   const todos = scope.getByRole('list', { name: 'Todos' });
   return {
     lists,
-    list: (name) => lists.getByRole('button', { name: new RegExp(`^${name}`) }),
+    list: (name) => lists.getByRole('link', { name: new RegExp(`^${name}`) }),
     newList: scope.getByRole('textbox', { name: 'New list' }),
     todos,
     items: todos.getByRole('listitem'),
     todo: (title) => todos.getByRole('checkbox', { name: title, exact: true }),
+    done: (title) => todos.getByRole('checkbox', { name: title, exact: true, checked: true }),
     newTodo: scope.getByRole('textbox', { name: 'New todo' }),
     offline: scope.getByRole('switch', { name: 'Offline' }),
     sync: scope.getByRole('status', { name: 'Sync' }),

@@ -10,7 +10,7 @@ interface Way {
 }
 
 const ways: readonly Way[] = [
-  { by: 'by its switch', turn: (isOnline, { offline }) => offline.setChecked(!isOnline) },
+  { by: 'by its switch', turn: (_, { offline }) => offline.click() },
   { by: 'with the network', turn: (isOnline, _, { context }) => context.setOffline(!isOnline) },
 ];
 
@@ -29,17 +29,18 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
     profile.watch.allow(/net::ERR_INTERNET_DISCONNECTED/);
     await turn(false, ann, profile);
     await expect.poll(online).toBe('false');
-    await ann.todo('Clean the shelf').check();
+    await ann.todo('Clean the shelf').click();
+    await ann.done('Clean the shelf').waitFor();
     await expect.poll(pending).toBe('1');
-    await ben.todo('Repair the shelf').check();
+    await ben.todo('Repair the shelf').click();
     const done = () => fixture.sql<{ title: string }>("select title from todo where list_id = 'ann-home' and done");
     await expect.poll(done).toEqual([{ title: 'Repair the shelf' }]);
-    expect(await ann.todo('Clean the shelf').isChecked()).toBe(true);
-    expect(await ann.todo('Repair the shelf').isChecked()).toBe(false);
+    expect(await ann.done('Clean the shelf').count()).toBe(1);
+    expect(await ann.done('Repair the shelf').count()).toBe(0);
 
     await turn(true, ann, profile);
-    await expect.poll(() => ben.todo('Clean the shelf').isChecked()).toBe(true);
-    await expect.poll(() => ann.todo('Repair the shelf').isChecked()).toBe(true);
+    await ben.done('Clean the shelf').waitFor();
+    await ann.done('Repair the shelf').waitFor();
     await expect.poll(pending).toBe('0');
     await expect.poll(online).toBe('true');
   });
@@ -52,7 +53,7 @@ test('what is done while the server is away arrives when it is there again', asy
   await ann.todo('Write the offer').waitFor();
   profile.watch.allow(/net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/);
   await fixture.demo.restart(async () => {
-    await ann.todo('Write the offer').check();
+    await ann.todo('Write the offer').click();
   });
   const done = () => fixture.sql("select from todo where title = 'Write the offer' and done");
   await expect.poll(done).toHaveLength(1);

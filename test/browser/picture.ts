@@ -16,11 +16,14 @@ try {
   await ann.list('Work').click();
   await ann.button('Share with ben').click();
   await ben.list('Work').click();
-  await ben.todo('Write the offer').check();
-  await ann.todo('Translate the offer').check();
-  await ben.todo('Translate the offer').and(page.locator(':checked')).waitFor();
-  await ben.offline.check();
-  await ben.todo('Shorten the offer').check();
+  await ben.todo('Write the offer').click();
+  await ann.todo('Translate the offer').click();
+  for (const { done } of [ann, ben]) {
+    for (const title of ['Write the offer', 'Translate the offer']) await done(title).waitFor();
+  }
+  await ben.offline.click();
+  await ben.todo('Shorten the offer').click();
+  await ben.done('Shorten the offer').waitFor();
   await page.screenshot({ path });
   console.log(`Written to ${path}`);
 } finally {
