@@ -46,7 +46,7 @@ async function start(): Promise<void> {
       await database.stop();
     };
     try {
-      const { url } = await listen({ fetch: serveWeb(sync, webDirectory), close }, { log, ...address });
+      const { url } = await listen({ ...sync, fetch: serveWeb(sync, webDirectory), close }, { log, ...address });
       console.log(banner(url, database));
     } catch (error) {
       await sync.close();
@@ -76,6 +76,7 @@ function banner(url: string, database: OpenedDatabase): string {
     : 'DATABASE_URL';
   return `
   Ready     ${url}
+            ${url}/side-by-side shows two accounts in one window
   Pull      POST ${url}/sync/pull
   Push      POST ${url}/sync/push
   Health    GET  ${url}/healthz, ${url}/readyz

@@ -20,12 +20,17 @@ export function SyncStatus({ client }: { client: Client }) {
       {/* These change with every pull: too often to be read out. */}
       <span className="sync-detail" aria-live="off">
         <span>{pending} pending</span>
-        {lastPull && <span>{describe(lastPull)}</span>}
+        {lastPull && (
+          <span>
+            <span className="sync-label">Last pull: </span>
+            {describe(lastPull)}
+          </span>
+        )}
       </span>
     </div>
   );
 }
 
 function describe({ kind, ops, ms }: LastPull): string {
-  return `Last pull: ${kind}, ${ops.toLocaleString('en')} ${ops === 1 ? 'op' : 'ops'}, ${ms} ms`;
+  return `${kind}, ${ops.toLocaleString('en')} ${ops === 1 ? 'op' : 'ops'}, ${ms}\u00a0ms`;
 }

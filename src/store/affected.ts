@@ -1,0 +1,94 @@
+/** Asks whose views have changed: of many users at once, without reading their views. */
+import type { Database } from '../db/database.js';
+import type { Snapshot } from '../protocol/snapshot.js';
+import type { CompiledView } from '../view/compile.js';
+import type { Stand } from '../view/rewrite.js';
+import type { TableChanges } from './patch-sql.js';
+import { isInViewNow, rowsOf, sidesOf } from './sides.js';
+import { everQueries, stateQueries, states } from './states.js';
+
+/** One view, and the parameters of those who see it. */
+export interface Question {
+  readonly view: CompiledView;
+  /** The parameters of each, as SQL literals. */
+  readonly seats: readonly (readonly string[])[];
+  /**
+   * `net`: whose rows are others now than at the snapshot. That is all there is to know where one transaction made the changes.
+   * `ever`: who sees, or saw in the meantime, a row that was touched. For incremental views.
+   */
+  readonly mode: 'net' | 'ever';
+}
+
+/** A seat of a question, each by its place in its list. */
+export interface AffectedSeat {
+  readonly question: number;
+  readonly seat: number;
+}
+
+/** Finds the seats whose view the changes since the snapshot may have altered. One statement. */
+export async function findAffected(
+  db: Database,
+  questions: readonly Question[],
+  changes: readonly TableChanges[],
+  base: Snapshot,
+): Promise<AffectedSeat[]> {
+  return db.query<AffectedSeat>({ text: affectedSql(questions, changes, base) });
+}
+
+function affectedSql(questions: readonly Question[], changes: readonly TableChanges[], base: Snapshot): string {
+  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
+  const parts = questions.map((question, i) => partOf(question, i, ids));
+  const queries = [
+    ...changes.flatMap(({ table, rows }) => [...stateQueries(table, base, rows), ...everQueries(table, base, rows)]),
+    ...parts.flatMap((part) => part.queries),
+  ];
+  return `with ${queries.join(',\n')}\n${parts.map((part) => part.select).join('\nunion all\n')}`;
+}
+
+interface Part {
+  readonly queries: readonly string[];
+  readonly select: string;
+}
+
+/** A question in SQL: its seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
+function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap<number, number>): Part {
+  const name = `tidemark_seats_${index}`;
+  const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
+  const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
+  const rows = seats.map((literals, seat) => `(${[seat, ...typed(view, literals)].join(', ')})`);
+  const list = `${name} (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`;
+  const select = `select ${index} as question, seat from`;
+  if (mode === 'ever') {
+    const touched = touching(view, values, ids);
+    return { queries: [list], select: `${select} ${name} tidemark_l where exists (\n${touched}\n)` };
+  }
+  const sides = sidesOf(view, values, ids)!;
+  const before = `tidemark_before_${index}`;
+  const after = `tidemark_after_${index}`;
+  const side = (query: string) =>
+    `as materialized (select tidemark_l.seat, r.* from ${name} tidemark_l cross join lateral (\n${query}\n) r)`;
+  const gone = `select b.seat from ${before} b join ${name} tidemark_l using (seat)
+    where not exists (select from ${after} a where a.seat = b.seat and a.key = b.key)`;
+  return {
+    queries: [list, `${before} ${side(sides.before)}`, `${after} ${side(sides.after)}`],
+    select: `${select} (
+    select seat from (select seat, key, value from ${after} except select seat, key, value from ${before}) made
+    union
+    ${view.strategy === 'compare' ? gone : `${gone} and not ${isInViewNow(view, values)}`}
+  ) affected`,
+  };
+}
+
+function typed({ parameterTypes }: CompiledView, literals: readonly string[]): string[] {
+  return literals.map((literal, i) => `${literal}::${parameterTypes[i]}`);
+}
+
+/** Every row of a monotone view that owes itself to a touched row, whichever of their states the other tables were in. */
+function touching(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
+  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+  const ever = changed.map((id): Stand => (id === undefined ? 'now' : states.ever(id)));
+  const focused = changed.flatMap((id, focus) =>
+    id === undefined ? [] : [rowsOf(view, view.standing(ever.with(focus, states.touched(id)), focus), values)],
+  );
+  return focused.join('\nunion all\n');
+}
