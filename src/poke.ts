@@ -27,7 +27,7 @@ const silenceMs = 40_000;
  */
 export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOptions = {}): () => void {
   const page = globalThis.document;
-  const pull = () => void rep.pull({ now: true });
+  const pull = () => forget(rep.pull({ now: true }));
   let turn = new AbortController();
 
   const start = async ({ signal }: AbortController) => {
@@ -62,6 +62,11 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
     page?.removeEventListener('visibilitychange', restart);
     globalThis.removeEventListener?.('online', restart);
   };
+}
+
+/** A client that is closed rejects the pulls that it still owes. */
+function forget(pulled: unknown): void {
+  Promise.resolve(pulled).catch(() => {});
 }
 
 async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, onPoke: () => void): Promise<void> {
@@ -100,7 +105,7 @@ async function readPokes(
   try {
     const headers = { Authorization: rep.auth };
     const response = await fetch(url, { headers, signal: AbortSignal.any([signal, silent.signal]), cache: 'no-store' });
-    if (response.status === 401) rep.pull();
+    if (response.status === 401) forget(rep.pull());
     if (!response.ok || !response.body) throw new Error(`${response.status}`);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';

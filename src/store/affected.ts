@@ -4,7 +4,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Stand } from '../view/rewrite.js';
 import type { TableChanges } from './patch-sql.js';
-import { isInViewNow, rowsOf, sidesOf } from './sides.js';
+import { rowsOf, sidesOf } from './sides.js';
 import { everQueries, stateQueries, states } from './states.js';
 
 /** One view, and the parameters of those who see it. */
@@ -67,14 +67,15 @@ function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap
   const after = `tidemark_after_${index}`;
   const side = (query: string) =>
     `as materialized (select tidemark_l.seat, r.* from ${name} tidemark_l cross join lateral (\n${query}\n) r)`;
-  const gone = `select b.seat from ${before} b join ${name} tidemark_l using (seat)
-    where not exists (select from ${after} a where a.seat = b.seat and a.key = b.key)`;
+  const unlike = (one: string, other: string, same: string, elsewhere: string) =>
+    `select seat from ${one} b join ${name} tidemark_l using (seat)
+    where not exists (select from ${other} o where o.seat = b.seat and o.key = b.key${same}) and not ${elsewhere}`;
   return {
     queries: [list, `${before} ${side(sides.before)}`, `${after} ${side(sides.after)}`],
     select: `${select} (
-    select seat from (select seat, key, value from ${after} except select seat, key, value from ${before}) made
+    ${unlike(after, before, ' and o.value = b.value', sides.wasThere)}
     union
-    ${view.strategy === 'compare' ? gone : `${gone} and not ${isInViewNow(view, values)}`}
+    ${unlike(before, after, '', sides.isThere)}
   ) affected`,
   };
 }

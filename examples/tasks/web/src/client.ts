@@ -76,8 +76,8 @@ export function openClient(user: string): Client {
       stopPokes();
       if (offline) return;
       stopPokes = connectPokes(rep);
-      rep.push({ now: true });
-      rep.pull({ now: true });
+      // Both reject when the client is closed meanwhile.
+      Promise.all([rep.push({ now: true }), rep.pull({ now: true })]).catch(() => {});
     },
     close() {
       stopPokes();
