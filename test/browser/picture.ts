@@ -16,14 +16,19 @@ try {
   await ann.list('Work').click();
   await ann.button('Share with ben').click();
   await ben.list('Work').click();
-  await ben.todo('Write the offer').click();
-  await ann.todo('Translate the offer').click();
-  for (const { done } of [ann, ben]) {
-    for (const title of ['Write the offer', 'Translate the offer']) await done(title).waitFor();
+  for (const [{ todo }, title] of [
+    [ben, 'Write the offer'],
+    [ann, 'Translate the offer'],
+  ] as const) {
+    await todo(title).click();
+    for (const { done } of [ann, ben]) await done(title).waitFor();
+    // Then the last pull that is shown is the one that brought this.
+    await page.waitForTimeout(1_000);
   }
   await ben.offline.click();
   await ben.todo('Shorten the offer').click();
   await ben.done('Shorten the offer').waitFor();
+  await page.mouse.move(0, 0);
   await page.screenshot({ path });
   console.log(`Written to ${path}`);
 } finally {
