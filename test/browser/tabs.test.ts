@@ -63,5 +63,8 @@ test('the tabs of a profile share one stream of pokes, which another takes over 
   await tabs[0]!.page.close();
   await sql("update todo set title = 'Wax the shelf' where title = 'Oil the shelf'");
   await tabs[1]!.todo('Wax the shelf').waitFor();
+  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(2);
+  await sql("update todo set title = 'Sand the shelf' where title = 'Wax the shelf'");
+  await tabs[1]!.todo('Sand the shelf').waitFor();
   expect(watch.requestsTo('/sync/poke')).toHaveLength(2);
 });
