@@ -2,7 +2,7 @@
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
-import { isInViewNow, rowsOf, sidesOf } from './sides.js';
+import { rowsOf, sidesOf } from './sides.js';
 import { type SyncedTable, stateQueries } from './states.js';
 
 /**
@@ -72,7 +72,7 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
       `${after} as materialized (${sides.after})`,
       `${pairs} as materialized (${paired(view, before, after)})`,
     ],
-    ops: [put, view.strategy === 'compare' ? del : `${del} and not ${isInViewNow(view, literals)}`],
+    ops: [put, `${del} and not ${sides.isThere}`],
   };
 }
 

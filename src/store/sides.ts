@@ -5,12 +5,16 @@ import type { Stand } from '../view/rewrite.js';
 import { render, type Template } from '../view/syntax.js';
 import { states } from './states.js';
 
-/** Each query yields native key columns `k1…`, the client's key, and the value as JSON text. */
+/** The queries yield native key columns `k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`. */
 export interface Sides {
   /** Of an incremental view, the rows that may have left it or changed; of another, all rows as of the snapshot. */
   readonly before: string;
   /** Of an incremental view, the rows that may have come or changed; of another, all rows now. */
   readonly after: string;
+  /** Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has come. */
+  readonly wasThere: string;
+  /** Of an incremental view, that it has the row's key all the same: for another reason than the one that has gone. */
+  readonly isThere: string;
 }
 
 /**
@@ -25,28 +29,35 @@ export function sidesOf(
 ): Sides | undefined {
   const changed = view.occurrenceTables.map((oid) => ids.get(oid));
   if (changed.every((id) => id === undefined)) return undefined;
-  const standing = (stands: Stand[], focus?: number) => rowsOf(view, view.standing(stands, focus), values);
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  if (view.strategy === 'compare') return { before: standing(asof), after: rowsOf(view, view.now, values) };
-
-  const focuses = changed.flatMap((id, focus) => (id === undefined ? [] : [{ id, focus }]));
+  if (view.strategy === 'compare') {
+    const before = rowsOf(view, view.standing(asof), values);
+    return { before, after: rowsOf(view, view.now, values), wasThere: 'false', isThere: 'false' };
+  }
   const now = asof.map((): Stand => 'now');
-  const affected = (stand: (id: number) => string, others: Stand[]) =>
-    distinctByKey(
-      view,
-      focuses.map(({ id, focus }) => standing(others.with(focus, stand(id)), focus)),
+  const affected = (stand: (id: number) => string, others: Stand[]) => {
+    const focused = changed.flatMap((id, focus) =>
+      id === undefined ? [] : [rowsOf(view, view.standing(others.with(focus, stand(id)), focus), values)],
     );
-  return { before: affected(states.minus, asof), after: affected(states.plus, now) };
+    return distinctByKey(view, focused);
+  };
+  return {
+    before: affected(states.minus, asof),
+    after: affected(states.plus, now),
+    wasThere: isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
+    isThere: isIn(view, view.now, values),
+  };
 }
 
 /**
- * The condition that the row `b` before is in an incremental view now: one that lost a reason to be in it may have another.
- * OFFSET 0 has it looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1 and 1.0, or letters
- * of a case-insensitive collation.
+ * OFFSET 0 has the row looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1 and 1.0, or
+ * letters of a case-insensitive collation.
  */
-export function isInViewNow(view: CompiledView, values: readonly string[]): string {
+function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
-  return `exists (select from (\n${render(view.now, values)}\n) v where ${sameKey} and ${view.keySql} = b.key offset 0)`;
+  return `exists (
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql} = b.key and ${also} offset 0
+  )`;
 }
 
 /** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */
