@@ -15,7 +15,10 @@ async function truth(user: string): Promise<Record<string, unknown>> {
      union all
      select 'todo/' || t.id,
        json_build_object('id', t.id, 'listID', list_id, 'title', title, 'done', done, 'sort', sort)
-     from todo t join mine on mine.id = list_id`,
+     from todo t join mine on mine.id = list_id
+     union all
+     select 'share/' || list_id || '/' || user_id, json_build_object('listID', list_id, 'userID', user_id)
+     from share join mine on mine.id = list_id`,
     [user],
   );
   return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
