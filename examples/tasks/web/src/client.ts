@@ -1,13 +1,8 @@
-import { type PullRequest, type PullResponse, Replicache } from 'replicache';
+import { Replicache } from 'replicache';
 import { connectPokes } from 'tidemark/poke';
+import { describePull, type LastPull } from './last-pull.js';
 import { indexes, mutatorsFor } from './mutators.js';
 import { createStore, type Store } from './store.js';
-
-export interface LastPull {
-  readonly kind: 'no change' | 'delta' | 'reset' | 'first pull';
-  readonly ops: number;
-  readonly ms: number;
-}
 
 export interface SyncState {
   /** The switch: nothing goes to the server. */
@@ -49,7 +44,8 @@ export function openClient(user: string): Client {
     const ms = Math.round(performance.now() - start);
     // The client also pulls for groups of former versions of this page, to see their mutations through.
     const ours = 'clientGroupID' in request && request.clientGroupID === (await rep.clientGroupID);
-    if (ours && result.response) sync.set({ lastPull: describePull(request, result.response, ms) });
+    const lastPull = ours && describePull(request, result.response, ms);
+    if (lastPull) sync.set({ lastPull });
     return result;
   };
   rep.pusher = (request, requestID) => {
@@ -89,11 +85,4 @@ export function openClient(user: string): Client {
 /** Fails as a request does where there is no network: the client tries again later. */
 function requireOnline(sync: Store<SyncState>): void {
   if (sync.get().offline) throw new TypeError('The switch is set to offline');
-}
-
-function describePull({ cookie }: PullRequest, response: PullResponse, ms: number): LastPull | undefined {
-  if ('error' in response) return undefined;
-  const { patch } = response;
-  const change = patch[0]?.op === 'clear' ? 'reset' : patch.length > 0 ? 'delta' : 'no change';
-  return { kind: cookie === null ? 'first pull' : change, ops: patch.length, ms };
 }

@@ -4,7 +4,7 @@ import { goTo } from './address.js';
 import type { Client } from './client.js';
 import { newID } from './keys.js';
 import { NewItem } from './new-item.js';
-import { useOpenCounts } from './use-data.js';
+import { useOpenCounts } from './use-client-view.js';
 
 interface ListNavProps {
   readonly client: Client;

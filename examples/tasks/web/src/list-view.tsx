@@ -3,7 +3,7 @@ import type { Client } from './client.js';
 import { ListActions } from './list-actions.js';
 import { Sharing } from './sharing.js';
 import { TodoList } from './todo-list.js';
-import { useTodos } from './use-data.js';
+import { useTodos } from './use-client-view.js';
 
 export function ListView({ client, list }: { client: Client; list: List }) {
   const todos = useTodos(client, list.id);

@@ -1,6 +1,9 @@
 import './theme.css';
 import './controls.css';
-import './layout.css';
+import './page.css';
+import './sync.css';
+import './sidebar.css';
+import './list.css';
 import './todos.css';
 import { createRoot } from 'react-dom/client';
 import { AccountPage } from './account-page.js';

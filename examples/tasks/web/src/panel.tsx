@@ -5,7 +5,7 @@ import { ListView } from './list-view.js';
 import { OfflineSwitch } from './offline-switch.js';
 import { SyncStatus } from './sync-status.js';
 import { useClient, useSyncState } from './use-client.js';
-import { useLists } from './use-data.js';
+import { useLists } from './use-client-view.js';
 
 interface PanelProps {
   readonly user: string;

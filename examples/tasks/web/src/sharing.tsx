@@ -2,7 +2,7 @@ import { accounts } from '../../src/accounts.js';
 import type { List } from '../../src/views.js';
 import type { Client } from './client.js';
 import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';
-import { useShares } from './use-data.js';
+import { useShares } from './use-client-view.js';
 
 /** Whom the owner shares a list with. */
 export function Sharing({ client, list: { id: listID } }: { client: Client; list: List }) {

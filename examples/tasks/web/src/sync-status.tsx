@@ -1,4 +1,5 @@
-import type { Client, LastPull } from './client.js';
+import type { Client } from './client.js';
+import type { LastPull } from './last-pull.js';
 import { useSyncState } from './use-client.js';
 
 /** Shows how the client syncs, in words and, for programs, in data attributes. */
