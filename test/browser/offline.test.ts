@@ -28,10 +28,10 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
 
     profile.watch.allow(/net::ERR_INTERNET_DISCONNECTED/);
     await turn(false, ann, profile);
+    await expect.poll(online).toBe('false');
     await ann.todo('Clean the shelf').click();
     await ann.done('Clean the shelf').waitFor();
     await expect.poll(pending).toBe('1');
-    await expect.poll(online).toBe('false');
     await ben.todo('Repair the shelf').click();
     const done = () => fixture.sql<{ title: string }>("select title from todo where list_id = 'ann-home' and done");
     await expect.poll(done).toEqual([{ title: 'Repair the shelf' }]);

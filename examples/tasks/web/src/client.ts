@@ -60,6 +60,9 @@ export function openClient(user: string): Client {
   rep.onSync = countPending;
   rep.experimentalWatch(countPending);
   rep.onOnlineChange = (reachable) => sync.set({ reachable });
+  // Fails, which is how the client notices; its next own pull may be a minute away.
+  const onNetworkLost = () => rep.pull({ now: true }).catch(() => {});
+  addEventListener('offline', onNetworkLost);
 
   let stopPokes = connectPokes(rep);
   return {
@@ -76,6 +79,7 @@ export function openClient(user: string): Client {
       Promise.all([rep.push({ now: true }), rep.pull({ now: true })]).catch(() => {});
     },
     close() {
+      removeEventListener('offline', onNetworkLost);
       stopPokes();
       rep.close();
     },
