@@ -49,9 +49,9 @@ test('both stand side by side on one page', async () => {
 });
 
 test('a strict content security policy is in force', async () => {
-  const { context } = await profile();
-  const page = await context.newPage();
-  const response = await page.goto('/?user=ann');
-  expect(response?.headers()['content-security-policy']).toMatch(/default-src '(self|none)'/);
-  expect(response?.headers()['content-security-policy']).not.toMatch(/unsafe|\*/);
+  const { page, list } = await (await profile()).app('ann');
+  await list('Home').waitFor();
+  const policy = (await page.request.get('/')).headers()['content-security-policy'];
+  expect(policy).toMatch(/default-src '(self|none)'/);
+  expect(policy).not.toMatch(/unsafe|\*/);
 });

@@ -18,9 +18,12 @@ export async function startDemo(chromium: string): Promise<Demo> {
   let example: Example | undefined;
   let browser: Browser | undefined;
   const stop = async () => {
-    await browser?.close();
-    await example?.stop();
-    await folder.remove();
+    try {
+      await browser?.close();
+      await example?.stop();
+    } finally {
+      await folder.remove();
+    }
   };
   try {
     const first = await startExample({ TIDEMARK_DATA: folder.path });

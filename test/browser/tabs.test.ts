@@ -53,18 +53,22 @@ test('a second tab starts from what the first one has saved, before any answer',
 
 test('the tabs of a profile share one stream of pokes, which another takes over when its tab closes', async () => {
   const { app, watch } = await profile();
-  const tabs = [await app('ann'), await app('ann')];
+  const first = await app('ann');
+  // So that it is the one with the stream.
+  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(1);
+  const second = await app('ann');
+  const tabs = [first, second];
   for (const { list } of tabs) await list('Home').click();
   for (const { todo } of tabs) await todo('Paint the shelf').waitFor();
   await sql("update todo set title = 'Oil the shelf' where title = 'Paint the shelf'");
   for (const { todo } of tabs) await todo('Oil the shelf').waitFor();
   expect(watch.requestsTo('/sync/poke')).toHaveLength(1);
 
-  await tabs[0]!.page.close();
+  await first.page.close();
   await sql("update todo set title = 'Wax the shelf' where title = 'Oil the shelf'");
-  await tabs[1]!.todo('Wax the shelf').waitFor();
+  await second.todo('Wax the shelf').waitFor();
   await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(2);
   await sql("update todo set title = 'Sand the shelf' where title = 'Wax the shelf'");
-  await tabs[1]!.todo('Sand the shelf').waitFor();
+  await second.todo('Sand the shelf').waitFor();
   expect(watch.requestsTo('/sync/poke')).toHaveLength(2);
 });

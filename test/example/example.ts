@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'examples/tasks/dist/main.js');
 
 const startMs = 60_000;
+/** Longer than running requests are given to finish. */
+const stopMs = 30_000;
 
 export interface Example {
   /** Where it listens, without a slash at its end. */
@@ -17,7 +19,7 @@ export interface Example {
   /** The database's address, as it was printed or given. */
   readonly database: string;
   readonly server: Running;
-  /** Ends it by a signal. */
+  /** Ends it by a signal. Rejects, after killing it, when it does not end. */
   stop(signal?: NodeJS.Signals): Promise<Output>;
 }
 
@@ -28,17 +30,24 @@ export async function startExample(
 ): Promise<Example> {
   const server = start(first, others, { cwd: root, env: { PORT: '0', ...env } });
   const alarm = setTimeout(() => server.child.kill('SIGKILL'), startMs);
-  await server.printed(/Stop with Ctrl-C/);
-  clearTimeout(alarm);
+  await server.printed(/Stop with Ctrl-C/).finally(() => clearTimeout(alarm));
   const [, url] = await server.printed(/Ready +(\S+)/);
   const [, printed] = await server.printed(/Database +(\S+)/);
   return {
     url: url!,
     database: env.DATABASE_URL ?? printed!,
     server,
-    stop(signal = 'SIGTERM') {
+    async stop(signal = 'SIGTERM') {
       server.child.kill(signal);
-      return server.ended;
+      let isLate = false;
+      const alarm = setTimeout(() => {
+        isLate = true;
+        server.child.kill('SIGKILL');
+      }, stopMs);
+      const output = await server.ended;
+      clearTimeout(alarm);
+      if (isLate) throw new Error(`The example did not stop within ${stopMs} ms of ${signal}`);
+      return output;
     },
   };
 }

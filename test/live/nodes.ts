@@ -31,9 +31,12 @@ export function useNodes(): Nodes {
     two = await startExample({ DATABASE_URL: database.url });
   }, 120_000);
   afterAll(async () => {
-    await Promise.all([one?.stop(), two?.stop()]);
-    await database.drop();
-  });
+    try {
+      await Promise.all([one?.stop(), two?.stop()]);
+    } finally {
+      await database.drop();
+    }
+  }, 60_000);
   afterEach(async () => {
     for (const end of ends.splice(0)) end();
     const opened = clients.splice(0);
