@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TailBatch, type TailChange, tailedRows } from '../../src/store/tail.js';
 import type { Audience, Listener } from '../../src/sync/audiences.js';
-import { afforded, planPokes } from '../../src/sync/plan-pokes.js';
+import { afforded, mostQuestions, planPokes } from '../../src/sync/plan-pokes.js';
 import type { CompiledView } from '../../src/view/compile.js';
 import type { Strategy } from '../../src/view/strategy.js';
 
@@ -101,6 +101,13 @@ describe('a change that costs too much to ask about', () => {
     expect(asked.map(([mode, ...who]) => [mode, who.length])).toEqual([['net', afforded.compare]]);
     expect(poked).toEqual(['ben']);
   });
+});
+
+it('asks about so many views, and pokes who sees others', () => {
+  const views = [...Array.from({ length: mostQuestions }, () => todos([ann])), todos([ben])];
+  const { asked, poked } = plan(views, batch([change(todo)]));
+  expect(asked).toHaveLength(mostQuestions);
+  expect(poked).toEqual(['ben']);
 });
 
 describe('a mutation', () => {
