@@ -83,7 +83,8 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
       // Lost, silent or refused: a pull would say why, and renews an authorization that has expired.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
-    await pause(retryMs * (0.5 + Math.random()), signal);
+    // Once aborted, a signal says no more that it is: a pause would hold the lock that the next turn waits for.
+    if (!signal.aborted) await pause(retryMs * (0.5 + Math.random()), signal);
   }
 }
 

@@ -1,11 +1,12 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useCallback, useRef, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import type { Todo } from '../../src/views.js';
 import type { Client } from './client.js';
 import { newID } from './keys.js';
 import { NewItem } from './new-item.js';
-import { TodoRow } from './todo-row.js';
+import { type RowActions, TodoRow } from './todo-row.js';
 import { useRoving } from './use-roving.js';
+import { useStable } from './use-stable.js';
 
 interface TodoListProps {
   readonly rep: Client['rep'];
@@ -43,18 +44,30 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
     moveTo(index + 1 < todos.length ? index + 1 : index - 1);
     rep.mutate['todo.delete']({ id: todos[index]!.id });
   };
-  const onKeyDown = (event: KeyboardEvent, index: number) => {
-    const moves: Record<string, number> = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: todos.length - 1 };
-    const target = moves[event.key];
-    if (target !== undefined) moveTo(target);
-    else if (event.key === 'Delete') remove(index);
-    else return;
-    event.preventDefault();
-  };
-  const endEdit = (index: number, title: string | undefined) => {
-    setEditing(undefined);
-    if (title !== undefined) rep.mutate['todo.update']({ id: todos[index]!.id, title });
-  };
+  const actions = useStable<RowActions>({
+    focus: roving.activate,
+    press(event, index) {
+      const moves: Record<string, number> = {
+        ArrowUp: index - 1,
+        ArrowDown: index + 1,
+        Home: 0,
+        End: todos.length - 1,
+      };
+      const target = moves[event.key];
+      if (target !== undefined) moveTo(target);
+      else if (event.key === 'Delete') remove(index);
+      else return;
+      event.preventDefault();
+    },
+    tick: (done, index) => rep.mutate['todo.update']({ id: todos[index]!.id, done }),
+    edit: (index) => setEditing(todos[index]!.id),
+    rename(title, index) {
+      setEditing(undefined);
+      if (title !== undefined) rep.mutate['todo.update']({ id: todos[index]!.id, title });
+    },
+    leave: roving.focus,
+    remove,
+  });
 
   return (
     <>
@@ -71,13 +84,7 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
               count={todos.length}
               reachable={index === roving.index}
               editing={todos[index]!.id === editing}
-              onFocus={() => roving.activate(index)}
-              onKeyDown={(event) => onKeyDown(event, index)}
-              onTick={(done) => rep.mutate['todo.update']({ id: todos[index]!.id, done })}
-              onEdit={() => setEditing(todos[index]!.id)}
-              onEdited={(title) => endEdit(index, title)}
-              onLeave={() => roving.focus(index)}
-              onDelete={() => remove(index)}
+              actions={actions}
             />
           ))}
         </ul>
