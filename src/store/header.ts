@@ -76,21 +76,21 @@ select json_build_object(
   'aging', m.aging::text,
   'members', (
     select json_agg(json_build_object(
-      'owner', (select user_id from tidemark.client_group where id = member.group_id),
-      'clientKnown', member.client_id is null or exists (
-        select from tidemark.client where id = member.client_id and client_group_id = member.group_id
+      'owner', (select user_id from tidemark.client_group where id = group_id),
+      'clientKnown', client_id is null or exists (
+        select from tidemark.client where id = client_id and client_group_id = group_id
       ),
-      'lastMutationIDs', (
-        select json_object_agg(id, last_mutation_id) from tidemark.client
-        where client_group_id = member.group_id
-          and (not member.same_group or exists (select from unseen where xid between low and high))
-      ),
-      'mutations', (
-        select coalesce(sum(last_mutation_id), 0) from tidemark.client where client_group_id = member.group_id
-      )
-    ) order by member.place)
+      'lastMutationIDs', moved,
+      'mutations', mutations
+    ) order by place)
     from unnest((select $1::text[]), (select $4::boolean[]), (select $6::text[]))
       with ordinality member (group_id, same_group, client_id, place)
+    cross join lateral (
+      select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
+        where not same_group or exists (select from unseen where xid between low and high)
+      ) as moved
+      from tidemark.client where client_group_id = group_id
+    ) clients
   ),
   'changed', (
     select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
