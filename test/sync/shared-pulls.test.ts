@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
-import { type Context, createSynced, type PullAnswer, PullServer, tableView, textOf } from '../synced.js';
+import { type Context, createSynced, type PullAnswer, PullServer, tableView } from '../synced.js';
 import { gate, WatchedDatabase } from './watched.js';
 
 const views: Views<Context> = {
@@ -89,7 +89,7 @@ describe('share their statements', () => {
     const pulls: Promise<PullAnswer>[] = [];
     for (const clientGroupID of groups(200)) {
       pulls.push(server.pull(cookie, { clientGroupID }));
-      await new Promise((resolve) => setImmediate(resolve));
+      if (pulls.length % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     passed.open();
     expect((await Promise.all(pulls)).every(({ patch }) => patch.length === 1)).toBe(true);
@@ -277,51 +277,4 @@ describe('never share', () => {
     );
     for (const [i, { patch }] of answers.entries()) expect(patch).toMatchObject([{ key: `item/${profiles[i % 2]}` }]);
   });
-});
-
-describe('a patch that is too large to hold', () => {
-  const large = `insert into item select 'x' || n, 'ada', null, repeat('x', 1000) from generate_series(1, 1000) n`;
-
-  it('is streamed to each, with its own mutation IDs', async () => {
-    await run(`insert into tidemark.client_group values ('group 2', 'ada');
-      insert into tidemark.client values ('c', 'group 2', 1, pg_current_xact_id())`);
-    const cookie = await first();
-    await run(large);
-    const answers = await Promise.all(groups(4).map((clientGroupID) => server.pull(cookie, { clientGroupID })));
-    expect(watched.take()).toEqual(['probe', 'copy', 'copy', 'copy', 'copy']);
-    expect(answers.map(({ patch }) => patch.length)).toEqual([1000, 1000, 1000, 1000]);
-    expect(answers.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual([{}, {}, { c: 1 }, {}]);
-  });
-
-  it.each([0, 1, 2])(
-    'harms nobody when the reader goes away after %i pieces, and gives the connection back',
-    async (pieces) => {
-      const cookie = await first();
-      await run(large);
-      for (let round = 0; round < 5; round++) {
-        const [gone, stays] = await Promise.all(
-          groups(2).map((clientGroupID) => server.body(cookie, { clientGroupID })),
-        );
-        const reader = (gone as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-        for (let i = 0; i <= pieces; i++) await reader.next();
-        await reader.return?.();
-        expect((JSON.parse(await textOf(stays!)) as PullAnswer).patch).toHaveLength(1000);
-      }
-    },
-  );
-});
-
-it('patches of a middle size are held once, and sent in pieces that a reader may leave', async () => {
-  const cookie = await first();
-  await run(`insert into item select 'x' || n, 'ada', null, repeat('ü', 500) from generate_series(1, 100) n`);
-  const bodies = await Promise.all(groups(3).map((clientGroupID) => server.body(cookie, { clientGroupID })));
-  expect(watched.take()).toEqual(['probe', 'copy']);
-  const reader = (bodies[0] as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-  await reader.next();
-  await reader.return?.();
-  for (const body of bodies.slice(1)) {
-    const { patch } = JSON.parse(await textOf(body)) as PullAnswer;
-    expect(patch).toHaveLength(100);
-    expect(patch[0]).toMatchObject({ value: { n: 'ü'.repeat(500) } });
-  }
 });
