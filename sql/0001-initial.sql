@@ -22,6 +22,7 @@ create table tidemark.synced_table (
 create table tidemark.change (
   -- The order in which changes were logged. What a trigger changes inside a statement comes before the statement's own.
   seq bigint generated always as identity,
+  -- Of a synced table; 0 says that a mutation of the client group in "key" was applied.
   table_id integer not null,
   -- The top-level transaction that made the change.
   xid xid8 not null,

@@ -2,7 +2,7 @@
 export { type Config, defineConfig } from './config.js';
 export { Problem, type ProblemCode, SetupError } from './errors.js';
 export type { BodyLimits } from './http/body.js';
-export type { Authenticate } from './http/sync.js';
+export type { Authenticate } from './http/identify.js';
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, uninstall } from './migrate.js';
 export {

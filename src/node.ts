@@ -17,6 +17,8 @@ export { explainFailure } from './failure.js';
 /** What is served: requests go to `fetch`, and `close` lets go of everything it holds. */
 export interface Service {
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
+  /** Ends responses that would never end by themselves. */
+  drain?(): void;
   close(): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
 
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= drain(server, drainMs).then(() => service.close());
+    stopped ??= drain(server, service, drainMs).then(() => service.close());
     return stopped;
   };
   if (!signals) return { url, stop };
@@ -80,8 +82,9 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   return { url, stop: () => stop().finally(ignoreSignals) };
 }
 
-async function drain(server: Server, drainMs: number): Promise<void> {
+async function drain(server: Server, service: Service, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  service.drain?.();
   // A connection is idle again only when its last response is out.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { openPool } from './db/pg.js';
 import { createApp } from './http/app.js';
 import type { BodyLimits } from './http/body.js';
-import type { Authenticate } from './http/sync.js';
+import type { Authenticate } from './http/identify.js';
+import { PokeStreams } from './http/poke-streams.js';
 import { describeError, type Logger } from './log.js';
 import { defaultSampleContext } from './migrate.js';
 import { defineMutators, type Mutators, type UserContext } from './registry/mutators.js';
@@ -13,6 +14,7 @@ import { CurrentInstallation } from './sync/current-installation.js';
 import { createForward, type ForwardOptions } from './sync/forward.js';
 import { Puller } from './sync/pull.js';
 import { createPush } from './sync/push.js';
+import { Tail } from './sync/tail.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 
@@ -31,10 +33,16 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   readonly sampleContext?: Context;
   /** Sends pushes on to an application that has mounted this library, instead of applying them here. */
   readonly forward?: ForwardOptions;
-  /** Where `/pull` and `/push` are. Default `/sync`. */
+  /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
   readonly basePath?: string;
   /** The largest request bodies, in bytes. */
   readonly limits?: Partial<BodyLimits>;
+  /** The most streams of pokes that one server keeps open. Default 10,000. */
+  readonly maxPokeStreams?: number;
+  /** How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once. Default 100. */
+  readonly pollIntervalMs?: number;
+  /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
+  readonly notify?: boolean;
   /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number;
   /** Where log lines go. Default: JSON on standard output. */
@@ -46,6 +54,8 @@ export interface Sync {
   fetch(request: Request, env?: unknown): Promise<Response>;
   /** Rejects, saying why, while pulls cannot be answered. */
   ready(): Promise<void>;
+  /** Ends the streams of pokes, which would never end by themselves, and takes no new ones. Pulls and pushes go on. */
+  drain(): void;
   /** Ends background work and the connections that are Tidemark's own. */
   close(): Promise<void>;
 }
@@ -69,7 +79,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const installation = new CurrentInstallation(db, views);
   const ctx = options.sampleContext ?? (defaultSampleContext as Context);
   const sample = { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
-  const ready = async () => void (await installation.bind(sample));
+  const check = async () => void (await installation.bind(sample));
   try {
     await checkViews(db, await installation.bind(sample));
   } catch (error) {
@@ -77,17 +87,36 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     throw error;
   }
 
+  const tail = new Tail({
+    database: db,
+    installation,
+    log,
+    intervalMs: options.pollIntervalMs ?? 100,
+    notify: options.notify ?? false,
+  });
+  const pokes = new PokeStreams<Context>(
+    (ctx, request, poke) => tail.listen(ctx, request, poke),
+    options.maxPokeStreams ?? 10_000,
+  );
   const puller = new Puller({ database: db, installation, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const mutators = options.mutators ?? defineMutators<Tx, Context>({});
-  const app = createApp({
+  const push = createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) });
+  const forward = options.forward && createForward(options.forward);
+  /** Whatever became of a push, something of it may have been committed. */
+  const thenNudge = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
+    return (...args: Args) => work(...args).finally(() => tail.nudge());
+  };
+  const app = createApp<Context>({
     authenticate,
-    ready,
+    ready: async () => {
+      await check();
+      return { pokes: tail.state() };
+    },
     log,
     pull: (request, caller) => puller.pull(request, caller),
-    push: options.forward
-      ? { forward: createForward(options.forward) }
-      : createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) }),
+    push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
+    pokes,
     ...(basePath !== undefined && { basePath }),
     ...(limits && { limits }),
   });
@@ -100,9 +129,12 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
 
   return {
     fetch: app.fetch,
-    ready,
+    ready: check,
+    drain: () => pokes.close(),
     async close() {
       clearInterval(pruning);
+      pokes.close();
+      tail.close();
       await db.close();
     },
   };

@@ -14,7 +14,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await createEmptyDatabase();
   const db = openPool(database.pool);
-  await migrateSchema(db, () => {});
+  await migrateSchema(db, { notify: false, progress: () => {} });
   await db.close();
   return database;
 }

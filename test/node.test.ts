@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type AppOptions, createApp } from '../src/http/app.js';
+import { PokeStreams } from '../src/http/poke-streams.js';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
 import type { UserContext } from '../src/registry/mutators.js';
 import { memoryLog } from './log.js';
@@ -19,7 +20,8 @@ async function serve(options: Partial<AppOptions<UserContext>>, listenOptions: P
     pull: async () => '{}',
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    ready: async () => {},
+    pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
+    ready: async () => ({}),
     log,
     ...options,
   });

@@ -33,7 +33,7 @@ export async function withExistingDatabase<T>(work: (database: OpenedDatabase) =
 
 /** Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps taken. */
 export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
-  const { views, sampleContext, prepareEmbedded } = config;
+  const { views, sampleContext, notify, prepareEmbedded } = config;
   if (embedded && prepareEmbedded) {
     const db = openPool(url);
     try {
@@ -47,6 +47,6 @@ export async function migrateDatabase(config: Config, { url, embedded }: OpenedD
     steps++;
     say(message);
   };
-  await migrate({ database: url, views, progress, ...(sampleContext && { sampleContext }) });
+  await migrate({ database: url, views, progress, ...(sampleContext && { sampleContext }), ...(notify && { notify }) });
   return steps;
 }

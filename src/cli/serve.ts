@@ -29,7 +29,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
       await database.stop();
     };
     try {
-      const { url } = await listen({ fetch: sync.fetch, close }, { log, ...address });
+      const { url } = await listen({ ...sync, close }, { log, ...address });
       say(listening(url, config, database));
     } catch (error) {
       await sync.close();

@@ -13,13 +13,20 @@ export interface ResultColumn {
   readonly typeOID: number;
 }
 
+/** What Postgres says of a query without running it. */
+export interface QueryDescription {
+  readonly columns: readonly ResultColumn[];
+  /** The types of `$1…$n` in order, as SQL names them. */
+  readonly parameterTypes: readonly string[];
+}
+
 /** All that the rest of Tidemark asks of Postgres. The driver is known to the adapter alone. */
 export interface Database {
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
 
-  /** The columns that a query with `parameterCount` parameters would return; it is run with nulls and without rows. */
-  describe(text: string, parameterCount: number): Promise<ResultColumn[]>;
+  /** Describes a SELECT with `parameterCount` parameters; it is run with nulls and without rows. */
+  describe(text: string, parameterCount: number): Promise<QueryDescription>;
 
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.
@@ -32,6 +39,12 @@ export interface Database {
    * Retries on serialization failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
    */
   transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+
+  /**
+   * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was notified before
+   * is unknown. Holds one connection. Returns what ends it.
+   */
+  listen(channel: string, onNotice: () => void): () => void;
 
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { identifier } from '../sql.js';
 import { captureBody, installCapture, triggerNames } from './capture.js';
 import { findTable, type Table } from './catalog.js';
 import type { Database, Statement } from './database.js';
+import { setNotify } from './notify.js';
 
 const folder = new URL('../../sql/', import.meta.url);
 
@@ -30,7 +31,10 @@ async function migrations(): Promise<Migration[]> {
  * Brings the schema to this code's version. Safe when several run at once: they wait for one another.
  * @throws SetupError when the schema is newer than the code.
  */
-export async function migrateSchema(db: Database, progress: Progress): Promise<void> {
+export async function migrateSchema(
+  db: Database,
+  { notify, progress }: { readonly notify: boolean; readonly progress: Progress },
+): Promise<void> {
   const known = await migrations();
   await oneAtATime(db, async (client) => {
     await client.query('create schema if not exists tidemark');
@@ -47,6 +51,7 @@ export async function migrateSchema(db: Database, progress: Progress): Promise<v
         migration.file,
       ]);
     }
+    if (await setNotify(client, notify)) progress(notify ? 'adding notifications' : 'removing notifications');
   });
 }
 
@@ -57,8 +62,8 @@ export async function migrateSchema(db: Database, progress: Progress): Promise<v
 export const foreignSql: string = `
   exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
   or exists (
-    select from tidemark.synced_table s
-    cross join lateral (select xid from tidemark.change where table_id = s.id order by xid desc limit 1) last
+    select from (select id from tidemark.synced_table union all select 0) logged
+    cross join lateral (select xid from tidemark.change where table_id = logged.id order by xid desc limit 1) last
     where last.xid >= pg_snapshot_xmax(pg_current_snapshot())
   )`;
 

@@ -6,17 +6,20 @@ import type { Forward } from '../sync/forward.js';
 import type { Push } from '../sync/push.js';
 import { type BodyLimits, defaultLimits } from './body.js';
 import { type Answer, type Exchange, type Incoming, respond } from './exchange.js';
-import { type Authenticate, handlePull, handlePush, type Pull } from './sync.js';
+import type { Authenticate } from './identify.js';
+import type { PokeStreams } from './poke-streams.js';
+import { handlePull, handlePush, type Pull } from './sync.js';
 
 export interface AppOptions<User extends UserContext> {
   readonly pull: Pull<User>;
   /** Applies pushes here, or forwards them to the application's mutate endpoint. */
   readonly push: Push<User> | { readonly forward: Forward };
   readonly authenticate: Authenticate<User>;
-  /** Rejects while the server cannot do its work. */
-  readonly ready: () => Promise<void>;
+  readonly pokes: PokeStreams<User>;
+  /** Rejects while the server cannot do its work; answers how it stands. */
+  readonly ready: () => Promise<object>;
   readonly log: Logger;
-  /** Where `/pull` and `/push` are. Default `/sync`. */
+  /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
   readonly basePath?: string;
   readonly limits?: Partial<BodyLimits>;
 }
@@ -28,11 +31,9 @@ export interface App {
 
 type Handler = (exchange: Exchange) => Promise<Answer>;
 
-const OK = '{"status":"ok"}';
-
 /** The route table. */
 export function createApp<User extends UserContext>(options: AppOptions<User>): App {
-  const { authenticate, pull, push, ready, log, basePath = '/sync' } = options;
+  const { authenticate, pull, push, pokes, ready, log, basePath = '/sync' } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const app = new Hono();
 
@@ -44,11 +45,11 @@ export function createApp<User extends UserContext>(options: AppOptions<User>): 
   };
   route(['POST'], `${basePath}/pull`, (exchange) => handlePull(exchange, authenticate, pull, limits.pull));
   route(['POST'], `${basePath}/push`, (exchange) => handlePush(exchange, authenticate, push, limits.push));
-  route(['GET', 'HEAD'], '/healthz', async () => OK);
-  route(['GET', 'HEAD'], '/readyz', async () => {
-    await ready().catch(refuseService);
-    return OK;
-  });
+  route(['GET'], `${basePath}/poke`, (exchange) => pokes.open(exchange, authenticate));
+  route(['GET', 'HEAD'], '/healthz', async () => '{"status":"ok"}');
+  route(['GET', 'HEAD'], '/readyz', async () =>
+    JSON.stringify({ status: 'ok', ...(await ready().catch(refuseService)) }),
+  );
   app.notFound((c) => respond(incoming(c), log, refusePath));
   app.onError((error, c) =>
     respond(incoming(c), log, () => {

@@ -2,7 +2,7 @@ import type { Problem } from '../errors.js';
 import { describeError, type Logger, withFields } from '../log.js';
 import { problemBody, toProblem } from './problem.js';
 import { type RequestID, requestIDOf } from './request-id.js';
-import { type StreamEnd, toBody } from './stream.js';
+import { type StreamEnd, type StreamOptions, toBody } from './stream.js';
 
 /** One request on its way to its response. */
 export interface Exchange {
@@ -12,8 +12,14 @@ export interface Exchange {
   readonly log: Logger;
 }
 
-/** JSON text, whole or in pieces. It is answered with status 200; everything else is thrown. */
-export type Answer = string | AsyncIterable<Uint8Array>;
+/** JSON text, whole or in pieces, or an event stream. It is answered with status 200; everything else is thrown. */
+export type Answer = string | AsyncIterable<Uint8Array> | EventStream;
+
+/** Server-sent events. */
+export interface EventStream {
+  /** The response's body; called once. */
+  open(options: StreamOptions): ReadableStream<Uint8Array>;
+}
 
 /** A request as the router passes it on. */
 export interface Incoming {
@@ -39,18 +45,17 @@ export async function respond(
   };
   try {
     const answer = await handler({ request, requestID, log: requestLog });
-    if (typeof answer !== 'string') {
-      const onEnd = (end: StreamEnd) => {
-        if (end.outcome === 'failed') {
-          requestLog.error({ error: describeError(end.error) }, 'A response broke off');
-        }
-        logEnd(200, { outcome: end.outcome });
-      };
-      const body = await toBody(answer, { onEnd, breakOff: () => destroyConnection(env) });
-      return new Response(body, { headers: headersOf(requestID) });
+    if (typeof answer === 'string') {
+      logEnd(200);
+      return new Response(answer, { headers: headersOf(requestID) });
     }
-    logEnd(200);
-    return new Response(answer, { headers: headersOf(requestID) });
+    const onEnd = (end: StreamEnd) => {
+      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response broke off');
+      logEnd(200, { outcome: end.outcome });
+    };
+    const options = { onEnd, breakOff: () => destroyConnection(env) };
+    if ('open' in answer) return new Response(answer.open(options), { headers: eventHeadersOf(requestID) });
+    return new Response(await toBody(answer, options), { headers: headersOf(requestID) });
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(requestLog, problem);
@@ -69,6 +74,16 @@ function headersOf(requestID: RequestID): Record<string, string> {
     'Content-Type': 'application/json',
     'Cache-Control': 'private, no-store',
     'X-Request-ID': requestID.value,
+  };
+}
+
+/** Proxies are asked to pass events on one by one, as they are. */
+function eventHeadersOf(requestID: RequestID): Record<string, string> {
+  return {
+    ...headersOf(requestID),
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'private, no-store, no-transform',
+    'X-Accel-Buffering': 'no',
   };
 }
 

@@ -3,6 +3,8 @@ export type StreamEnd =
   | { readonly outcome: 'complete' }
   /** The client went away. */
   | { readonly outcome: 'cancelled' }
+  /** The client read too slowly. */
+  | { readonly outcome: 'dropped' }
   | { readonly outcome: 'failed'; readonly error: unknown };
 
 export interface StreamOptions {

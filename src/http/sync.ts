@@ -1,5 +1,3 @@
-import { Problem } from '../errors.js';
-import { isStorableText } from '../protocol/fields.js';
 import { parseJSON } from '../protocol/json.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
@@ -10,18 +8,13 @@ import type { Forward } from '../sync/forward.js';
 import type { Push } from '../sync/push.js';
 import { decodeText, readBody } from './body.js';
 import type { Answer, Exchange } from './exchange.js';
+import { type Authenticate, identify } from './identify.js';
 
 /** Answers a pull: one of the protocol's refusals, or the JSON text of the OK response. */
 export type Pull<Context extends UserContext> = (
   request: PullRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | Answer>;
-
-/**
- * Says who sends a request, or null when nobody is known. It must leave the body alone.
- * A Problem that it throws is the answer; anything else is an internal error.
- */
-export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
 
 /** The pull endpoint. `limit` is in bytes. */
 export async function handlePull<Context extends UserContext>(
@@ -58,23 +51,4 @@ export async function handlePush<Context extends UserContext>(
           log: exchange.log,
         });
   return refusal === null ? '{}' : JSON.stringify(refusal);
-}
-
-async function identify<Context extends UserContext>(
-  { request, requestID, log }: Exchange,
-  authenticate: Authenticate<Context>,
-): Promise<Caller<Context>> {
-  const context = await authenticate(request);
-  if (context === null) {
-    throw new Problem('unauthenticated', 'The request carries no valid authorization', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
-  }
-  if (request.bodyUsed) throw new TypeError('authenticate, or a middleware before it, has read the body');
-  const { userID } = context;
-  // Two users must never become one on their way into the database.
-  if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
-    throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
-  }
-  return { context, requestID: requestID.value, log };
 }

@@ -6,6 +6,8 @@ import { SetupError } from '../errors.js';
 export interface UserContext {
   /** Owns the client groups that it pushes first. Not empty. */
   readonly userID: string;
+  /** When the authorization ends, and with it the stream of pokes. Default: never. */
+  readonly expiresAt?: Date;
 }
 
 /** What a mutator's function is called with. */

@@ -1,11 +1,9 @@
 /** The statements that yield a header and a patch in one snapshot, as COPY text. */
 import type { Snapshot } from '../protocol/snapshot.js';
-import { identifier } from '../sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
-import type { Stand } from '../view/rewrite.js';
-import { render, type Template } from '../view/syntax.js';
-import { type SyncedTable, stateQueries, states } from './states.js';
+import { rowsOf, sidesOf } from './sides.js';
+import { type SyncedTable, stateQueries } from './states.js';
 
 /**
  * COPY in this format leaves JSON as it is: neither quote nor delimiter can occur in it. Each op is preceded by a comma.
@@ -22,7 +20,7 @@ ${ops.map((op) => `union all\n${op}`).join('\n')}
 
 /** Header and every row of every view. */
 export function fullPatch(header: string, views: readonly BoundView[]): string {
-  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rows(view, view.now, literals)}) a`);
+  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) a`);
   return copyOut(header, [], puts);
 }
 
@@ -61,35 +59,20 @@ interface Delta {
 
 /** @param ids the change-log IDs, by OID, of the tables that have changed */
 function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<number, number>): Delta | undefined {
-  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
-  if (changed.every((id) => id === undefined)) return undefined;
+  const sides = sidesOf(view, literals, ids);
+  if (!sides) return undefined;
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
   const pairs = `tidemark_pairs_${index}`;
-  const standing = (stands: Stand[], focus?: number) => rows(view, view.standing(stands, focus), literals);
-  const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  const queries = (was: string, is: string) => [
-    `${before} as materialized (${was})`,
-    `${after} as materialized (${is})`,
-    `${pairs} as materialized (${paired(view, before, after)})`,
-  ];
   const put = `select ${putOp} from ${pairs} a where a.is_after and (a.other is null or a.other <> a.value)`;
   const del = `select ${delOp} from ${pairs} b where not b.is_after and b.other is null`;
-
-  if (view.strategy === 'compare') {
-    return { queries: queries(standing(asof), rows(view, view.now, literals)), ops: [put, del] };
-  }
-
-  const focuses = changed.flatMap((id, focus) => (id === undefined ? [] : [{ id, focus }]));
-  const now = asof.map((): Stand => 'now');
-  const affected = (stand: (id: number) => string, others: Stand[]) =>
-    distinctByKey(
-      view,
-      focuses.map(({ id, focus }) => standing(others.with(focus, stand(id)), focus)),
-    );
   return {
-    queries: queries(affected(states.minus, asof), affected(states.plus, now)),
-    ops: [put, `${del} and not ${inViewNow(view, literals)}`],
+    queries: [
+      `${before} as materialized (${sides.before})`,
+      `${after} as materialized (${sides.after})`,
+      `${pairs} as materialized (${paired(view, before, after)})`,
+    ],
+    ops: [put, `${del} and not ${sides.isThere}`],
   };
 }
 
@@ -102,24 +85,4 @@ function paired(view: CompiledView, before: string, after: string): string {
   return `select ${row}, is_after, case when is_after then lag(value) over pair else lead(value) over pair end as other
 from (select ${row}, false as is_after from ${before} union all select ${row}, true from ${after}) r
 window pair as (partition by key collate "C" order by is_after)`;
-}
-
-/**
- * A row that lost one reason to be in the view may have another. OFFSET 0 has it looked up key by key, not joined.
- * Keys that Postgres calls equal can differ for the client: 1 and 1.0, or letters of a case-insensitive collation.
- */
-function inViewNow(view: CompiledView, literals: readonly string[]): string {
-  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
-  return `exists (select from (\n${render(view.now, literals)}\n) v where ${sameKey} and ${view.keySql} = b.key offset 0)`;
-}
-
-/** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */
-function rows(view: CompiledView, query: Template, literals: readonly string[]): string {
-  const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as k${i + 1}`);
-  return `select ${keys.join(', ')}, ${view.keySql} as key, ${view.valueSql} as value from (\n${render(query, literals)}\n) v`;
-}
-
-function distinctByKey(view: CompiledView, queries: readonly string[]): string {
-  const keys = view.keyColumns.map((_, i) => `k${i + 1}`);
-  return `select distinct on (key) ${keys.join(', ')}, key, value from (\n${queries.join('\nunion all\n')}\n) r`;
 }

@@ -1,5 +1,6 @@
 /** Keeps the change log from growing for ever. */
 import type { Database } from '../db/database.js';
+import { mutationsID } from './client-groups.js';
 
 const insertTick =
   'insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
@@ -18,7 +19,7 @@ const raiseHorizon = `
 const deleteBatch = `
   delete from tidemark.change where ctid = any (array(
     select ctid from tidemark.change
-    where table_id = any (array(select id from tidemark.synced_table)) and xid < (select horizon from tidemark.meta)
+    where table_id = any (array(select id from tidemark.synced_table) || ${mutationsID}) and xid < (select horizon from tidemark.meta)
     limit $1
   ))
   returning 1`;

@@ -21,10 +21,39 @@ export const states = {
   minus: (id: number): string => `tidemark_minus_${id}`,
   /** The whole table as of the snapshot. */
   asof: (id: number): string => `tidemark_asof_${id}`,
+  /** Every row of the changed keys that there has been since the snapshot, today's included. */
+  touched: (id: number): string => `tidemark_touched_${id}`,
+  /** The whole table with every row that there has been since the snapshot. */
+  ever: (id: number): string => `tidemark_ever_${id}`,
 };
 
 /**
- * The WITH queries of one table. Those that no query names cost nothing.
+ * The WITH queries of one table for `touched` and `ever`. A log row that leaves its row as it was is passed over.
+ *
+ * @param rows how many log rows there are about, as the header counts them
+ */
+export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
+  const images = `tidemark_images_${table.id}`;
+  const relation = identifier(table.schema, table.name);
+  const keys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
+  return [
+    `${images} as materialized (
+      select key, old from ${unseenRows(table, snapshot, rows)}
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    )`,
+    `${states.touched(table.id)} as materialized (
+      ${imageRows(table, images)}
+      union all
+      select t.* from (select distinct ${keys.join(', ')} from ${images}) c join ${relation} t on ${sameKey(table, 't')}
+    )`,
+    `${states.ever(table.id)} as not materialized (
+      select t.* from ${relation} t union all select m.* from ${states.touched(table.id)} m where true
+    )`,
+  ];
+}
+
+/**
+ * The WITH queries of one table for the other states. Those that no query names cost nothing.
  *
  * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the changes
  * of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the last remain.
@@ -33,14 +62,10 @@ export const states = {
  * @param rows how many log rows there are about, as the header counts them
  */
 export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
-  const unseen = rows < countedRows ? 'unseen' : 'many_unseen';
-  const { lows, highs } = unseenRanges(snapshot);
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
   const relation = identifier(table.schema, table.name);
   const columns = table.columns.map((column) => `u.${identifier(column)}`).join(', ');
-  const sameKey = (alias: string) =>
-    table.primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
   return [
     `${states.changed(table.id)} as materialized (
       select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
@@ -48,7 +73,7 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
         select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
         from (
           select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
-          from tidemark.${unseen}(${table.id}, '${lows}', '${highs}')
+          from ${unseenRows(table, snapshot, rows)}
           cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
           where key is not null and e.hash is not null
         ) images
@@ -58,14 +83,10 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
       order by ${keys.join(', ')}, balance desc
     )`,
     `${states.plus(table.id)} as not materialized (
-      select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey('t')}
+      select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey(table, 't')}
     )`,
     `${states.minus(table.id)} as materialized (
-      select ${imageColumns(table)}
-      from (
-        select (image.r).*
-        from (select old::${relation} as r from ${states.changed(table.id)} where old is not null offset 0) image
-      ) i
+      ${imageRows(table, states.changed(table.id))}
     )`,
     // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first.
     `${states.asof(table.id)} as not materialized (
@@ -75,10 +96,30 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
         union all
         select m.*, true from ${states.minus(table.id)} m where true
       ) u
-      left join ${states.changed(table.id)} c on ${sameKey('u')}
+      left join ${states.changed(table.id)} c on ${sameKey(table, 'u')}
       where u.tidemark_minus or c.k1 is null
     )`,
   ];
+}
+
+/** The table's log rows that the snapshot has not seen. */
+function unseenRows(table: SyncedTable, snapshot: Snapshot, rows: number): string {
+  const { lows, highs } = unseenRanges(snapshot);
+  return `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${table.id}, '${lows}', '${highs}')`;
+}
+
+function sameKey({ primaryKey }: Table, alias: string): string {
+  return primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
+}
+
+/** The rows whose images stand in the column "old" of a WITH query. */
+function imageRows(table: Table, images: string): string {
+  const relation = identifier(table.schema, table.name);
+  return `select ${imageColumns(table)}
+      from (
+        select (image.r).*
+        from (select old::${relation} as r from ${images} where old is not null offset 0) image
+      ) i`;
 }
 
 /** An image has no values for columns that are generated when read. */

@@ -36,6 +36,11 @@ export class CurrentInstallation<Context> {
     }
   }
 
+  /** The shape of all tables that any view has read: while it is the same, so is what `bind` answers. */
+  async shape(): Promise<string> {
+    return (await this.#current()).shape;
+  }
+
   /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */
   #follow(tables: readonly Table[]): void {
     const added = tables.filter((table) => !this.#tables.has(table.oid));

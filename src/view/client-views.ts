@@ -7,7 +7,7 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
 
-/** A view with one user's parameters, as SQL literals. */
+/** A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape is the same. */
 export interface BoundView {
   readonly view: CompiledView;
   readonly text: string;
@@ -64,9 +64,9 @@ export class ClientViews<Context> {
   async #compile(name: string, view: View<Context>, { text, values }: SqlQuery): Promise<Prepared> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text);
-      const columns = await this.#db.describe(text, values.length);
+      const description = await this.#db.describe(text, values.length);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      return { analysis, view: compileView(naming, text, analysis, columns) };
+      return { analysis, view: compileView(naming, text, analysis, description) };
     });
   }
 }

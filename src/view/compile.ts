@@ -1,5 +1,5 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
-import type { ResultColumn } from '../db/database.js';
+import type { QueryDescription, ResultColumn } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
@@ -12,6 +12,8 @@ export interface CompiledView {
   readonly strategy: Strategy;
   readonly prefix: string;
   readonly keyColumns: readonly string[];
+  /** The types of the query's parameters, as SQL names them. */
+  readonly parameterTypes: readonly string[];
   /** SQL expressions over a row `v` of the query. */
   readonly keySql: string;
   readonly valueSql: string;
@@ -33,7 +35,7 @@ export function compileView(
   naming: ViewNaming,
   text: string,
   analysis: Analysis,
-  columns: readonly ResultColumn[],
+  { columns, parameterTypes }: QueryDescription,
 ): CompiledView {
   checkColumns(columns, naming.key);
   const select = breakTies(analysis.select, naming.key);
@@ -43,6 +45,7 @@ export function compileView(
     strategy: analysis.strategy,
     prefix: naming.prefix,
     keyColumns: naming.key,
+    parameterTypes,
     keySql: keySql(naming),
     valueSql: valueSql(columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),

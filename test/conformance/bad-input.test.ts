@@ -130,7 +130,7 @@ test.each([
   '/sync/',
   '/sync/pull/',
   '/sync/Pull',
-  '/sync/poke',
+  '/sync/pokes',
   '/sync/__proto__',
   '/sync/pull%00',
   '/..%2f',

@@ -47,6 +47,7 @@ describe('routes', () => {
     const { send } = setUp({
       ready: async () => {
         if (cause) throw cause;
+        return {};
       },
     });
     for (const path of ['/healthz', '/readyz']) {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { type AppOptions, createApp } from '../../src/http/app.js';
+import { PokeStreams } from '../../src/http/poke-streams.js';
 import type { UserContext } from '../../src/registry/mutators.js';
 import { memoryLog } from '../log.js';
 
@@ -19,7 +20,8 @@ export function setUp(options: Partial<AppOptions<UserContext>> = {}) {
     pull: async () => '{"cookie":1}',
     push: async () => null,
     authenticate: (request) => (request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null),
-    ready: async () => {},
+    pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
+    ready: async () => ({}),
     log,
     ...options,
   });

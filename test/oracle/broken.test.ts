@@ -42,10 +42,11 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'store/states.ts',
-        find: `tidemark.\${unseen}(\${table.id}, '\${lows}', '\${highs}')`,
+        find: `\${unseenRows(table, snapshot, rows)}\n          cross join lateral`,
         replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
           select coalesce(max(c.seq), 0) from tidemark.change c
-          where pg_visible_in_snapshot(c.xid, '\${snapshot.xmin}:\${snapshot.xmax}:\${snapshot.xip.join()}'))) c`,
+          where pg_visible_in_snapshot(c.xid, '\${snapshot.xmin}:\${snapshot.xmax}:\${snapshot.xip.join()}'))) c
+          cross join lateral`,
       },
     ],
   },

@@ -37,7 +37,13 @@ export async function write({ client, random, gate, counts, isOver, pauseMs, hol
   }
 }
 
-async function runTransaction(client: Client, random: Random, counts: WorkloadCounts, holdMs = 0): Promise<void> {
+/** One random transaction, committed or not. */
+export async function runTransaction(
+  client: Client,
+  random: Random,
+  counts: WorkloadCounts,
+  holdMs = 0,
+): Promise<void> {
   const truncates = random.chance(0.008);
   const rollsBack = random.chance(0.08);
   const statements = randomTransaction(random);

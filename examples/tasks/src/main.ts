@@ -42,7 +42,7 @@ async function start(): Promise<void> {
       await database.stop();
     };
     try {
-      const { url } = await listen({ fetch: sync.fetch, close }, { log, ...address });
+      const { url } = await listen({ ...sync, close }, { log, ...address });
       console.log(banner(url, database));
     } catch (error) {
       await sync.close();

@@ -1,0 +1,35 @@
+import { Problem } from '../errors.js';
+import { isStorableText } from '../protocol/fields.js';
+import type { UserContext } from '../registry/mutators.js';
+import type { Caller } from '../sync/caller.js';
+import type { Exchange } from './exchange.js';
+
+/**
+ * Says who sends a request, or null when nobody is known. It must leave the body alone.
+ * A Problem that it throws is the answer; anything else is an internal error.
+ */
+export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
+
+/**
+ * Who makes a request.
+ * @throws Problem `unauthenticated`
+ */
+export async function identify<Context extends UserContext>(
+  { request, requestID, log }: Exchange,
+  authenticate: Authenticate<Context>,
+): Promise<Caller<Context>> {
+  const context = await authenticate(request);
+  if (context === null) {
+    throw new Problem('unauthenticated', 'The request carries no valid authorization', {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
+  }
+  if (request.bodyUsed) throw new TypeError('authenticate, or a middleware before it, has read the body');
+  const { userID, expiresAt } = context;
+  // Two users must never become one on their way into the database.
+  if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
+    throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
+  }
+  if (expiresAt !== undefined && !(expiresAt instanceof Date)) throw new TypeError('expiresAt must be a Date');
+  return { context, requestID: requestID.value, log };
+}

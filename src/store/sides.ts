@@ -1,0 +1,72 @@
+/** A view's rows before and after changes of its tables, as queries over the tables' states. */
+import { identifier } from '../sql.js';
+import type { CompiledView } from '../view/compile.js';
+import type { Stand } from '../view/rewrite.js';
+import { render, type Template } from '../view/syntax.js';
+import { states } from './states.js';
+
+/** The queries yield native key columns `k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`. */
+export interface Sides {
+  /** Of an incremental view, the rows that may have left it or changed; of another, all rows as of the snapshot. */
+  readonly before: string;
+  /** Of an incremental view, the rows that may have come or changed; of another, all rows now. */
+  readonly after: string;
+  /** Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has come. */
+  readonly wasThere: string;
+  /** Of an incremental view, that it has the row's key all the same: for another reason than the one that has gone. */
+  readonly isThere: string;
+}
+
+/**
+ * Undefined when none of the view's tables has changed.
+ * @param values SQL expressions for the query's parameters
+ * @param ids the change-log IDs, by OID, of the tables that have changed
+ */
+export function sidesOf(
+  view: CompiledView,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+): Sides | undefined {
+  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+  if (changed.every((id) => id === undefined)) return undefined;
+  const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
+  if (view.strategy === 'compare') {
+    const before = rowsOf(view, view.standing(asof), values);
+    return { before, after: rowsOf(view, view.now, values), wasThere: 'false', isThere: 'false' };
+  }
+  const now = asof.map((): Stand => 'now');
+  const affected = (stand: (id: number) => string, others: Stand[]) => {
+    const focused = changed.flatMap((id, focus) =>
+      id === undefined ? [] : [rowsOf(view, view.standing(others.with(focus, stand(id)), focus), values)],
+    );
+    return distinctByKey(view, focused);
+  };
+  return {
+    before: affected(states.minus, asof),
+    after: affected(states.plus, now),
+    wasThere: isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
+    isThere: isIn(view, view.now, values),
+  };
+}
+
+/**
+ * OFFSET 0 has the row looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1 and 1.0, or
+ * letters of a case-insensitive collation.
+ */
+function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
+  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
+  return `exists (
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql} = b.key and ${also} offset 0
+  )`;
+}
+
+/** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */
+export function rowsOf(view: CompiledView, query: Template, values: readonly string[]): string {
+  const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as k${i + 1}`);
+  return `select ${keys.join(', ')}, ${view.keySql} as key, ${view.valueSql} as value from (\n${render(query, values)}\n) v`;
+}
+
+function distinctByKey(view: CompiledView, queries: readonly string[]): string {
+  const keys = view.keyColumns.map((_, i) => `k${i + 1}`);
+  return `select distinct on (key) ${keys.join(', ')}, key, value from (\n${queries.join('\nunion all\n')}\n) r`;
+}

@@ -1,0 +1,86 @@
+/** What has been committed since a snapshot, in one cheap question. */
+import type { Database } from '../db/database.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import { mutationsID } from './client-groups.js';
+
+export interface TailChange {
+  /** The table's ID in the change log. */
+  readonly table: number;
+  /** Its log rows, at most `tailedRows`. */
+  readonly rows: number;
+  /** The one transaction that they are of; null when there are several, or more rows than were counted. */
+  readonly xid: string | null;
+  readonly truncated: boolean;
+}
+
+export interface TailBatch {
+  readonly snapshot: string;
+  readonly changes: readonly TailChange[];
+  /** How many mutations were applied, at most `tailedRows`. */
+  readonly mutations: number;
+  /** The client groups that they are of, each with its user. */
+  readonly groups: readonly (readonly [clientGroupID: string, userID: string])[];
+}
+
+/** So many log rows are looked at for a table: where there are more, nobody asks whom they concern. */
+export const tailedRows = 1000;
+
+/** The ranges of transactions are read off the index in its order, as the header's are. */
+const tailSql = `
+with unseen (low, high) as materialized (
+  select * from unnest((select $1::xid8[]), (select $2::xid8[]))
+), mutation (client_group_id) as materialized (
+  select key[1] from unseen
+  cross join lateral (
+    select key from tidemark.change where table_id = ${mutationsID} and xid between low and high
+    order by xid limit ${tailedRows}
+  ) changes
+  limit ${tailedRows}
+)
+select json_build_object(
+  'snapshot', case
+    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
+    else s::text
+  end,
+  'changes', (
+    select coalesce(json_agg(json_build_object(
+      'table', t.id, 'rows', c.rows, 'truncated', c.truncated,
+      'xid', case when c.first = c.last and c.rows < ${tailedRows} then c.first end
+    )), '[]')
+    from unnest((select $3::integer[])) t (id)
+    cross join lateral (
+      select count(*) as rows, min(xid::text) as first, max(xid::text) as last,
+        coalesce(bool_or(key is null), false) as truncated
+      from (
+        select xid, key from unseen
+        cross join lateral (
+          select xid, key from tidemark.change where table_id = t.id and xid between low and high
+          order by xid limit ${tailedRows}
+        ) changes
+        limit ${tailedRows}
+      ) counted
+    ) c
+    where c.rows > 0
+  ),
+  'mutations', (select count(*) from mutation),
+  'groups', (
+    select coalesce(json_agg(distinct jsonb_build_array(g.id, g.user_id)), '[]')
+    from mutation join tidemark.client_group g on g.id = mutation.client_group_id
+  )
+)::text as line
+from pg_current_snapshot() s`;
+
+/**
+ * Reads what the snapshot has not seen; without one, only where the database stands.
+ * @param tables IDs, in the change log, of the tables that matter
+ */
+export async function readTail(
+  db: Database,
+  base: Snapshot | undefined,
+  tables: readonly number[],
+): Promise<TailBatch> {
+  const ranges = base && unseenRanges(base);
+  const values = [ranges?.lows ?? null, ranges?.highs ?? null, `{${tables.join()}}`];
+  const [row] = await db.query<{ line: string }>({ name: 'tidemark_tail', text: tailSql, values });
+  return JSON.parse(row!.line) as TailBatch;
+}

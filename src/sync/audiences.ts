@@ -1,0 +1,91 @@
+/** Who listens for pokes, by what they see. */
+import type { SyncedTable } from '../store/states.js';
+import type { BoundView } from '../view/client-views.js';
+import type { CompiledView } from '../view/compile.js';
+
+/** What a listener sees, and at which shape of the tables that was found out. */
+export interface Outlook {
+  readonly views: readonly BoundView[];
+  readonly tables: readonly SyncedTable[];
+  readonly shape: string;
+}
+
+/** Somebody who is to be told when their client view has changed. */
+export interface Listener {
+  readonly clientGroupID: string;
+  readonly userID: string;
+  outlook: Outlook;
+  /** What the listener sees now. */
+  look(): Promise<Outlook>;
+  /** Hints that there is something to pull. Must not throw. */
+  poke(): void;
+}
+
+/** All listeners with the same parameters of one view: the view has changed for each of them, or for none. */
+export interface Seat {
+  readonly literals: readonly string[];
+  readonly listeners: Set<Listener>;
+}
+
+/** All who see one view. */
+export interface Audience {
+  readonly view: CompiledView;
+  readonly seats: Map<string, Seat>;
+}
+
+/** The listeners of a server, sorted into audiences as they come and go. */
+export class Audiences {
+  readonly #listeners = new Set<Listener>();
+  readonly #audiences = new Map<CompiledView, Audience>();
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  listeners(): ReadonlySet<Listener> {
+    return this.#listeners;
+  }
+
+  all(): Iterable<Audience> {
+    return this.#audiences.values();
+  }
+
+  /** The tables that any listener's views read, each once. */
+  tables(): SyncedTable[] {
+    const tables = new Map<number, SyncedTable>();
+    for (const { outlook } of this.#listeners) for (const table of outlook.tables) tables.set(table.id, table);
+    return [...tables.values()];
+  }
+
+  add(listener: Listener): void {
+    this.#listeners.add(listener);
+    for (const { view, literals } of listener.outlook.views) {
+      const audience = this.#audiences.get(view) ?? { view, seats: new Map<string, Seat>() };
+      this.#audiences.set(view, audience);
+      const place = literals.join();
+      const seat = audience.seats.get(place) ?? { literals, listeners: new Set() };
+      audience.seats.set(place, seat);
+      seat.listeners.add(listener);
+    }
+  }
+
+  remove(listener: Listener): void {
+    if (!this.#listeners.delete(listener)) return;
+    for (const { view, literals } of listener.outlook.views) {
+      const audience = this.#audiences.get(view);
+      const place = literals.join();
+      const seat = audience?.seats.get(place);
+      seat?.listeners.delete(listener);
+      if (seat?.listeners.size === 0) audience!.seats.delete(place);
+      if (audience?.seats.size === 0) this.#audiences.delete(view);
+    }
+  }
+
+  /** Has a listener see something else from now on. */
+  move(listener: Listener, outlook: Outlook): void {
+    if (!this.#listeners.has(listener)) return;
+    this.remove(listener);
+    listener.outlook = outlook;
+    this.add(listener);
+  }
+}
