@@ -75,14 +75,14 @@ select json_build_object(
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
-    select json_agg(json_build_object(
+    select json_object_agg(place, json_build_object(
       'owner', (select user_id from tidemark.client_group where id = group_id),
       'clientKnown', client_id is null or exists (
         select from tidemark.client where id = client_id and client_group_id = group_id
       ),
       'lastMutationIDs', moved,
       'mutations', mutations
-    ) order by place)
+    ))
     from unnest((select $1::text[]), (select $4::boolean[]), (select $6::text[]))
       with ordinality member (group_id, same_group, client_id, place)
     cross join lateral (
@@ -144,6 +144,6 @@ export function headerQuery(input: HeaderInput): string {
 
 /** What the line of a header says to each member, in their order. */
 export function readHeaders(line: string): Header[] {
-  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: readonly MemberHeader[] };
-  return members.map((member) => ({ ...shared, ...member }));
+  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: Record<string, MemberHeader> };
+  return Object.values(members).map((member) => Object.assign(member, shared));
 }

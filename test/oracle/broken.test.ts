@@ -98,7 +98,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a shared header that takes one group for another',
     rules: [...ofMutations, 'lastMutationID', 'error'],
-    patches: [{ file: 'store/header.ts', find: 'order by place)', replace: 'order by place desc)' }],
+    patches: [{ file: 'store/header.ts', find: 'Object.values(members)', replace: 'Object.values(members).reverse()' }],
   },
   {
     name: 'a pull answered by a statement that began before it came',
