@@ -52,26 +52,29 @@ interface Part {
 
 /** A question in SQL: its seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
 function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap<number, number>): Part {
-  const name = `tidemark_seats_${index}`;
+  const all = `tidemark_seats_${index}`;
+  const near = `tidemark_near_${index}`;
   const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
   const rows = seats.map((literals, seat) => `(${[seat, ...typed(view, literals)].join(', ')})`);
-  const list = `${name} (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`;
+  // Whoever sees no row that was touched need not be looked at more closely.
+  const isNear = view.strategy === 'compare' ? 'true' : `exists (\n${touching(view, values, ids)}\n)`;
+  const queries = [
+    `${all} (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
+    `${near} as materialized (select * from ${all} tidemark_l where ${isNear})`,
+  ];
   const select = `select ${index} as question, seat from`;
-  if (mode === 'ever') {
-    const touched = touching(view, values, ids);
-    return { queries: [list], select: `${select} ${name} tidemark_l where exists (\n${touched}\n)` };
-  }
+  if (mode === 'ever') return { queries, select: `${select} ${near}` };
   const sides = sidesOf(view, values, ids)!;
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
-  const side = (query: string) =>
-    `as materialized (select tidemark_l.seat, r.* from ${name} tidemark_l cross join lateral (\n${query}\n) r)`;
+  const side = (name: string, query: string) =>
+    `${name} as materialized (select tidemark_l.seat, r.* from ${near} tidemark_l cross join lateral (\n${query}\n) r)`;
   const unlike = (one: string, other: string, same: string, elsewhere: string) =>
-    `select seat from ${one} b join ${name} tidemark_l using (seat)
+    `select seat from ${one} b join ${near} tidemark_l using (seat)
     where not exists (select from ${other} o where o.seat = b.seat and o.key = b.key${same}) and not ${elsewhere}`;
   return {
-    queries: [list, `${before} ${side(sides.before)}`, `${after} ${side(sides.after)}`],
+    queries: [...queries, side(before, sides.before), side(after, sides.after)],
     select: `${select} (
     ${unlike(after, before, ' and o.value = b.value', sides.wasThere)}
     union

@@ -1,6 +1,7 @@
 /** Whom to poke for what has been committed. Pure. */
 import type { Question } from '../store/affected.js';
 import { type TailBatch, type TailChange, tailedRows } from '../store/tail.js';
+import type { CompiledView } from '../view/compile.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
 export interface PokePlan {
@@ -10,12 +11,25 @@ export interface PokePlan {
   readonly questions: readonly { readonly question: Question; readonly seats: readonly Seat[] }[];
 }
 
-/** So many pairs of a seat and a changed row are looked at in one statement, some 50 ms. Beyond, the whole audience is poked. */
-export const affordedPairs = 20_000;
-/** So often is a view of the strategy compare read in one statement. */
-export const affordedComparisons = 50;
+/** How much is asked in one look, which is to take some 50 ms at most; beyond, an audience is poked without asking. */
+export const afforded = {
+  /** Seats times changed rows, where each is looked at for what it has gained and lost. */
+  net: 10_000,
+  /** Seats times changed rows, where it is only asked who sees any of them. */
+  ever: 200_000,
+  /** Seats whose whole view is read twice. */
+  compare: 50,
+} as const;
 
-/** @param ids the IDs in the change log, by OID, of the tables that views read */
+/** So many views are asked about in one look: where each user has a query of their own, there are as many views as users. */
+export const mostQuestions = 50;
+
+/**
+ * A change that another one takes back shows no difference in the end, and yet somebody may have pulled in between. So only a
+ * single transaction is judged by what it has changed; several, by what they have touched.
+ *
+ * @param ids the IDs in the change log, by OID, of the tables that views read
+ */
 export function planPokes(
   audiences: Iterable<Audience>,
   everybody: ReadonlySet<Listener>,
@@ -26,25 +40,31 @@ export function planPokes(
   const poked = new Set<Listener>(withMutations(everybody, batch));
   const changes = new Map(batch.changes.map((change) => [change.table, change]));
   const questions: PokePlan['questions'][number][] = [];
-  let pairs = 0;
-  let comparisons = 0;
+  const left: Record<keyof typeof afforded, number> = { ...afforded };
   for (const { view, seats } of audiences) {
     const changed = changesOf(view.occurrenceTables, ids, changes);
-    if (changed.length === 0) continue;
     const waiting = [...seats.values()].filter(({ listeners }) => ![...listeners].every((one) => poked.has(one)));
-    const mode = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid) ? 'net' : 'ever';
+    if (changed.length === 0 || waiting.length === 0) continue;
     const rows = changed.reduce((sum, change) => sum + change.rows, 0);
-    if (view.strategy === 'compare') comparisons += waiting.length;
-    else pairs += waiting.length * rows;
-    const isAfforded =
-      view.strategy === 'compare' ? mode === 'net' && comparisons <= affordedComparisons : pairs <= affordedPairs;
-    if (isAfforded && changed.every(({ truncated }) => !truncated)) {
-      questions.push({ question: { view, mode, seats: waiting.map(({ literals }) => literals) }, seats: waiting });
-    } else {
+    const cost = { net: waiting.length * rows, ever: waiting.length * rows, compare: waiting.length };
+    const way = waysFor(view, changed).find((candidate) => cost[candidate] <= left[candidate]);
+    if (way === undefined || questions.length === mostQuestions) {
       for (const { listeners } of waiting) for (const listener of listeners) poked.add(listener);
+    } else {
+      left[way] -= cost[way];
+      const mode = way === 'ever' ? 'ever' : 'net';
+      questions.push({ question: { view, mode, seats: waiting.map(({ literals }) => literals) }, seats: waiting });
     }
   }
-  return { poked, questions: questions.filter(({ seats }) => seats.length > 0) };
+  return { poked, questions };
+}
+
+/** The ways to ask about a view that are right after these changes, the most exact first. */
+function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): (keyof typeof afforded)[] {
+  if (changed.some(({ truncated }) => truncated)) return [];
+  const isOneTransaction = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid);
+  if (strategy === 'compare') return isOneTransaction ? ['compare'] : [];
+  return isOneTransaction ? ['net', 'ever'] : ['ever'];
 }
 
 function withMutations(listeners: ReadonlySet<Listener>, { groups }: TailBatch): Listener[] {

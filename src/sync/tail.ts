@@ -5,10 +5,11 @@ import type { PokeRequest } from '../protocol/poke.js';
 import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
 import { findAffected } from '../store/affected.js';
+import type { TableChanges } from '../store/patch-sql.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
 import type { CurrentInstallation } from './current-installation.js';
-import { planPokes } from './plan-pokes.js';
+import { type PokePlan, planPokes } from './plan-pokes.js';
 
 export interface TailOptions<Context> {
   readonly database: Database;
@@ -155,21 +156,29 @@ export class Tail<Context extends UserContext> {
     if (questions.length === 0) return;
     const rows = new Map(batch.changes.map((change) => [change.table, change.rows]));
     const changes = tables.flatMap((table) => (rows.has(table.id) ? [{ table, rows: rows.get(table.id)! }] : []));
-    try {
-      const affected = await findAffected(
-        this.#options.database,
-        questions.map(({ question }) => question),
-        changes,
-        base,
-      );
-      for (const { question, seat } of affected) this.#poke(questions[question]!.seats[seat]!.listeners);
-    } catch (error) {
-      this.#options.log.warn(
-        { error: describeError(error) },
-        'Whom a change concerns could not be found; all are poked',
-      );
-      for (const { seats } of questions) for (const seat of seats) this.#poke(seat.listeners);
-    }
+    const concerned = await this.#ask(questions, changes, base);
+    this.#poke([...concerned].filter((listener) => !poked.has(listener)));
+  }
+
+  /** The listeners that changes concern; all who were asked about, when that cannot be found out. */
+  async #ask(
+    questions: PokePlan['questions'],
+    changes: readonly TableChanges[],
+    base: Snapshot,
+  ): Promise<Set<Listener>> {
+    const seats = await findAffected(
+      this.#options.database,
+      questions.map(({ question }) => question),
+      changes,
+      base,
+    ).then(
+      (affected) => affected.map(({ question, seat }) => questions[question]!.seats[seat]!),
+      (error: unknown) => {
+        this.#options.log.warn({ error: describeError(error) }, 'Whom a change concerns is not known; all are poked');
+        return questions.flatMap((question) => question.seats);
+      },
+    );
+    return new Set(seats.flatMap(({ listeners }) => [...listeners]));
   }
 
   /** Brings what listeners see up to the tables' present shape, and pokes those for whom it has changed. */

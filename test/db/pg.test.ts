@@ -27,6 +27,21 @@ const running = async (pattern: string) =>
   (await database.pool.query("select from pg_stat_activity where state = 'active' and query like $1", [pattern]))
     .rowCount;
 
+test('a query is described without being run', async () => {
+  const text = 'select $1::uuid as id, $2 || n as name from generate_series(1, $3 / 0) n where n = any ($4) -- end';
+  expect(await db.describe(text, 4)).toEqual({
+    columns: [
+      { name: 'id', typeOID: 2950 },
+      { name: 'name', typeOID: 25 },
+    ],
+    parameterTypes: ['uuid', 'text', 'integer', 'integer[]'],
+  });
+  // Nothing of it is left on the connection.
+  for (let i = 0; i < 8; i++) await db.describe(text, 4);
+  await expect(db.describe('select $1', 1)).resolves.toMatchObject({ parameterTypes: ['text'] });
+  await expect(db.describe('select nothing', 0)).rejects.toThrow('nothing');
+});
+
 describe('query', () => {
   test('a plan that no longer fits is made anew', async () => {
     await database.pool.query('create table changing (a int); insert into changing values (1)');
