@@ -27,41 +27,55 @@ const silenceMs = 40_000;
  */
 export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOptions = {}): () => void {
   const page = globalThis.document;
-  const pull = () => void rep.pull({ now: true });
+  const pullNow = () => pull(rep, { now: true });
   let turn = new AbortController();
 
-  const start = async ({ signal }: AbortController) => {
+  const listen = async ({ signal }: AbortController) => {
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
-    const name = `tidemark/${clientGroupID}`;
-    const tabs = new BroadcastChannel(name);
-    tabs.onmessage = pull;
-    signal.onabort = () => tabs.close();
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const listen = () =>
-      stayConnected(rep, `${url}?${query}`, signal, () => {
-        pull();
-        tabs.postMessage(null);
-      });
+    const stay = (onPoke: () => void) => stayConnected(rep, `${url}?${query}`, signal, onPoke);
     // Only secure contexts have locks; elsewhere each tab listens for itself.
     const locks = globalThis.navigator?.locks;
-    await (locks ? locks.request(name, { signal }, listen).catch(() => {}) : listen());
+    if (!locks) return stay(pullNow);
+    const name = `tidemark/${clientGroupID}`;
+    const tabs = new BroadcastChannel(name);
+    tabs.onmessage = pullNow;
+    signal.onabort = () => tabs.close();
+    return locks.request(name, { signal }, () =>
+      stay(() => {
+        pullNow();
+        tabs.postMessage(null);
+      }),
+    );
   };
-  const restart = () => {
+  const start = () => {
     turn.abort();
     if (page?.hidden) return;
     turn = new AbortController();
-    start(turn);
-    pull();
+    // Stopped while it waited for the lock, or the client does not open.
+    listen(turn).catch(() => {});
+  };
+  const restart = () => {
+    start();
+    if (!page?.hidden) pullNow();
   };
   page?.addEventListener('visibilitychange', restart);
   globalThis.addEventListener?.('online', restart);
-  if (!page?.hidden) start(turn);
+  start();
   return () => {
     turn.abort();
     page?.removeEventListener('visibilitychange', restart);
     globalThis.removeEventListener?.('online', restart);
   };
+}
+
+async function pull(rep: PokeTarget, options?: { readonly now: boolean }): Promise<void> {
+  try {
+    await rep.pull(options);
+  } catch {
+    // It has been closed.
+  }
 }
 
 async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, onPoke: () => void): Promise<void> {
@@ -95,20 +109,28 @@ async function readPokes(
   signal: AbortSignal,
   { onPoke, onRetry }: Events,
 ): Promise<void> {
-  const silent = new AbortController();
-  let alarm = setTimeout(() => silent.abort(), silenceMs);
+  const attempt = new AbortController();
+  let alarm: ReturnType<typeof setTimeout> | undefined;
+  const expectMore = () => {
+    clearTimeout(alarm);
+    alarm = setTimeout(() => attempt.abort(), silenceMs);
+  };
+  expectMore();
   try {
     const headers = { Authorization: rep.auth };
-    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, silent.signal]), cache: 'no-store' });
-    if (response.status === 401) rep.pull();
-    if (!response.ok || !response.body) throw new Error(`${response.status}`);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const response = await fetch(url, {
+      headers,
+      signal: AbortSignal.any([signal, attempt.signal]),
+      cache: 'no-store',
+    });
+    if (response.status === 401) pull(rep);
+    if (!response.ok) throw new Error(`${response.status}`);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      clearTimeout(alarm);
-      alarm = setTimeout(() => silent.abort(), silenceMs);
+      expectMore();
       const lines = (rest + value).split('\n');
       rest = lines.pop()!;
       for (const line of lines) {
@@ -118,15 +140,19 @@ async function readPokes(
     }
   } finally {
     clearTimeout(alarm);
+    attempt.abort();
   }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
   });
 }
