@@ -12,6 +12,7 @@ const alias = {
 
 const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
 const clientTests = 'test/conformance/client/**/*.test.ts';
+const browserTests = 'test/browser/**/*.test.ts';
 
 /**
  * The sync client checks less of what it receives in production, so its tests run both ways. They mostly wait for the client's
@@ -30,16 +31,31 @@ const clientProject = (mode: 'production' | 'development') => ({
   },
 });
 
+/** The example as it is delivered, in a real browser, which gets the machine for itself. */
+const browserProject = {
+  test: {
+    name: 'browser',
+    include: [browserTests],
+    globalSetup: ['test/browser/setup.ts'],
+    maxWorkers: 1,
+    sequence: { groupOrder: 2 },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000, interval: 50 } },
+  },
+};
+
 export default defineConfig({
   test: {
     globalSetup: ['test/cluster.ts'],
     projects: [
       {
         resolve: { alias },
-        test: { name: 'server', include: ['test/**/*.test.ts'], exclude: [clientTests], ...timeouts },
+        test: { name: 'server', include: ['test/**/*.test.ts'], exclude: [clientTests, browserTests], ...timeouts },
       },
       clientProject('production'),
       clientProject('development'),
+      browserProject,
     ],
   },
 });

@@ -27,7 +27,7 @@ const silenceMs = 40_000;
  */
 export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOptions = {}): () => void {
   const page = globalThis.document;
-  const pullNow = () => pull(rep, { now: true });
+  const pull = () => forget(rep.pull({ now: true }));
   let turn = new AbortController();
 
   const listen = async ({ signal }: AbortController) => {
@@ -37,14 +37,14 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
     const stay = (onPoke: () => void) => stayConnected(rep, `${url}?${query}`, signal, onPoke);
     // Only secure contexts have locks; elsewhere each tab listens for itself.
     const locks = globalThis.navigator?.locks;
-    if (!locks) return stay(pullNow);
+    if (!locks) return stay(pull);
     const name = `tidemark/${clientGroupID}`;
     const tabs = new BroadcastChannel(name);
-    tabs.onmessage = pullNow;
+    tabs.onmessage = pull;
     signal.onabort = () => tabs.close();
     return locks.request(name, { signal }, () =>
       stay(() => {
-        pullNow();
+        pull();
         tabs.postMessage(null);
       }),
     );
@@ -58,7 +58,7 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
   };
   const restart = () => {
     start();
-    if (!page?.hidden) pullNow();
+    if (!page?.hidden) pull();
   };
   page?.addEventListener('visibilitychange', restart);
   globalThis.addEventListener?.('online', restart);
@@ -70,12 +70,9 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
   };
 }
 
-async function pull(rep: PokeTarget, options?: { readonly now: boolean }): Promise<void> {
-  try {
-    await rep.pull(options);
-  } catch {
-    // It has been closed.
-  }
+/** A client that is closed rejects the pulls that it still owes. */
+function forget(pulled: unknown): void {
+  Promise.resolve(pulled).catch(() => {});
 }
 
 async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, onPoke: () => void): Promise<void> {
@@ -123,7 +120,7 @@ async function readPokes(
       signal: AbortSignal.any([signal, attempt.signal]),
       cache: 'no-store',
     });
-    if (response.status === 401) pull(rep);
+    if (response.status === 401) forget(rep.pull());
     if (!response.ok) throw new Error(`${response.status}`);
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
@@ -153,6 +150,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
+    // Once aborted, a signal says no more that it is: a pause would hold the lock that the next turn waits for.
     if (signal.aborted) end();
   });
 }

@@ -1,10 +1,12 @@
 /** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
+import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { type Installation, narrow, readInstallation } from '../src/store/installation.js';
 import { CurrentInstallation } from '../src/sync/current-installation.js';
-import { type PullBody, Puller } from '../src/sync/pull.js';
+import { Puller } from '../src/sync/pull.js';
+import type { PullBody } from '../src/sync/pull-body.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
@@ -44,19 +46,25 @@ export class PullServer {
   readonly #db;
   readonly #puller: Puller<Context>;
 
-  constructor(url: string, views: Views<Context>) {
+  /** @param watch stands between the puller and the database, for its pulls */
+  constructor(url: string, views: Views<Context>, watch: (db: Database) => Database = (db) => db) {
     this.#db = openPool(url, { max: 3 });
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
-    this.#puller = new Puller({ database: this.#db, installation, schemaVersions: undefined });
+    this.#puller = new Puller({ database: watch(this.#db), installation, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
+    return JSON.parse(await textOf(await this.body(cookie, request, userID))) as PullAnswer;
+  }
+
+  /** The body of the response, unread. */
+  async body(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullBody> {
     const body = await this.#puller.pull(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
     if (typeof body === 'object' && 'error' in body) throw new Error(body.error);
-    return JSON.parse(await textOf(body)) as PullAnswer;
+    return body;
   }
 
   close(): Promise<void> {
@@ -64,7 +72,7 @@ export class PullServer {
   }
 }
 
-async function textOf(body: PullBody): Promise<string> {
+export async function textOf(body: PullBody): Promise<string> {
   if (typeof body === 'string') return body;
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);

@@ -1,5 +1,5 @@
 /** The cookie: a Postgres snapshot, what it is a snapshot of, and an order for the client to compare. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { parseSnapshot, type Snapshot } from './snapshot.js';
 
 /** The client compares orders: two numbers by value, anything else as strings by UTF-16 unit. */
@@ -67,7 +67,7 @@ function sign(
 
 /** A short digest of any number of strings: 96 bits. */
 export function digest(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
 }
 
 /** The order of any JSON value that a client sends as its cookie; undefined where it has none, which sorts lowest. */

@@ -1,29 +1,31 @@
-/** What a pull must know before it answers, read in the one snapshot that the answer shows. */
+/** What pulls must know before they are answered, read in the one snapshot that the answers show. */
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { render, type Template, toTemplate } from '../view/syntax.js';
 
 export interface HeaderInput {
-  readonly clientGroupID: string;
   /** The cookie's snapshot; undefined when there is no usable cookie. */
   readonly base: Snapshot | undefined;
+  /** The tables that the views read, by their IDs in the change log. */
+  readonly tables: readonly { readonly id: number }[];
+  /** The pulls that are served; any two may be of one client group. */
+  readonly members: readonly Member[];
+}
+
+/** What a header is to say of one pull's client group. */
+export interface Member {
+  readonly clientGroupID: string;
   /** The cookie was given to this client group: only mutation IDs that moved since are wanted. */
   readonly sameGroup: boolean;
-  /** IDs, in the change log, of the tables that the views read. */
-  readonly tables: readonly number[];
-  /** The client that a request names, if it does. */
+  /** The client that the request names, if it does. */
   readonly clientID: string | undefined;
 }
 
-export interface Header {
-  readonly snapshot: string;
-  /** The database is a standby. */
-  readonly recovery: boolean;
-  readonly installID: string;
-  readonly horizon: string;
-  /** Snapshots with an xmin below are to be renewed. */
-  readonly aging: string;
+/** What the database says to one pull. */
+export interface Header extends SharedHeader, MemberHeader {}
+
+interface MemberHeader {
   /** The user to whom the client group belongs; null when it is unknown. */
   readonly owner: string | null;
   /** False when the request names a client that is unknown. */
@@ -31,6 +33,16 @@ export interface Header {
   readonly lastMutationIDs: Readonly<Record<string, number>> | null;
   /** The sum of the group's lastMutationIDs. */
   readonly mutations: number;
+}
+
+interface SharedHeader {
+  readonly snapshot: string;
+  /** The database is a standby. */
+  readonly recovery: boolean;
+  readonly installID: string;
+  readonly horizon: string;
+  /** Snapshots with an xmin below are to be renewed. */
+  readonly aging: string;
   /** The tables with changes that the base has not seen: `[table, number of log rows, at most 100]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
@@ -62,13 +74,24 @@ select json_build_object(
   'installID', m.install_id,
   'horizon', m.horizon::text,
   'aging', m.aging::text,
-  'owner', (select user_id from tidemark.client_group where id = $1),
-  'clientKnown', $6::text is null or exists (select from tidemark.client where id = $6 and client_group_id = $1),
-  'lastMutationIDs', (
-    select json_object_agg(id, last_mutation_id) from tidemark.client
-    where client_group_id = $1 and (not $4::boolean or exists (select from unseen where xid between low and high))
+  'members', (
+    select json_object_agg(place, json_build_object(
+      'owner', (select user_id from tidemark.client_group where id = group_id),
+      'clientKnown', client_id is null or exists (
+        select from tidemark.client where id = client_id and client_group_id = group_id
+      ),
+      'lastMutationIDs', moved,
+      'mutations', mutations
+    ))
+    from unnest((select $1::text[]), (select $4::boolean[]), (select $6::text[]))
+      with ordinality member (group_id, same_group, client_id, place)
+    cross join lateral (
+      select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
+        where not same_group or exists (select from unseen where xid between low and high)
+      ) as moved
+      from tidemark.client where client_group_id = group_id
+    ) clients
   ),
-  'mutations', (select coalesce(sum(last_mutation_id), 0) from tidemark.client where client_group_id = $1),
   'changed', (
     select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
     from unnest((select $5::integer[])) t (id)
@@ -94,20 +117,19 @@ from tidemark.meta m, pg_current_snapshot() s`;
 /** A probe reads no rows that could be torn. */
 const probeSql = headerSql('false');
 
-function values(input: HeaderInput): unknown[] {
-  const { clientGroupID, base, sameGroup, tables, clientID } = input;
+function values({ base, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
   return [
-    clientGroupID,
+    members.map(({ clientGroupID }) => clientGroupID),
     ranges?.lows ?? null,
     ranges?.highs ?? null,
-    base !== undefined && sameGroup,
-    `{${tables.join()}}`,
-    clientID ?? null,
+    members.map(({ sameGroup }) => base !== undefined && sameGroup),
+    `{${tables.map(({ id }) => id).join()}}`,
+    members.map(({ clientID }) => clientID ?? null),
   ];
 }
 
-/** The header alone: the cheap question that most pulls end with. */
+/** The header alone, as `line`: the cheap question that most pulls end with. */
 export function probe(input: HeaderInput): Statement {
   return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
@@ -118,4 +140,10 @@ let template: Template | undefined;
 export function headerQuery(input: HeaderInput): string {
   template ??= toTemplate(headerSql('tidemark.truncated_since(s, $5::integer[])'));
   return render(template, values(input).map(literal));
+}
+
+/** What the line of a header says to each member, in their order. */
+export function readHeaders(line: string): Header[] {
+  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: Record<string, MemberHeader> };
+  return Object.values(members).map((member) => Object.assign(member, shared));
 }

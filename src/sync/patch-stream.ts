@@ -1,12 +1,13 @@
-/** A patch as it comes from the database: a line with the header, then ops as bytes, each preceded by a comma. */
+/** A patch as it comes from the database: a line with the headers, then ops as bytes, each preceded by a comma. */
 import type { Database } from '../db/database.js';
-import type { Header } from '../store/header.js';
+import { type Header, readHeaders } from '../store/header.js';
 
 export interface PatchStream {
-  readonly header: Header;
+  /** One for each member that the statement serves. */
+  readonly headers: readonly Header[];
   /** The ops without the first comma; empty when there is none. */
   readonly ops: AsyncIterator<Uint8Array>;
-  /** Ends the statement early. */
+  /** Ends the statement, early or not. */
   close(): Promise<void>;
 }
 
@@ -19,7 +20,7 @@ export async function openPatch(db: Database, statement: string): Promise<PatchS
   const chunks = db.copy(statement)[Symbol.asyncIterator]();
   const { line, rest } = await readLine(chunks);
   const close = async () => void (await chunks.return?.());
-  return { header: JSON.parse(line) as Header, ops: ops(rest, chunks), close };
+  return { headers: readHeaders(line), ops: ops(rest, chunks), close };
 }
 
 async function readLine(chunks: AsyncIterator<Uint8Array>): Promise<{ line: string; rest: Uint8Array }> {

@@ -2,22 +2,20 @@ import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
 import { describeError } from '../log.js';
-import { digest, nextOrder, type OpenedCookie, openCookie, orderOf, sealCookie } from '../protocol/cookie.js';
+import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
-import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
-import { type Header, type HeaderInput, headerQuery, probe } from '../store/header.js';
+import { type Header, headerQuery, type Member } from '../store/header.js';
 import type { Installation } from '../store/installation.js';
-import { deltaPatch, fullPatch } from '../store/patch-sql.js';
+import { fullPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
 import type { CurrentInstallation } from './current-installation.js';
-import { openPatch, type PatchStream } from './patch-stream.js';
+import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
-
-/** The JSON text of an OK response, whole or as it is made. */
-export type PullBody = string | AsyncIterable<Uint8Array>;
+import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
+import { type Patch, type Reader, SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
   readonly database: Database;
@@ -26,12 +24,14 @@ export interface PullOptions<Context extends UserContext> {
   readonly schemaVersions: readonly string[] | undefined;
 }
 
-/** Answers pulls. Keeps nothing of them. */
+/** Answers pulls. Keeps nothing of them once they are answered. */
 export class Puller<Context extends UserContext> {
   readonly #options: PullOptions<Context>;
+  readonly #reads: SharedReads;
 
   constructor(options: PullOptions<Context>) {
     this.#options = options;
+    this.#reads = new SharedReads(options.database);
   }
 
   /**
@@ -47,7 +47,8 @@ export class Puller<Context extends UserContext> {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
-      return await new Pull(this.#options.database, installation, views, request, caller).answer();
+      const { database: db } = this.#options;
+      return await new Pull({ db, reads: this.#reads, installation, views, request, caller }).answer();
     } catch (error) {
       if (error instanceof SetupError)
         throw unavailable('The server is not set up to answer; its log says why.', error);
@@ -61,27 +62,23 @@ function unavailable(detail: string, cause: unknown): Problem {
   return new Problem('unavailable', detail, { cause, headers: { 'Retry-After': '1' } });
 }
 
+interface PullParts {
+  readonly db: Database;
+  readonly reads: SharedReads;
+  readonly installation: Installation;
+  readonly views: readonly BoundView[];
+  readonly request: PullRequest;
+  readonly caller: Caller<UserContext>;
+}
+
 /** One pull on its way. */
 class Pull {
-  readonly #db: Database;
-  readonly #installation: Installation;
-  readonly #views: readonly BoundView[];
-  readonly #request: PullRequest;
-  readonly #caller: Caller<UserContext>;
+  readonly #parts: PullParts;
   readonly #viewsDigest: string;
 
-  constructor(
-    db: Database,
-    installation: Installation,
-    views: readonly BoundView[],
-    request: PullRequest,
-    caller: Caller<UserContext>,
-  ) {
-    this.#db = db;
-    this.#installation = installation;
-    this.#views = views;
-    this.#request = request;
-    this.#caller = caller;
+  constructor(parts: PullParts) {
+    const { installation, views, caller } = parts;
+    this.#parts = parts;
     this.#viewsDigest = digest([
       installation.shape,
       caller.context.userID,
@@ -90,146 +87,121 @@ class Pull {
   }
 
   async answer(): Promise<ProtocolError | PullBody> {
-    const cookie = openCookie(this.#request.cookie, this.#installation.secret);
-    if (!cookie) return this.#request.cookie === null ? this.#full() : this.#reset('cookie');
-    const [row] = await this.#db.query<{ line: string }>(probe(this.#headerInput(cookie)));
-    const header = JSON.parse(row!.line) as Header;
+    const { request, reads, installation } = this.#parts;
+    const cookie = openCookie(request.cookie, installation.secret);
+    if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
+    const reader = this.#reader(cookie);
+    const header = await reads.probe(reader);
     this.#check(header);
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, plan, changed);
+      const answer = await this.#delta(cookie, reader, plan, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
-    if (plan.kind === 'unchanged') return this.#unchanged();
-    if (plan.kind === 'delta') return `${this.#opening(header)}]}`;
+    if (plan.kind === 'unchanged') return unchangedBody(request);
+    if (plan.kind === 'delta') return bodyOf(this.#opening(header), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason);
   }
 
   #reset(reason: ResetReason): Promise<PullBody> {
-    this.#caller.log.info({ reason }, 'The client is reset');
+    this.#parts.caller.log.info({ reason }, 'The client is reset');
     return this.#full();
   }
 
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
   async #delta(
     cookie: OpenedCookie,
-    plan: Plan & { kind: 'delta' },
+    reader: Reader,
+    plan: Plan,
     changed: Header['changed'],
   ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
-    const rows = new Map(changed);
-    const tables = this.#installation.tables.filter((table) => plan.tables.includes(table.id));
-    const changes = tables.map((table) => ({ table, rows: rows.get(table.id) ?? 0 }));
-    const header = headerQuery(this.#headerInput(cookie));
-    let patch: PatchStream | undefined;
+    let patch: Patch | undefined;
     try {
-      patch = await openPatch(this.#db, deltaPatch(header, this.#views, changes, cookie.parsedSnapshot));
-      const actual = this.#plan(cookie, patch.header);
-      if (patch.header.torn || !covers(plan, actual)) {
-        await patch.close();
-        return { plan: patch.header.torn ? plan : actual, changed: patch.header.changed };
+      patch = await this.#parts.reads.delta(reader, changed);
+      const { header, tables, held, rest } = patch;
+      this.#check(header);
+      const actual = this.#plan(cookie, header);
+      if (header.torn || !covers({ kind: 'delta', tables }, actual)) {
+        await rest?.close();
+        return { plan: header.torn ? plan : actual, changed: header.changed };
       }
-      const first = await patch.ops.next();
-      if (!first.done) return { body: this.#body(this.#opening(patch.header), patch, first.value) };
-      const renew = isRenewalDue(cookie, patch.header) || this.#newClient(patch.header) !== undefined;
-      return { body: renew ? `${this.#opening(patch.header)}]}` : this.#unchanged() };
+      const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header);
+      return { body: renew ? bodyOf(this.#opening(header), held, rest) : unchangedBody(this.#parts.request) };
     } catch (error) {
-      await patch?.close();
-      if (isTransient(error)) throw error;
-      this.#caller.log.error({ error: describeError(error) }, 'A delta failed');
+      await patch?.rest?.close();
+      if (error instanceof Problem || isTransient(error)) throw error;
+      this.#parts.caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, changed };
     }
   }
 
   async #full(): Promise<PullBody> {
-    const header = headerQuery(this.#headerInput(undefined));
-    const patch = await openPatch(this.#db, fullPatch(header, this.#views));
+    const { db, installation, views, request } = this.#parts;
+    const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
+    const patch = await openPatch(db, fullPatch(header, views));
+    const [answered] = patch.headers as [Header];
     try {
-      this.#check(patch.header);
+      this.#check(answered);
     } catch (error) {
       await patch.close();
       throw error;
     }
-    if (patch.header.torn) {
+    if (answered.torn) {
       await patch.close();
       return this.#full();
     }
-    const clear = this.#request.cookie === null ? '' : '{"op":"clear"}';
+    const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
-    if (first.done) return `${this.#opening(patch.header)}${clear}]}`;
-    return this.#body(`${this.#opening(patch.header)}${clear}${clear && ','}`, patch, first.value);
+    if (first.done) return bodyOf(`${this.#opening(answered)}${clear}`, []);
+    return bodyOf(`${this.#opening(answered)}${clear}${clear && ','}`, [first.value], patch);
   }
 
-  #headerInput(cookie: OpenedCookie | undefined): HeaderInput {
-    const { clientGroupID, client } = this.#request;
-    return {
-      clientGroupID,
-      base: cookie?.parsedSnapshot,
-      sameGroup: cookie?.clientGroupID === clientGroupID,
-      tables: this.#installation.tables.map((table) => table.id),
-      clientID: client?.id,
-    };
+  /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
+  #reader(cookie: OpenedCookie): Reader {
+    const { installation, views, caller } = this.#parts;
+    const { snapshot, epoch, parsedSnapshot: base } = cookie;
+    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot];
+    return { key: JSON.stringify(parts), installation, views, base, member: this.#member(cookie) };
+  }
+
+  #member(cookie: OpenedCookie | undefined): Member {
+    const { clientGroupID, client } = this.#parts.request;
+    return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
   #check({ owner, clientKnown }: Header): void {
-    if (owner !== null && owner !== this.#caller.context.userID) {
+    const { caller, request } = this.#parts;
+    if (owner !== null && owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
-    const { client } = this.#request;
+    const { client } = request;
     if (client && !clientKnown && client.lastMutationID !== 0) {
       throw new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
     }
   }
 
   #plan(cookie: OpenedCookie, header: Header): Plan {
-    const plan = planPull(cookie, {
-      header,
-      clientGroupID: this.#request.clientGroupID,
-      epoch: this.#epoch(header),
-      views: this.#viewsDigest,
-    });
-    return plan.kind === 'unchanged' && this.#newClient(header) ? { kind: 'delta', tables: [] } : plan;
+    const { clientGroupID } = this.#parts.request;
+    const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#viewsDigest };
+    const plan = planPull(cookie, present);
+    return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
   /** A client that the request names and the server does not know yet is told its mutation ID 0. */
-  #newClient(header: Header): string | undefined {
-    const { client } = this.#request;
-    return client && !header.clientKnown ? client.id : undefined;
+  #isNewClient(header: Header): boolean {
+    return this.#parts.request.client !== undefined && !header.clientKnown;
   }
 
   #epoch({ installID }: Header): string {
-    return digest([installID, this.#installation.cluster]);
+    return digest([installID, this.#parts.installation.cluster]);
   }
 
-  #unchanged(): string {
-    return JSON.stringify({ cookie: this.#request.cookie, lastMutationIDChanges: {}, patch: [] });
-  }
-
-  /** The response up to and including the bracket that opens the patch. */
   #opening(header: Header): string {
-    const { clientGroupID, cookie } = this.#request;
-    const finished = finishedTransactions(parseSnapshot(header.snapshot)!);
-    const next = sealCookie(
-      {
-        order: nextOrder(orderOf(cookie), finished),
-        snapshot: header.snapshot,
-        epoch: this.#epoch(header),
-        views: this.#viewsDigest,
-        clientGroupID,
-        mutations: header.mutations,
-      },
-      this.#installation.secret,
-    );
-    const newClient = this.#newClient(header);
-    const changes = { ...header.lastMutationIDs, ...(newClient === undefined ? {} : { [newClient]: 0 }) };
-    return `{"cookie":${JSON.stringify(next)},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
-  }
-
-  async *#body(opening: string, patch: PatchStream, first: Uint8Array): AsyncGenerator<Uint8Array> {
-    yield Buffer.concat([Buffer.from(opening), first]);
-    yield* { [Symbol.asyncIterator]: () => patch.ops };
-    yield Buffer.from(']}');
+    const { request, installation } = this.#parts;
+    const { secret } = installation;
+    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, secret });
   }
 }

@@ -70,9 +70,9 @@ const todos = 'select id, list_id, title, done, sort from todo order by id';
 const before = [['t', 'l', 'Todo', false, 1]];
 
 describe('the views', () => {
-  it("show a user's own lists, those shared with them, and the todos in them", async () => {
-    expect(await keysOf('ann')).toEqual(['list/l', 'todo/t']);
-    expect(await keysOf('ben')).toEqual(['list/l', 'todo/t']);
+  it("show a user's own lists and those shared with them, with their todos and shares", async () => {
+    expect(await keysOf('ann')).toEqual(['list/l', 'share/l/ben', 'todo/t']);
+    expect(await keysOf('ben')).toEqual(['list/l', 'share/l/ben', 'todo/t']);
     expect(await keysOf('cam')).toEqual(['list/c']);
     expect(await keysOf('dee')).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('list.share and list.unshare', () => {
   it('let another user in and out again', async () => {
     expect(await push('ann', 'list.share', { listID: 'l', userID: 'cam' })).toBe('applied');
     expect(await push('ann', 'list.share', { listID: 'l', userID: 'cam' })).toBe('applied');
-    expect(await keysOf('cam')).toEqual(['list/c', 'list/l', 'todo/t']);
+    expect(await keysOf('cam')).toEqual(['list/c', 'list/l', 'share/l/ben', 'share/l/cam', 'todo/t']);
     expect(await push('ann', 'list.unshare', { listID: 'l', userID: 'cam' })).toBe('applied');
     expect(await keysOf('cam')).toEqual(['list/c']);
   });
@@ -117,6 +117,37 @@ describe('list.share and list.unshare', () => {
     lines.length = 0;
     expect(await push(user, 'list.unshare', { listID: 'l', userID: 'ben' })).toMatch(/^NotAllowedError/);
     expect(await stored('select list_id, user_id from share')).toEqual([['l', 'ben']]);
+  });
+});
+
+describe('list.fill', () => {
+  it('adds todos after those that are there, as often as it is called', async () => {
+    expect(await push('ann', 'list.fill', { listID: 'l', count: 2 })).toBe('applied');
+    expect(await push('ann', 'list.fill', { listID: 'l', count: 1 })).toBe('applied');
+    expect(await stored('select title, done, sort from todo order by sort')).toEqual([
+      ['Todo', false, 1],
+      ['Todo 1', false, 2],
+      ['Todo 2', false, 3],
+      ['Todo 1', false, 4],
+    ]);
+    expect((await keysOf('ben')).filter((key) => key.startsWith('todo/'))).toHaveLength(4);
+  });
+
+  it('starts an empty list, in the order of its IDs', async () => {
+    expect(await push('cam', 'list.fill', { listID: 'c', count: 10_000 })).toBe('applied');
+    expect(await stored(`select count(*)::int, min(sort), max(sort) from todo where list_id = 'c'`)).toEqual([
+      [10_000, 1, 10_000],
+    ]);
+    expect(await stored(`select sort from todo where list_id = 'c' order by id collate "C" limit 3`)).toEqual([
+      [1],
+      [2],
+      [3],
+    ]);
+  });
+
+  it.each(['ben', 'cam'])('is refused to %s', async (user) => {
+    expect(await push(user, 'list.fill', { listID: 'l', count: 2 })).toMatch(/^NotAllowedError/);
+    expect(await stored(todos)).toEqual(before);
   });
 });
 
@@ -165,6 +196,9 @@ describe('the args', () => {
     ['list.create', { id: 'x', name: ' ' }],
     ['list.create', { id: 'x'.repeat(101), name: 'x' }],
     ['list.share', { listID: 'l', userID: 'Not a name' }],
+    ['list.fill', { listID: 'l', count: 0 }],
+    ['list.fill', { listID: 'l', count: 10_001 }],
+    ['list.fill', { listID: 'l', count: 1.5 }],
     ['todo.create', { id: 'u', listID: 'l', title: 'x', sort: '1' }],
     ['todo.update', { id: 't', done: 'yes' }],
     ['todo.update', { id: 't', title: null }],

@@ -1,46 +1,30 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { freePort, livingPostgres, type Running, start } from '../process.js';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const main = join(root, 'examples/tasks/dist/main.js');
+import { createDataFolder, type DataFolder, type Example, main, startExample } from './example.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let folder: string;
-let server: Running | undefined;
-let url: string;
+let folder: DataFolder;
+let example: Example | undefined;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-start-'));
+  folder = createDataFolder();
 });
 afterAll(async () => {
-  server?.child.kill('SIGKILL');
-  await server?.ended;
-  await vi.waitUntil(() => postgres() === undefined, { timeout: 20_000 });
-  rmSync(folder, { recursive: true, force: true });
+  await example?.stop('SIGKILL');
+  await folder.remove();
 });
 
-function postgres(): number | undefined {
-  const file = join(folder, 'postgres/postmaster.pid');
-  return livingPostgres(existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+async function start(args?: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
+  example = await startExample({ TIDEMARK_DATA: folder.path, ...env }, args);
+  return example;
 }
 
-/** Starts the example as `npm start` does. Resolves with the database's URL when it is ready. */
-async function startExample(args: readonly [string, ...string[]] = [main], env: object = {}): Promise<string> {
-  const [first, ...others] = args;
-  const port = await freePort();
-  server = start(first, others, { cwd: root, env: { TIDEMARK_DATA: folder, PORT: String(port), ...env } });
-  await server.printed(/Stop with Ctrl-C/);
-  url = (await server.printed(/Ready +(\S+)/))[1]!;
-  return (await server.printed(/Database +(\S+)/))[1]!;
-}
-
-async function pull(user: string, cookie: unknown): Promise<{ cookie: unknown; patch: { key: string }[] }> {
+async function pull(
+  url: string,
+  user: string,
+  cookie: unknown,
+): Promise<{ cookie: unknown; patch: { key: string }[] }> {
   const response = await fetch(`${url}/sync/pull`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${user}` },
@@ -51,10 +35,10 @@ async function pull(user: string, cookie: unknown): Promise<{ cookie: unknown; p
 }
 
 it('starts, serves the demo, is seen to be written to, and survives a kill', async () => {
-  const database = await startExample();
+  const { url, database } = await start();
   for (const path of ['/healthz', '/readyz']) expect((await fetch(url + path)).status).toBe(200);
 
-  const first = await pull('ann', null);
+  const first = await pull(url, 'ann', null);
   expect(
     first.patch
       .filter(({ key }) => key.startsWith('list/'))
@@ -68,30 +52,27 @@ it('starts, serves the demo, is seen to be written to, and survives a kill', asy
   await client.connect();
   await client.query(`update todo set title = 'Written from outside' where id = 'ann-home-1'`);
   await client.end();
-  const second = await pull('ann', first.cookie);
+  const second = await pull(url, 'ann', first.cookie);
   expect(second.patch).toEqual([
     { op: 'put', key: 'todo/ann-home-1', value: expect.objectContaining({ title: 'Written from outside' }) },
   ]);
 
-  server!.child.kill('SIGKILL');
-  await server!.ended;
-  await startExample();
-  expect(await pull('ann', second.cookie)).toEqual({ ...second, patch: [], lastMutationIDChanges: {} });
+  await example!.stop('SIGKILL');
+  const again = await start();
+  expect(await pull(again.url, 'ann', second.cookie)).toEqual({ ...second, patch: [], lastMutationIDChanges: {} });
 });
 
 it('stops at a signal, and Postgres with it', async () => {
-  expect(postgres()).toBeDefined();
-  server!.child.kill('SIGTERM');
-  expect(await server!.ended).toMatchObject({ code: 0, signal: null });
-  expect(postgres()).toBeUndefined();
+  expect(folder.postgres()).toBeDefined();
+  expect(await example!.stop()).toMatchObject({ code: 0, signal: null });
+  expect(folder.postgres()).toBeUndefined();
 });
 
 it('stops when the shell in which npm runs it is gone', async () => {
   const shell = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(main)}], { stdio: 'inherit' })`;
-  await startExample(['-e', shell], { npm_lifecycle_event: 'start' });
-  expect(postgres()).toBeDefined();
-  server!.child.kill('SIGKILL');
+  await start(['-e', shell], { npm_lifecycle_event: 'start' });
+  expect(folder.postgres()).toBeDefined();
   // The output ends with the last process that writes to it.
-  await server!.ended;
-  expect(postgres()).toBeUndefined();
+  await example!.stop('SIGKILL');
+  expect(folder.postgres()).toBeUndefined();
 });

@@ -6,10 +6,10 @@ import type { Random } from './random.js';
 import { users } from './schema.js';
 
 export interface Actor {
-  readonly client: PullingClient;
+  readonly clients: readonly PullingClient[];
   readonly random: Random;
   readonly longestPauseMs: number;
-  /** One pull, in this actor's way. */
+  /** One pull of each client, in this actor's way. */
   readonly step: () => Promise<void>;
 }
 
@@ -29,12 +29,14 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
   };
   let streams = 0;
   const actor = (
-    client: PullingClient,
+    clients: PullingClient | readonly PullingClient[],
     longestPauseMs: number,
-    step: (random: Random) => Promise<void> = () => client.pull(),
+    step?: (random: Random) => Promise<void>,
   ): Actor => {
     const own = random.stream(100 + ++streams);
-    return { client, random: own, longestPauseMs, step: () => step(own) };
+    const all = [clients].flat();
+    const pullAll = async () => void (await Promise.all(all.map((client) => client.pull())));
+    return { clients: all, random: own, longestPauseMs, step: step ? () => step(own) : pullAll };
   };
 
   const eager = create(ann, ['ann 1', 'ann 2']);
@@ -43,6 +45,9 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
   const forking = create(ann);
   const lost = create(oneil);
   const forgetful = create(bob);
+  const leader = create(zoe, ['zoë 2']);
+  const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe)];
+  const flock = [leader, ...followers];
   return [
     actor(eager, quick),
     actor(mutating, quick),
@@ -56,6 +61,14 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
     actor(forgetful, 4 * quick, async (own) => {
       if (own.chance(0.1)) forgetful.restart(newGroup());
       await forgetful.pull();
+    }),
+    actor(flock, 2 * quick, async (own) => {
+      for (const follower of followers) {
+        if (own.chance(0.3)) follower.fork(leader, follower.mutating.size > 0 ? follower.clientGroupID : newGroup());
+      }
+      // The nodes take turns: each has every other one of the flock, in one moment.
+      const before = await shared.judge.snapshot();
+      await Promise.all(flock.map((client) => client.pull(client.cookie, before)));
     }),
   ];
 }

@@ -44,15 +44,18 @@ export class Bench {
   }
 
   /** Installs the code under test and returns the way to its nodes, which take turns. */
-  async startNodes(code: Code, url: string, specs: readonly ViewSpec[]): Promise<Send> {
+  async startNodes(code: Code, url: string, specs: readonly ViewSpec[], report: Report): Promise<Send> {
     const views = toViews(specs);
     await code.migrate({ database: url, views });
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
     const syncs = await Promise.all(
-      Array.from({ length: nodes }, () =>
-        code.createSync({ database: url, views, mutators, authenticate, log: silent, basePath: '/sync' }),
-      ),
+      Array.from({ length: nodes }, () => {
+        const pool = new pg.Pool({ connectionString: url });
+        this.#closers.push(() => pool.end());
+        pool.on('connect', (client) => countShared(client, report));
+        return code.createSync({ database: pool, views, mutators, authenticate, log: silent, basePath: '/sync' });
+      }),
     );
     for (const sync of syncs) this.#closers.push(() => sync.close());
     let turn = 0;
@@ -99,4 +102,16 @@ export class Bench {
       await client.end();
     }
   }
+}
+
+/** Notes how many pulls each of a connection's statements serves: how many groups it asks about. */
+function countShared(client: pg.PoolClient, { counts }: Report): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const watched = (statement: unknown, ...rest: unknown[]) => {
+    const { name, text, values } = statement as { name?: string; text?: string; values?: unknown[] };
+    const groups = (name === 'tidemark_probe' ? JSON.stringify(values) : text)?.match(/"group \d+"/g) ?? [];
+    if (groups.length > 1) counts[name === undefined ? 'sharedDeltas' : 'sharedProbes'] += groups.length;
+    return query(statement, ...rest);
+  };
+  client.query = watched as typeof client.query;
 }

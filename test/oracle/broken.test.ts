@@ -30,6 +30,9 @@ interface Fault {
 const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation'];
 const ofMutations = ['mutation', 'effects'];
 
+/** Of pulls that share a statement. */
+const ofSharing = [...ofData, 'stale', 'lastMutationID', 'error'];
+
 const snapshotFields = 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };';
 
 const faults: readonly Fault[] = [
@@ -89,6 +92,22 @@ const faults: readonly Fault[] = [
         file: 'sync/push.ts',
         find: '{ args: prepared.args, ctx: context }, claim)',
         replace: '{ args: prepared.args, ctx: context }, () => options.db.transact(claim))',
+      },
+    ],
+  },
+  {
+    name: 'a shared header that takes one group for another',
+    rules: [...ofMutations, 'lastMutationID', 'error'],
+    patches: [{ file: 'store/header.ts', find: 'Object.values(members)', replace: 'Object.values(members).reverse()' }],
+  },
+  {
+    name: 'a pull answered by a statement that began before it came',
+    rules: ofSharing,
+    patches: [
+      {
+        file: 'sync/coalesce.ts',
+        find: 'of members.entries()) resolve(answers[i]!);',
+        replace: 'of [...members, ...queue.waiting.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
       },
     ],
   },

@@ -52,7 +52,7 @@ export class PullingClient {
     return `${this.userID} in ${this.clientGroupID}`;
   }
 
-  /** Goes on under a new group from what another client of the same user holds, as a client with changed mutators does. */
+  /** Goes on from what another client of the same user holds: under a new group, as a client with changed mutators does, or its own. */
   fork(other: PullingClient, clientGroupID: string): void {
     this.#startAs(clientGroupID);
     this.cookie = other.cookie;
@@ -68,14 +68,17 @@ export class PullingClient {
   }
 
   #startAs(clientGroupID: string): void {
+    if (clientGroupID !== this.clientGroupID) this.mutating.clear();
     this.clientGroupID = clientGroupID;
     this.#told = new Map();
-    this.mutating.clear();
   }
 
-  /** @param cookie what to ask with, in place of what the last answer gave */
-  async pull(cookie: unknown = this.cookie): Promise<void> {
-    const before = await this.#judge.snapshot();
+  /**
+   * @param cookie what to ask with, in place of what the last answer gave
+   * @param before what the answer must show at least; by default, what there is now
+   */
+  async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
+    before ??= await this.#judge.snapshot();
     const response = await this.#send('/sync/pull', this.userID, {
       pullVersion: 1,
       profileID: 'p',
@@ -87,6 +90,7 @@ export class PullingClient {
     this.#report.counts.pulls++;
     if (response.status !== 200) return this.#object('status', `${response.status} ${text.slice(0, 300)}`);
     const answer = JSON.parse(text) as Answer;
+    if ('error' in answer) return this.#object('error', text);
     if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, before);
     this.#checkOrder(cookie, answer.cookie);
     this.#takeMutationIDs(answer.lastMutationIDChanges);

@@ -77,11 +77,9 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     );
     const ids = changed.rows.map(({ id }) => id);
     const header = headerQuery({
-      clientGroupID: 'g',
       base,
-      sameGroup: true,
-      tables: tables.map(({ id }) => id),
-      clientID: undefined,
+      tables,
+      members: [{ clientGroupID: 'g', sameGroup: true, clientID: undefined }],
     });
     const copy = deltaPatch(
       header,

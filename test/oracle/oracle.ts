@@ -43,7 +43,7 @@ export async function runOracle(options: OracleOptions): Promise<OracleResult> {
   try {
     const report = new Report();
     const url = await bench.createApplication();
-    const send = await bench.startNodes(code, url, views);
+    const send = await bench.startNodes(code, url, views, report);
     const judge = await bench.createJudge(url, views, report);
     const random = new Random(seed);
     const actors = createClients({ random, send, judge, report });
@@ -108,7 +108,8 @@ class Run {
   #push(): Promise<void>[] {
     const { actors, send, report, random } = this.#parts;
     const common = { send, report, gate: this.#gate, isOver: this.#isOver };
-    const pushing = actors.flatMap(({ client }) => [...client.mutating].map((clientID) => ({ client, clientID })));
+    const clients = actors.flatMap((actor) => actor.clients);
+    const pushing = clients.flatMap((client) => [...client.mutating].map((clientID) => ({ client, clientID })));
     return pushing.map(async ({ client: { userID, clientGroupID }, clientID }, i) => {
       const pushed = await push({ ...common, userID, clientGroupID, clientID, random: random.stream(50 + i) });
       this.#pushed.set(clientID, pushed);
@@ -134,7 +135,7 @@ class Run {
 
   async #checkQuiet(): Promise<void> {
     const { actors, judge, reader } = this.#parts;
-    for (const { client } of actors) {
+    for (const client of actors.flatMap(({ clients }) => clients)) {
       await client.pull();
       await judge.checkQuiet(client, reader);
     }

@@ -12,6 +12,9 @@ export interface Counts {
   resets: number;
   unchanged: number;
   forks: number;
+  /** Answers that came from a probe, or from a delta, that served several. */
+  sharedProbes: number;
+  sharedDeltas: number;
   ops: number;
   pushes: number;
   /** Pushes delivered twice at the same time. */
@@ -29,8 +32,8 @@ const kept = 20;
 
 export class Report {
   readonly counts: Counts = {
-    pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, ops: 0, pushes: 0, doubled: 0, mutations: 0, views: 0, quiet: 0,
-    equalPuts: 0,
+    pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
+    mutations: 0, views: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
   /** The first few. */
   readonly differences: Difference[] = [];

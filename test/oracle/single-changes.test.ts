@@ -25,7 +25,7 @@ let client: PullingClient;
 
 beforeAll(async () => {
   url = await bench.createApplication();
-  send = await bench.startNodes(await loadCode(), url, viewSpecs);
+  send = await bench.startNodes(await loadCode(), url, viewSpecs, report);
   judge = await bench.createJudge(url, viewSpecs, report);
 }, 60_000);
 

@@ -11,14 +11,18 @@ import {
   type OpenedDatabase,
   openDatabase,
 } from 'tidemark/node';
+import { accounts } from './accounts.js';
 import { authenticate } from './auth.js';
 import { mutators } from './mutators.js';
 import { createSchema } from './schema.js';
-import { accounts, seed } from './seed.js';
+import { seed } from './seed.js';
 import { views } from './views.js';
+import { serveWeb } from './web.js';
 
 /** At the repository's root, whatever the working directory is. */
 const directory = fileURLToPath(new URL('../../../.tidemark', import.meta.url));
+/** The web application, as the build leaves it beside this file. */
+const webDirectory = fileURLToPath(new URL('web', import.meta.url));
 
 async function start(): Promise<void> {
   // Anybody may call themselves anything here, so others on the network are kept out unless HOST lets them in.
@@ -42,7 +46,7 @@ async function start(): Promise<void> {
       await database.stop();
     };
     try {
-      const { url } = await listen({ ...sync, close }, { log, ...address });
+      const { url } = await listen({ ...sync, fetch: serveWeb(sync, webDirectory), close }, { log, ...address });
       console.log(banner(url, database));
     } catch (error) {
       await sync.close();
@@ -72,6 +76,7 @@ function banner(url: string, database: OpenedDatabase): string {
     : 'DATABASE_URL';
   return `
   Ready     ${url}
+            ${url}/side-by-side shows two accounts in one window
   Pull      POST ${url}/sync/pull
   Push      POST ${url}/sync/push
   Health    GET  ${url}/healthz, ${url}/readyz

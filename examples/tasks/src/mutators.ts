@@ -1,17 +1,9 @@
 import type { ClientBase } from 'pg';
 import { defineMutator, defineMutators, type Mutators } from 'tidemark';
-import { z } from 'zod';
-import { userName } from './auth.js';
-
-const id = z.string().min(1).max(100);
-const name = z.string().trim().min(1).max(200);
-const title = z.string().max(1000);
-/** `z.number()` takes no NaN and no infinity. */
-const sort = z.number();
-const userID = z.string().regex(userName);
+import { schemas } from './args.js';
 
 const createList = defineMutator(
-  z.object({ id, name }),
+  schemas['list.create'],
   async ({ tx, args, ctx }) => {
     await tx.query('insert into list (id, owner_id, name) values ($1, $2, $3)', [args.id, ctx.userID, args.name]);
   },
@@ -19,7 +11,7 @@ const createList = defineMutator(
 );
 
 const deleteList = defineMutator(
-  z.object({ id }),
+  schemas['list.delete'],
   async ({ tx, args, ctx }) => {
     await requireOwner(tx, args.id, ctx.userID);
     await tx.query('delete from list where id = $1', [args.id]);
@@ -28,7 +20,7 @@ const deleteList = defineMutator(
 );
 
 const shareList = defineMutator(
-  z.object({ listID: id, userID }),
+  schemas['list.share'],
   async ({ tx, args, ctx }) => {
     await requireOwner(tx, args.listID, ctx.userID);
     const insert = 'insert into share (list_id, user_id) values ($1, $2) on conflict do nothing';
@@ -41,7 +33,7 @@ const shareList = defineMutator(
 );
 
 const unshareList = defineMutator(
-  z.object({ listID: id, userID }),
+  schemas['list.unshare'],
   async ({ tx, args, ctx }) => {
     await requireOwner(tx, args.listID, ctx.userID);
     await tx.query('delete from share where list_id = $1 and user_id = $2', [args.listID, args.userID]);
@@ -52,8 +44,25 @@ const unshareList = defineMutator(
   },
 );
 
+const fillList = defineMutator(
+  schemas['list.fill'],
+  async ({ tx, args, ctx }) => {
+    await requireOwner(tx, args.listID, ctx.userID);
+    // The IDs share a prefix that nobody else has, and sort as the todos do.
+    await tx.query(
+      `insert into todo (id, list_id, title, sort)
+       select prefix || lpad(n::text, 6, '0'), $1, 'Todo ' || n, last + n
+       from (select gen_random_uuid() || '-' as prefix) as fresh,
+         (select coalesce(max(sort), 0) as last from todo where list_id = $1) as before,
+         generate_series(1, $2::int) as n`,
+      [args.listID, args.count],
+    );
+  },
+  { summary: 'Add many todos to a list', description: 'They come after those that are there. Only the owner may.' },
+);
+
 const createTodo = defineMutator(
-  z.object({ id, listID: id, title, sort }),
+  schemas['todo.create'],
   async ({ tx, args, ctx }) => {
     await requireAccess(tx, args.listID, ctx.userID);
     const insert = 'insert into todo (id, list_id, title, sort) values ($1, $2, $3, $4)';
@@ -66,7 +75,7 @@ const createTodo = defineMutator(
 );
 
 const updateTodo = defineMutator(
-  z.object({ id, title: title.optional(), done: z.boolean().optional(), sort: sort.optional() }),
+  schemas['todo.update'],
   async ({ tx, args, ctx }) => {
     await requireAccess(tx, await listOf(tx, args.id), ctx.userID);
     await tx.query(
@@ -81,7 +90,7 @@ const updateTodo = defineMutator(
 );
 
 const deleteTodo = defineMutator(
-  z.object({ id }),
+  schemas['todo.delete'],
   async ({ tx, args, ctx }) => {
     await requireAccess(tx, await listOf(tx, args.id), ctx.userID);
     await tx.query('delete from todo where id = $1', [args.id]);
@@ -90,7 +99,7 @@ const deleteTodo = defineMutator(
 );
 
 export const mutators: Mutators = defineMutators({
-  list: { create: createList, delete: deleteList, share: shareList, unshare: unshareList },
+  list: { create: createList, delete: deleteList, share: shareList, unshare: unshareList, fill: fillList },
   todo: { create: createTodo, update: updateTodo, delete: deleteTodo },
 });
 

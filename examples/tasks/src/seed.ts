@@ -1,8 +1,5 @@
 import type { ClientBase } from 'pg';
 
-/** The accounts of the demo. Any other name works too, and starts with nothing. */
-export const accounts: readonly string[] = ['ann', 'ben', 'cam'];
-
 interface SeedList {
   readonly id: string;
   readonly owner_id: string;

@@ -1,18 +1,24 @@
 import { defineView, type SqlQuery, sql, type UserContext, type View } from 'tidemark';
 
-export interface List {
+// Types, not interfaces: to the client's types, only they are JSON.
+export type List = {
   readonly id: string;
   readonly name: string;
   readonly ownerID: string;
-}
+};
 
-export interface Todo {
+export type Todo = {
   readonly id: string;
   readonly listID: string;
   readonly title: string;
   readonly done: boolean;
   readonly sort: number;
-}
+};
+
+export type Share = {
+  readonly listID: string;
+  readonly userID: string;
+};
 
 /** The one place that says which lists a user sees: their own, and those shared with them. */
 function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
@@ -34,5 +40,16 @@ const todo = defineView({
   key: 'id',
 });
 
-/** A client holds its lists under `list/<id>` and their todos under `todo/<id>`. */
-export const views: { readonly list: View<UserContext, List>; readonly todo: View<UserContext, Todo> } = { list, todo };
+/** Who else sees a list: everybody who sees it may know. */
+const share = defineView({
+  query: ({ ctx }: { ctx: UserContext }) => sql<Share>`
+    select list_id as "listID", user_id as "userID" from share where list_id in (${visibleLists(ctx)})`,
+  key: ['listID', 'userID'],
+});
+
+/** A client holds its lists under `list/<id>`, their todos under `todo/<id>`, and their shares under `share/<list>/<user>`. */
+export const views: {
+  readonly list: View<UserContext, List>;
+  readonly todo: View<UserContext, Todo>;
+  readonly share: View<UserContext, Share>;
+} = { list, todo, share };

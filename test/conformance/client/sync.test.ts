@@ -83,8 +83,8 @@ describe('a share', () => {
 
     await ann.rep.mutate['list.share']({ listID: 'l', userID: 'ben' });
     await ann.settle();
-    await ben.pullUntil(async () => (await ben.keys()).length === 3);
-    expect(await ben.keys()).toEqual(['list/l', 'list/own', 'todo/t']);
+    await ben.pullUntil(async () => (await ben.keys()).length === 4);
+    expect(await ben.keys()).toEqual(['list/l', 'list/own', 'share/l/ben', 'todo/t']);
 
     await ben.rep.mutate['todo.update']({ id: 't', done: true });
     await ben.settle();
@@ -97,10 +97,11 @@ describe('a share', () => {
     const dels = fixture.wire
       .pulls(ben.rep.clientID)
       .flatMap(({ answer }) => answer.patch.filter((op) => op.op === 'del'));
-    expect(dels).toHaveLength(2);
+    expect(dels).toHaveLength(3);
     expect(dels).toEqual(
       expect.arrayContaining([
         { op: 'del', key: 'list/l' },
+        { op: 'del', key: 'share/l/ben' },
         { op: 'del', key: 'todo/t' },
       ]),
     );
@@ -112,7 +113,7 @@ describe('a share', () => {
     await ann.rep.mutate['todo.create']({ id: 't', listID: 'l', title: 'Milk', sort: 1 });
     await ann.rep.mutate['list.share']({ listID: 'l', userID: 'ben' });
     await ann.settle();
-    await ben.pullUntil(async () => (await ben.keys()).length === 2);
+    await ben.pullUntil(async () => (await ben.keys()).length === 3);
     await ann.rep.mutate['list.unshare']({ listID: 'l', userID: 'ben' });
     await ann.settle();
     await ben.rep.mutate['todo.update']({ id: 't', title: 'Taken' });

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('web', import.meta.url)),
+  logLevel: 'warn',
+  build: {
+    outDir: fileURLToPath(new URL('dist/web', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2023',
+    // Files of their own, under names that hold a hash: the server lets browsers keep them for ever.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+});

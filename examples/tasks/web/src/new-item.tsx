@@ -1,0 +1,38 @@
+import { type KeyboardEvent, useId, useState } from 'react';
+import { PlusIcon } from './icons.js';
+
+interface NewItemProps {
+  readonly label: string;
+  readonly maxLength: number;
+  readonly onAdd: (text: string) => void;
+}
+
+/** A field whose text becomes something new with Enter. */
+export function NewItem({ label, maxLength, onAdd }: NewItemProps) {
+  const id = useId();
+  const [text, setText] = useState('');
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes a character, Enter belongs to it.
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || text.trim() === '') return;
+    onAdd(text.trim());
+    setText('');
+  };
+  return (
+    <div className="new-item">
+      <PlusIcon />
+      <label className="hidden" htmlFor={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="text"
+        placeholder={label}
+        autoComplete="off"
+        maxLength={maxLength}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+/** A value that changes, as React's `useSyncExternalStore` takes it. */
+export interface Store<State> {
+  readonly get: () => State;
+  readonly subscribe: (onChange: () => void) => () => void;
+  set(changes: Partial<State>): void;
+}
+
+export function createStore<State extends object>(initial: State): Store<State> {
+  let state = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => state,
+    subscribe(onChange) {
+      listeners.add(onChange);
+      return () => listeners.delete(onChange);
+    },
+    set(changes) {
+      state = { ...state, ...changes };
+      for (const listener of listeners) listener();
+    },
+  };
+}

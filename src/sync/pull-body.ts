@@ -1,0 +1,58 @@
+/** The bodies of OK responses to pulls. */
+import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
+import type { PullRequest } from '../protocol/pull.js';
+import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
+import type { Header } from '../store/header.js';
+import type { PatchStream } from './patch-stream.js';
+
+/** The JSON text of an OK response, whole or as it is made. */
+export type PullBody = string | AsyncIterable<Uint8Array>;
+
+/** What a new cookie is sealed with. */
+export interface Seal {
+  readonly epoch: string;
+  readonly views: string;
+  readonly secret: string;
+}
+
+/** The identical cookie, and an empty patch. */
+export function unchangedBody({ cookie }: PullRequest): PullBody {
+  return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+}
+
+/** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
+export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
+  const { epoch, views, secret } = seal;
+  const { snapshot, mutations, lastMutationIDs } = header;
+  const order = nextOrder(orderOf(cookie), finishedTransactions(parseSnapshot(snapshot)!));
+  const next = sealCookie({ order, snapshot, epoch, views, clientGroupID, mutations }, secret);
+  // A client that the request names and the server does not know yet is told its mutation ID 0.
+  const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
+  return `{"cookie":${JSON.stringify(next)},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
+}
+
+const closing = ']}';
+
+/** Up to this size, in bytes, a body is cheaper to send whole; longer ones share the bytes of their ops. */
+const wholeBytes = 16 * 1024;
+
+/** @param rest the ops behind those that are held; it is closed at the end of the body, and wherever that breaks off */
+export function bodyOf(opening: string, held: readonly Uint8Array[], rest?: PatchStream): PullBody {
+  const isWhole = !rest && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
+  return isWhole ? `${opening}${Buffer.concat(held).toString()}${closing}` : pieces(opening, held, rest);
+}
+
+async function* pieces(
+  opening: string,
+  [first = Buffer.alloc(0), ...more]: readonly Uint8Array[],
+  rest?: PatchStream,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield Buffer.concat([Buffer.from(opening), first]);
+    yield* more;
+    if (rest) yield* { [Symbol.asyncIterator]: () => rest.ops };
+    yield Buffer.from(closing);
+  } finally {
+    await rest?.close();
+  }
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The file of a Chromium or Chrome: that of CHROMIUM_PATH, else the first one on the PATH. */
+export function findChromium({ CHROMIUM_PATH, PATH = '' } = process.env): string | undefined {
+  const folders = PATH.split(delimiter);
+  return CHROMIUM_PATH || names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+}
+
+export const howToGetChromium =
+  'no Chromium was found. Install chromium or Chrome so that it is on the PATH, or set CHROMIUM_PATH to its file';
+
+/** Starts it with a fresh profile and without any traffic of its own. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ executablePath, args, timeout: 60_000 });
+}

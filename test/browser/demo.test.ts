@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import { test, useDemo } from './fixture.js';
+
+const { profile, sql } = useDemo();
+
+test('Ann and Ben share a list, and each sees at once what the other does', async () => {
+  const ann = await (await profile()).app('ann');
+  const ben = await (await profile()).app('ben');
+  await ann.list('Work').click();
+  await ben.list('Garden').waitFor();
+  expect(await ben.list('Work').count()).toBe(0);
+
+  await ann.button('Share with ben').click();
+  await ben.list('Work').click();
+  await ben.todo('Write the offer').click();
+  await ann.done('Write the offer').waitFor();
+  await ann.newTodo.fill('Sign the offer');
+  await ann.newTodo.press('Enter');
+  await ben.todo('Sign the offer').waitFor();
+  await ben.button('Delete Review the offer').click();
+  await ann.todo('Review the offer').waitFor({ state: 'detached' });
+
+  await ann.button('Stop sharing with ben').click();
+  await ben.list('Work').waitFor({ state: 'detached' });
+  await ben.todo('Write the offer').waitFor({ state: 'detached' });
+});
+
+test('what SQL writes appears on both screens', async () => {
+  const ann = await (await profile()).app('ann');
+  const ben = await (await profile()).app('ben');
+  for (const { list } of [ann, ben]) await list('Home').click();
+  for (const { todo } of [ann, ben]) await todo('Clean the shelf').waitFor();
+  await sql("update todo set title = 'Dust the shelf' where title = 'Clean the shelf'");
+  for (const { todo } of [ann, ben]) await todo('Dust the shelf').waitFor();
+  await sql("insert into list (id, owner_id, name) values ('ben-new', 'ben', 'Written by SQL')");
+  await ben.list('Written by SQL').waitFor();
+  expect(await ann.list('Written by SQL').count()).toBe(0);
+});
+
+test('both stand side by side on one page', async () => {
+  const { ann, ben } = await (await profile()).sideBySide();
+  for (const { list } of [ann, ben]) await list('Trip').click();
+  await ann.todo('Book the tent').click();
+  await ben.done('Book the tent').waitFor();
+  await ben.newList.fill("Ben's list");
+  await ben.newList.press('Enter');
+  await ben.list("Ben's list").waitFor();
+  expect(await ann.list("Ben's list").count()).toBe(0);
+});
+
+test('a strict content security policy is in force', async () => {
+  const { page, list } = await (await profile()).app('ann');
+  await list('Home').waitFor();
+  const policy = (await page.request.get('/')).headers()['content-security-policy'];
+  expect(policy).toMatch(/default-src '(self|none)'/);
+  expect(policy).not.toMatch(/unsafe|\*/);
+});

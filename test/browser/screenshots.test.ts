@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { test, useDemo } from './fixture.js';
+
+const fixture = useDemo();
+
+const file = (name: string) => fileURLToPath(new URL(`screenshots/${name}.png`, import.meta.url));
+
+const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
+  { name: 'light', colorScheme: 'light' },
+  { name: 'dark', colorScheme: 'dark' },
+  { name: 'narrow', viewport: { width: 360, height: 740 } },
+];
+
+describe('screenshots, to be looked at', () => {
+  for (const { name, ...options } of looks) {
+    test(name, async () => {
+      const { app } = await fixture.profile(options);
+      const { page, list, todo } = await app('ann');
+      await list('Home').click();
+      await todo('Clean the shelf').waitFor();
+      await page.screenshot({ path: file(name) });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    });
+  }
+
+  test('side by side', async () => {
+    const { sideBySide } = await fixture.profile();
+    const { page, ann, ben } = await sideBySide();
+    for (const { list } of [ann, ben]) await list('Home').click();
+    for (const { todo } of [ann, ben]) await todo('Clean the shelf').waitFor();
+    await page.screenshot({ path: file('side-by-side') });
+  });
+});

@@ -1,0 +1,18 @@
+/** Before the browser tests: finds the browser. A developer may be without one, the build server may not. */
+import type { TestProject } from 'vitest/node';
+import { findChromium, howToGetChromium } from './chromium.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The browser's file; empty where there is none. */
+    chromium: string;
+  }
+}
+
+export default function setup(project: TestProject): void {
+  const chromium = findChromium() ?? '';
+  project.provide('chromium', chromium);
+  if (chromium) return;
+  if (process.env.CI) throw new Error(`The browser tests cannot run: ${howToGetChromium}.`);
+  console.warn(`The browser tests are skipped: ${howToGetChromium}; then: npm test -- --project browser`);
+}

@@ -1,0 +1,74 @@
+import type { Page, Request } from 'playwright-core';
+import { expect } from 'vitest';
+import { test, useDemo } from './fixture.js';
+
+const { profile, sql } = useDemo();
+
+const isPull = (request: Request) => request.url().endsWith('/sync/pull');
+
+/** The cookie of the first pull of a tab. */
+async function firstCookie(page: Page): Promise<unknown> {
+  const request = await page.waitForRequest(isPull);
+  return (request.postDataJSON() as { cookie: unknown }).cookie;
+}
+
+test('a second tab starts from what the first one has saved, before any answer', async () => {
+  const { app } = await profile();
+  const first = await app('ann');
+  await first.list('Home').click();
+  await first.todo('Clean the shelf').waitFor();
+
+  await expect
+    .poll(async () => {
+      let cookie: Promise<unknown> | undefined;
+      const { page } = await app('ann', async (tab) => {
+        cookie = firstCookie(tab);
+      });
+      const found = await cookie;
+      await page.close();
+      return found;
+    })
+    .toMatchObject({ order: expect.any(Number) });
+
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let isAnswered = false;
+  const second = await app('ann', async (tab) => {
+    tab.on('response', (response) => {
+      isAnswered ||= isPull(response.request());
+    });
+    await tab.route('**/sync/pull', async (route) => {
+      await answered;
+      await route.continue();
+    });
+  });
+  await second.list('Home').click();
+  await second.todo('Clean the shelf').waitFor();
+  expect(isAnswered).toBe(false);
+  answer();
+  await expect.poll(() => isAnswered).toBe(true);
+});
+
+test('the tabs of a profile share one stream of pokes, which another takes over when its tab closes', async () => {
+  const { app, watch } = await profile();
+  const first = await app('ann');
+  // So that it is the one with the stream.
+  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(1);
+  const second = await app('ann');
+  const tabs = [first, second];
+  for (const { list } of tabs) await list('Home').click();
+  for (const { todo } of tabs) await todo('Paint the shelf').waitFor();
+  await sql("update todo set title = 'Oil the shelf' where title = 'Paint the shelf'");
+  for (const { todo } of tabs) await todo('Oil the shelf').waitFor();
+  expect(watch.requestsTo('/sync/poke')).toHaveLength(1);
+
+  await first.page.close();
+  await sql("update todo set title = 'Wax the shelf' where title = 'Oil the shelf'");
+  await second.todo('Wax the shelf').waitFor();
+  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(2);
+  await sql("update todo set title = 'Sand the shelf' where title = 'Wax the shelf'");
+  await second.todo('Sand the shelf').waitFor();
+  expect(watch.requestsTo('/sync/poke')).toHaveLength(2);
+});

@@ -1,0 +1,47 @@
+import type { BrowserContext, Request } from 'playwright-core';
+
+/** What the pages of a browser profile do on the wire, and complain about. */
+export interface Watch {
+  /** Everything that must not be: complaints of a page, failed requests, requests to another origin. */
+  problems(): string[];
+  /** What a test brings about on purpose. */
+  allow(pattern: RegExp): void;
+  requestsTo(path: string): Request[];
+}
+
+/** A page that goes away ends its stream of pokes. */
+const endedStream = /\/sync\/poke\?.* net::ERR_ABORTED$/;
+
+/** Watches all pages of a profile, from before they load. */
+export function watch(context: BrowserContext, origin: string): Watch {
+  const problems: string[] = [];
+  const allowed = [endedStream];
+  const requests: Request[] = [];
+  context.on('console', (message) => {
+    // A violation of the content security policy is among them.
+    if (message.type() === 'error' || message.type() === 'warning') {
+      problems.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+    }
+  });
+  context.on('weberror', (error) => problems.push(`page error: ${error.error().stack}`));
+  context.on('request', (request) => {
+    requests.push(request);
+    const { protocol, origin: target } = new URL(request.url());
+    if (target !== origin && protocol !== 'data:' && protocol !== 'blob:') {
+      problems.push(`another origin: ${request.url()}`);
+    }
+  });
+  context.on('requestfailed', (request) =>
+    problems.push(`failed: ${request.method()} ${request.url()} ${request.failure()?.errorText}`),
+  );
+  context.on('response', (response) => {
+    if (response.status() >= 400) {
+      problems.push(`${response.status()}: ${response.request().method()} ${response.url()}`);
+    }
+  });
+  return {
+    problems: () => problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem))),
+    allow: (pattern) => void allowed.push(pattern),
+    requestsTo: (path) => requests.filter((request) => new URL(request.url()).pathname === path),
+  };
+}

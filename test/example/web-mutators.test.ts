@@ -1,0 +1,62 @@
+/** The web application's mutators foretell what the server's do. */
+import { Replicache } from 'replicache';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mutators } from '../../examples/tasks/src/mutators.js';
+import { indexes, mutatorsFor } from '../../examples/tasks/web/src/mutators.js';
+import { startServer, type TestServer } from '../conformance/server.js';
+import { mutation, pull, push } from '../conformance/wire.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+type Call = readonly [name: keyof ReturnType<typeof mutatorsFor>, args: object];
+
+const calls: readonly Call[] = [
+  ['list.create', { id: 'l', name: ' Groceries ' }],
+  ['list.create', { id: 'l2', name: 'Longer ID' }],
+  ['list.create', { id: 'a/b%', name: 'Odd ID' }],
+  ['list.share', { listID: 'l', userID: 'ben' }],
+  ['list.share', { listID: 'l2', userID: 'ben' }],
+  ['list.share', { listID: 'a/b%', userID: 'ben' }],
+  ['list.share', { listID: 'a/b%', userID: 'cam' }],
+  ['list.unshare', { listID: 'a/b%', userID: 'cam' }],
+  ['todo.create', { id: 't1', listID: 'l', title: 'Milk', sort: 1 }],
+  ['todo.create', { id: 't2', listID: 'l2', title: 'Bread', sort: 0.5 }],
+  ['todo.create', { id: 't3', listID: 'l2', title: 'Salt', sort: -1 }],
+  ['todo.update', { id: 't2', done: true }],
+  ['todo.update', { id: 't2', title: 'Rye bread' }],
+  ['todo.update', { id: 't2', sort: 3 }],
+  ['todo.update', { id: 'none', done: true }],
+  ['todo.delete', { id: 't3' }],
+  ['list.delete', { id: 'l' }],
+];
+
+it("has each of the server's mutators", () => {
+  expect(Object.keys(mutatorsFor('ann')).sort()).toEqual([...mutators.keys()].sort());
+});
+
+it('shows at once what the server will answer', async () => {
+  const rep = new Replicache({
+    name: 'ann',
+    kvStore: 'mem',
+    pullInterval: null,
+    mutators: mutatorsFor('ann'),
+    indexes,
+  });
+  try {
+    for (const [i, [name, args]] of calls.entries()) {
+      await rep.mutate[name](args as never);
+      await push(server, 'ann', [mutation(i + 1, name, { ...args })]);
+      const shown = await rep.query((tx) => tx.scan().entries().toArray());
+      const { patch } = await pull(server, 'ann', { cookie: null });
+      const answered = patch.flatMap((op) => (op.op === 'put' ? [[op.key, op.value]] : []));
+      expect(shown, name).toEqual(answered.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+    }
+  } finally {
+    await rep.close();
+  }
+});

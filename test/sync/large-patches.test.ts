@@ -1,0 +1,77 @@
+/** Patches that pulls cannot share because of their size, or share in pieces. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../database.js';
+import { createSynced, type PullAnswer, PullServer, textOf, wholeTable } from '../synced.js';
+import { WatchedDatabase } from './watched.js';
+
+let database: TestDatabase;
+let watched: WatchedDatabase;
+let server: PullServer;
+
+beforeAll(async () => {
+  database = await createSynced('create table item (id text primary key, n text)', wholeTable('item'));
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  await database.pool.query('delete from item');
+  watched = new WatchedDatabase();
+  server = new PullServer(database.url, wholeTable('item'), watched.watch);
+});
+afterEach(() => server.close());
+
+const run = (text: string) => database.pool.query(text);
+const groups = (count: number) => Array.from({ length: count }, (_, i) => `group ${i}`);
+
+async function first(): Promise<unknown> {
+  const { cookie } = await server.pull(null);
+  watched.take();
+  return cookie;
+}
+
+describe('a patch that is too large to hold', () => {
+  const large = `insert into item select 'x' || n, repeat('x', 1000) from generate_series(1, 1000) n`;
+
+  it('is streamed to each, with its own mutation IDs', async () => {
+    await run(`insert into tidemark.client_group values ('group 2', 'ada');
+      insert into tidemark.client values ('c', 'group 2', 1, pg_current_xact_id())`);
+    const cookie = await first();
+    await run(large);
+    const answers = await Promise.all(groups(4).map((clientGroupID) => server.pull(cookie, { clientGroupID })));
+    expect(watched.take()).toEqual(['probe', 'copy', 'copy', 'copy', 'copy']);
+    expect(answers.map(({ patch }) => patch.length)).toEqual([1000, 1000, 1000, 1000]);
+    expect(answers.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual([{}, {}, { c: 1 }, {}]);
+  });
+
+  it.each([0, 1, 2])(
+    'harms nobody when the reader goes away after %i pieces, and gives the connection back',
+    async (pieces) => {
+      const cookie = await first();
+      await run(large);
+      for (let round = 0; round < 5; round++) {
+        const [gone, stays] = await Promise.all(
+          groups(2).map((clientGroupID) => server.body(cookie, { clientGroupID })),
+        );
+        const reader = (gone as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+        for (let i = 0; i <= pieces; i++) await reader.next();
+        await reader.return?.();
+        expect((JSON.parse(await textOf(stays!)) as PullAnswer).patch).toHaveLength(1000);
+      }
+    },
+  );
+});
+
+it('patches of a middle size are held once, and sent in pieces that a reader may leave', async () => {
+  const cookie = await first();
+  await run(`insert into item select 'x' || n, repeat('ü', 500) from generate_series(1, 100) n`);
+  const bodies = await Promise.all(groups(3).map((clientGroupID) => server.body(cookie, { clientGroupID })));
+  expect(watched.take()).toEqual(['probe', 'copy']);
+  const reader = (bodies[0] as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  await reader.next();
+  await reader.return?.();
+  for (const body of bodies.slice(1)) {
+    const { patch } = JSON.parse(await textOf(body)) as PullAnswer;
+    expect(patch).toHaveLength(100);
+    expect(patch[0]).toMatchObject({ value: { n: 'ü'.repeat(500) } });
+  }
+});
