@@ -154,6 +154,20 @@ describe('a commit by anybody', () => {
   });
 });
 
+test.fails('a look that failed is made again, however often there is something new', async () => {
+  const { listen, tail } = start(100);
+  const { poke } = await listen('ann');
+  let failures = 0;
+  gate = async ({ name }) => {
+    if (name === 'tidemark_tail' && failures++ === 0) throw new Error('unreachable');
+  };
+  await vi.waitFor(() => expect(failures).toBe(1));
+  // As notifications do, and pushes.
+  const nudges = setInterval(() => tail.nudge(), 10);
+  await insert('ann');
+  await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 3_000 }).finally(() => clearInterval(nudges));
+});
+
 describe('the lag', () => {
   test('is the time since the change log was last read, and grows while it cannot be', async () => {
     const { listen, tail, lines } = start(20);
