@@ -30,6 +30,8 @@ export async function identify<Context extends UserContext>(
   if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
     throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
   }
-  if (expiresAt !== undefined && !(expiresAt instanceof Date)) throw new TypeError('expiresAt must be a Date');
+  if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
+    throw new TypeError('expiresAt must be a valid Date');
+  }
   return { context, requestID: requestID.value, log };
 }

@@ -23,10 +23,11 @@ export interface TailOptions<Context> {
 
 export interface TailState {
   readonly listeners: number;
-  /** Milliseconds since the change log was last read; null while nobody listens. */
+  /** Milliseconds since the change log was last read; null while it need not be. */
   readonly lagMs: number | null;
 }
 
+const firstRetryMs = 50;
 const longestRetryMs = 2_000;
 
 /**
@@ -72,7 +73,9 @@ export class Tail<Context extends UserContext> {
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await look(), look, poke };
     this.#audiences.add(listener);
     try {
-      if (!this.#base) await this.#look();
+      // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will see.
+      if (this.#base) await this.#looking?.catch(() => {});
+      else await this.#look();
     } catch (error) {
       this.#audiences.remove(listener);
       throw error;
@@ -89,7 +92,8 @@ export class Tail<Context extends UserContext> {
 
   state(): TailState {
     const { size } = this.#audiences;
-    return { listeners: size, lagMs: size === 0 ? null : Math.round(performance.now() - this.#lookedAt) };
+    const isOn = size > 0 && this.#base !== undefined;
+    return { listeners: size, lagMs: isOn ? Math.round(performance.now() - this.#lookedAt) : null };
   }
 
   close(): void {
@@ -116,7 +120,8 @@ export class Tail<Context extends UserContext> {
     }
     const { database, intervalMs, notify } = this.#options;
     if (notify) this.#unlisten ??= database.listen(noticeChannel, () => this.nudge());
-    const pauseMs = Math.min(intervalMs * 2 ** this.#failures, Math.max(intervalMs, longestRetryMs));
+    const retryMs = Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
+    const pauseMs = this.#failures > 0 ? retryMs : intervalMs;
     const isAtOnce = this.#isNudged && this.#failures === 0;
     const due = Math.max(this.#restUntil, isAtOnce ? 0 : this.#triedAt + pauseMs);
     // A failure has been logged.

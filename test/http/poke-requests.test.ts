@@ -90,9 +90,8 @@ describe('a poke request', () => {
   test.each([
     ['a number', 1_900_000_000_000],
     ['a text', '2030-01-01'],
+    ['no date', new Date('nonsense')],
   ])('whose authorization expires at %s is an internal error', (_, expiresAt) => expectUnusable(expiresAt));
-
-  test.fails('whose authorization expires at no date is an internal error', () => expectUnusable(new Date('nonsense')));
 });
 
 async function expectUnusable(expiresAt: unknown): Promise<void> {

@@ -61,9 +61,4 @@ async function killManyTimes(times: number, notify: boolean): Promise<void> {
 
 test('a tail that looks misses nothing while its connections are killed', () => killManyTimes(20, false), 60_000);
 
-// It may never look again after a look that failed, while notices come more often than the time until the next try.
-test.skip(
-  'a tail that is notified misses nothing while its connections are killed',
-  () => killManyTimes(5, true),
-  60_000,
-);
+test('a tail that is notified misses nothing while its connections are killed', () => killManyTimes(5, true), 60_000);
