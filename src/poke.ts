@@ -30,33 +30,39 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
   const pull = () => forget(rep.pull({ now: true }));
   let turn = new AbortController();
 
-  const start = async ({ signal }: AbortController) => {
+  const listen = async ({ signal }: AbortController) => {
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
+    const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
+    const stay = (onPoke: () => void) => stayConnected(rep, `${url}?${query}`, signal, onPoke);
+    // Only secure contexts have locks; elsewhere each tab listens for itself.
+    const locks = globalThis.navigator?.locks;
+    if (!locks) return stay(pull);
     const name = `tidemark/${clientGroupID}`;
     const tabs = new BroadcastChannel(name);
     tabs.onmessage = pull;
     signal.onabort = () => tabs.close();
-    const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const listen = () =>
-      stayConnected(rep, `${url}?${query}`, signal, () => {
+    return locks.request(name, { signal }, () =>
+      stay(() => {
         pull();
         tabs.postMessage(null);
-      });
-    // Only secure contexts have locks; elsewhere each tab listens for itself.
-    const locks = globalThis.navigator?.locks;
-    await (locks ? locks.request(name, { signal }, listen).catch(() => {}) : listen());
+      }),
+    );
   };
-  const restart = () => {
+  const start = () => {
     turn.abort();
     if (page?.hidden) return;
     turn = new AbortController();
-    start(turn);
-    pull();
+    // Stopped while it waited for the lock, or the client does not open.
+    listen(turn).catch(() => {});
+  };
+  const restart = () => {
+    start();
+    if (!page?.hidden) pull();
   };
   page?.addEventListener('visibilitychange', restart);
   globalThis.addEventListener?.('online', restart);
-  if (!page?.hidden) start(turn);
+  start();
   return () => {
     turn.abort();
     page?.removeEventListener('visibilitychange', restart);
@@ -83,8 +89,7 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
       // Lost, silent or refused: a pull would say why, and renews an authorization that has expired.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
-    // Once aborted, a signal says no more that it is: a pause would hold the lock that the next turn waits for.
-    if (!signal.aborted) await pause(retryMs * (0.5 + Math.random()), signal);
+    await pause(retryMs * (0.5 + Math.random()), signal);
   }
 }
 
@@ -101,20 +106,28 @@ async function readPokes(
   signal: AbortSignal,
   { onPoke, onRetry }: Events,
 ): Promise<void> {
-  const silent = new AbortController();
-  let alarm = setTimeout(() => silent.abort(), silenceMs);
+  const attempt = new AbortController();
+  let alarm: ReturnType<typeof setTimeout> | undefined;
+  const expectMore = () => {
+    clearTimeout(alarm);
+    alarm = setTimeout(() => attempt.abort(), silenceMs);
+  };
+  expectMore();
   try {
     const headers = { Authorization: rep.auth };
-    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, silent.signal]), cache: 'no-store' });
+    const response = await fetch(url, {
+      headers,
+      signal: AbortSignal.any([signal, attempt.signal]),
+      cache: 'no-store',
+    });
     if (response.status === 401) forget(rep.pull());
-    if (!response.ok || !response.body) throw new Error(`${response.status}`);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    if (!response.ok) throw new Error(`${response.status}`);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      clearTimeout(alarm);
-      alarm = setTimeout(() => silent.abort(), silenceMs);
+      expectMore();
       const lines = (rest + value).split('\n');
       rest = lines.pop()!;
       for (const line of lines) {
@@ -124,15 +137,20 @@ async function readPokes(
     }
   } finally {
     clearTimeout(alarm);
+    attempt.abort();
   }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    // Once aborted, a signal says no more that it is: a pause would hold the lock that the next turn waits for.
+    if (signal.aborted) end();
   });
 }

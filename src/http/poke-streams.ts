@@ -18,8 +18,8 @@ const maxUnreadBytes = 4 * 1024;
 /** Clients whose server went away come back spread over two seconds. */
 const leastRetryMs = 1_000;
 const retrySpreadMs = 2_000;
-/** The longest delay that a timer takes. */
-const maxDelayMs = 2 ** 31 - 1;
+/** Some 25 days, the longest delay that a timer takes. */
+const longestLifeMs = 2 ** 31 - 1;
 
 /** The streams of pokes that are open. */
 export class PokeStreams<Context extends UserContext> {
@@ -80,11 +80,14 @@ class PokeStream implements EventStream {
     this.#options = options;
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       this.#controller = controller;
-      if (this.#hasEnded) return controller.close();
+      if (this.#hasEnded) {
+        controller.close();
+        return options.onEnd({ outcome: 'complete' });
+      }
       this.#send(retryField(Math.round(leastRetryMs + Math.random() * retrySpreadMs)) + pokeEvent);
       this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));
       const ms = (this.#expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
-      if (ms <= maxDelayMs) this.#timers.push(setTimeout(() => this.end(), ms));
+      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, longestLifeMs)));
     };
     const cancel = () => this.#finish({ outcome: 'cancelled' });
     return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });

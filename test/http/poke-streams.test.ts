@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readText, setUpPokes } from './poke-listeners.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const day = 24 * 60 * 60 * 1000;
+
+const expiringIn = (ms: number) => setUpPokes({ user: { userID: 'u', expiresAt: new Date(Date.now() + ms) } });
+
+describe('a stream of pokes', () => {
+  test('begins with the time to wait before connecting again, and one poke', async () => {
+    const { open } = setUpPokes({ limit: 1000 });
+    const starts = await Promise.all(Array.from({ length: 200 }, async () => readText(await open()).next()));
+    const waits = starts.map((start) => Number(/^retry: (\d+)\n\ndata: poke\n\n$/.exec(start!)?.[1]));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(1000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(3000);
+    // Clients whose server went away must not come back all at once.
+    expect(Math.min(...waits)).toBeLessThan(1500);
+    expect(Math.max(...waits)).toBeGreaterThan(2500);
+    expect(new Set(waits).size).toBeGreaterThan(100);
+  });
+
+  test('has an event without content for each poke', async () => {
+    const { open, poke } = setUpPokes();
+    const { next } = readText(await open());
+    await next();
+    for (let i = 0; i < 3; i++) poke();
+    expect([await next(), await next(), await next()]).toEqual(Array(3).fill('data: poke\n\n'));
+  });
+
+  test('shows every 15 seconds that it is alive', async () => {
+    const { open } = setUpPokes();
+    const { next } = readText(await open());
+    await next();
+    let beat: string | null | undefined;
+    const waiting = next().then((text) => {
+      beat = text;
+    });
+    await vi.advanceTimersByTimeAsync(14_900);
+    expect(beat).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(200);
+    await waiting;
+    expect(beat).toBe(':\n\n');
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await next()).toBe(':\n\n');
+  });
+
+  test('lets go of its listener and its timers when the client goes away', async () => {
+    const { open, poke, listeners, ends } = setUpPokes();
+    const { next, cancel } = readText(await open());
+    await next();
+    expect(ends()).toEqual([]);
+    await cancel();
+    expect(listeners.size).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(ends()).toEqual(['cancelled']);
+    poke();
+  });
+
+  test('is dropped when its client leaves some kilobytes unread', async () => {
+    const { open, poke, listeners, ends } = setUpPokes();
+    const slow = await open();
+    const { next } = readText(await open());
+    await next();
+    let pokes = 0;
+    for (; ends().length === 0 && pokes < 10_000; pokes++) {
+      poke();
+      await next();
+    }
+    expect(pokes).toBeGreaterThan(300);
+    expect(pokes).toBeLessThan(400);
+    // The other client reads on.
+    expect(listeners.size).toBe(1);
+    expect(ends()).toEqual(['dropped']);
+    await expect(slow.text()).rejects.toThrow('too slowly');
+  });
+
+  test('is dropped when its client does not read for a day', async () => {
+    const { open, listeners, ends } = setUpPokes();
+    await open();
+    await vi.advanceTimersByTimeAsync(day);
+    expect(listeners.size).toBe(0);
+    expect(ends()).toEqual(['dropped']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the authorization', () => {
+  test('ends the stream when it expires', async () => {
+    const { open, listeners, ends } = expiringIn(10_000);
+    const { next } = readText(await open());
+    await next();
+    await vi.advanceTimersByTimeAsync(9_900);
+    expect(listeners.size).toBe(1);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await next()).toBeNull();
+    expect(listeners.size).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(ends()).toEqual(['complete']);
+  });
+
+  test('that has expired ends the stream at once', async () => {
+    const { open, listeners } = expiringIn(-day);
+    const text = (await open()).text();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await text).toMatch(/^retry: \d+\n\n/);
+    expect(listeners.size).toBe(0);
+  });
+
+  test.each([30, 36_500, 90_000_000])('may be good for %d days', async (days) => {
+    const { open, listeners } = expiringIn(days * day);
+    const { next } = readText(await open());
+    await next();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(listeners.size).toBe(1);
+  });
+
+  test('that is good for longer than a timer runs still ends the stream', async () => {
+    const { open, ends } = expiringIn(30 * day);
+    const { next } = readText(await open());
+    const read = (async () => {
+      while ((await next()) !== null);
+    })();
+    for (let passed = 0; passed < 30 && ends().length === 0; passed++) await vi.advanceTimersByTimeAsync(day);
+    await read;
+    expect(ends()).toEqual(['complete']);
+  });
+});

@@ -1,0 +1,56 @@
+/** Listens for pokes as a client does, and counts them. */
+import { vi } from 'vitest';
+
+export interface PokeReader {
+  /** How many have come, the one at the beginning included. */
+  pokes(): number;
+  /** Resolves when there are so many. */
+  poked(count: number): Promise<void>;
+  /** Resolves when the stream has ended, on whichever side. */
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+export interface ReaderOptions {
+  readonly user: string;
+  readonly clientGroupID?: string;
+}
+
+/** @param send `fetch`, or a server's own; it gets a path */
+export async function listenForPokes(
+  send: (path: string, init: RequestInit) => Promise<Response>,
+  { user, clientGroupID = `group of ${user}` }: ReaderOptions,
+): Promise<PokeReader> {
+  const abort = new AbortController();
+  const query = new URLSearchParams({ clientGroupID, profileID: 'p' });
+  const response = await send(`/sync/poke?${query}`, {
+    headers: { Authorization: `Bearer ${user}` },
+    signal: abort.signal,
+  });
+  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+  const reader = response.body!.getReader();
+  let text = '';
+  const read = async () => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      text += Buffer.from(value).toString();
+    }
+  };
+  const pokes = () => text.split('data: poke\n\n').length - 1;
+  return {
+    pokes,
+    poked: (count) =>
+      vi.waitFor(
+        () => {
+          if (pokes() < count) throw new Error(`${pokes()} pokes have come, not ${count}`);
+        },
+        { timeout: 10_000, interval: 5 },
+      ),
+    ended: read().catch(() => {}),
+    close() {
+      abort.abort();
+      reader.cancel().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Database, Statement } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { CurrentInstallation } from '../../src/sync/current-installation.js';
+import { Tail } from '../../src/sync/tail.js';
+import { ClientViews } from '../../src/view/client-views.js';
+import type { TestDatabase } from '../database.js';
+import { memoryLog } from '../log.js';
+import { type Context, createSynced } from '../synced.js';
+import { ddl, views } from './tailed.js';
+
+let database: TestDatabase;
+let db: Database;
+/** The statements that have been sent. */
+let sent: Statement[];
+/** Awaited before each statement. */
+let gate: (statement: Statement) => Promise<void>;
+const tails: Tail<Context>[] = [];
+
+beforeAll(async () => {
+  database = await createSynced(ddl, views);
+  const pool = openPool(database.url);
+  db = {
+    ...pool,
+    async query<Row>(statement: Statement) {
+      sent.push(statement);
+      await gate(statement);
+      return pool.query<Row>(statement);
+    },
+  };
+});
+
+beforeEach(() => {
+  sent = [];
+  gate = async () => {};
+});
+
+afterEach(() => {
+  for (const tail of tails.splice(0)) tail.close();
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+function start(intervalMs = 20) {
+  const installation = new CurrentInstallation(db, new ClientViews(db, views));
+  const { log, lines } = memoryLog();
+  const tail = new Tail({ database: db, installation, log, intervalMs, notify: false });
+  tails.push(tail);
+  const listen = async (userID: string) => {
+    const poke = vi.fn();
+    const request = { clientGroupID: `group of ${userID}`, profileID: 'p', schemaVersion: '' };
+    return { poke, leave: await tail.listen({ userID }, request, poke) };
+  };
+  return { tail, listen, lines };
+}
+
+const looks = () => sent.filter(({ name }) => name === 'tidemark_tail').length;
+const insert = (owner: string) => database.pool.query('insert into item (owner_id) values ($1)', [owner]);
+
+describe('while nobody listens', () => {
+  test('nothing is asked', async () => {
+    const { tail } = start();
+    for (let i = 0; i < 5; i++) {
+      tail.nudge();
+      await insert('ann');
+      await sleep(20);
+    }
+    expect(sent).toEqual([]);
+    expect(tail.state()).toEqual({ listeners: 0, lagMs: null });
+  });
+
+  test('from the first listener to the last, the change log is looked at', async () => {
+    const { listen, tail } = start();
+    const leave = [(await listen('ann')).leave, (await listen('ben')).leave];
+    expect(looks()).toBe(1);
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(5));
+    leave[0]!();
+    const half = looks();
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(half + 3));
+    leave[1]!();
+    expect(tail.state()).toEqual({ listeners: 0, lagMs: null });
+    const atLast = looks();
+    await sleep(300);
+    // One may have been under way.
+    expect(looks()).toBeLessThanOrEqual(atLast + 1);
+  });
+
+  test('changes are not remembered: the next listener begins anew', async () => {
+    const { listen } = start();
+    (await listen('ann')).leave();
+    await insert('ann');
+    const { poke } = await listen('ann');
+    const after = looks();
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(after + 2));
+    expect(poke.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a commit by anybody', () => {
+  test('pokes whom it concerns within the poll interval, and nobody else', async () => {
+    const { listen } = start(100);
+    const [ann, ben] = [await listen('ann'), await listen('ben')];
+    for (let i = 1; i <= 5; i++) {
+      const started = performance.now();
+      await insert('ann');
+      await vi.waitFor(() => expect(ann.poke).toHaveBeenCalledTimes(i), { timeout: 3_000, interval: 5 });
+      // The interval, and time for the look on a busy machine.
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }
+    await insert('ben');
+    await vi.waitFor(() => expect(ben.poke).toHaveBeenCalledTimes(1));
+    expect(ann.poke).toHaveBeenCalledTimes(5);
+  });
+
+  test('that changes two views of a user pokes them once', async () => {
+    const { listen } = start(50);
+    const { poke } = await listen('ann');
+    await database.pool.query(
+      `begin; insert into item (owner_id) values ('ann'); insert into note values ('ann'); commit`,
+    );
+    await vi.waitFor(() => expect(poke).toHaveBeenCalled());
+    const seen = looks();
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(seen + 1));
+    expect(poke).toHaveBeenCalledTimes(1);
+  });
+
+  test.fails('pokes who began to listen while a look was under way', async () => {
+    const { listen } = start(20);
+    const ann = await listen('ann');
+    let go = () => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let isHeld = false;
+    gate = async ({ name }) => {
+      if (name !== 'tidemark_tail' || isHeld) return;
+      isHeld = true;
+      await held;
+    };
+    await vi.waitFor(() => expect(isHeld).toBe(true));
+    const listening = listen('auditor');
+    const isListening = await Promise.race([listening.then(() => true), sleep(200, false)]);
+    await database.pool.query(`insert into audit (entry) values ('seen')`);
+    go();
+    const auditor = await listening;
+    await insert('ann');
+    await vi.waitFor(() => expect(ann.poke).toHaveBeenCalled());
+    // Had listening waited for the look, the pull at the beginning would bring it.
+    if (isListening) await vi.waitFor(() => expect(auditor.poke).toHaveBeenCalled());
+  });
+});
+
+test.fails('a look that failed is made again, however often there is something new', async () => {
+  const { listen, tail } = start(100);
+  const { poke } = await listen('ann');
+  let failures = 0;
+  gate = async ({ name }) => {
+    if (name === 'tidemark_tail' && failures++ === 0) throw new Error('unreachable');
+  };
+  await vi.waitFor(() => expect(failures).toBe(1));
+  // As notifications do, and pushes.
+  const nudges = setInterval(() => tail.nudge(), 10);
+  await insert('ann');
+  await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 3_000 }).finally(() => clearInterval(nudges));
+});
+
+describe('the lag', () => {
+  test('is the time since the change log was last read, and grows while it cannot be', async () => {
+    const { listen, tail, lines } = start(20);
+    await sleep(100);
+    const { poke } = await listen('ann');
+    expect(tail.state().listeners).toBe(1);
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(3));
+    expect(tail.state().lagMs).toBeLessThan(1_000);
+    gate = async () => {
+      throw new Error('unreachable');
+    };
+    await vi.waitFor(() => expect(tail.state().lagMs).toBeGreaterThan(1_000), { timeout: 3_000 });
+    await insert('ann');
+    gate = async () => {};
+    await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 5_000 });
+    expect(tail.state().lagMs).toBeLessThan(1_000);
+    expect(lines).toMatchObject([{ level: 'warn', fields: { error: { message: 'unreachable' } } }]);
+  });
+
+  test.fails('is none before the first look has ended', async () => {
+    const { listen, tail } = start(20);
+    let lag: number | null | undefined;
+    gate = async () => {
+      lag = tail.state().lagMs;
+    };
+    await listen('ann');
+    expect(lag ?? 0).toBeLessThan(500);
+  });
+
+  test('who cannot be told anything is refused', async () => {
+    const { listen, tail } = start(20);
+    gate = async ({ name }) => {
+      if (name === 'tidemark_tail') throw new Error('unreachable');
+    };
+    await expect(listen('ann')).rejects.toThrow('unreachable');
+    expect(tail.state().listeners).toBe(0);
+    const seen = looks();
+    await sleep(200);
+    expect(looks()).toBeLessThanOrEqual(seen + 1);
+  });
+});
