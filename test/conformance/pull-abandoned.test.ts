@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { authenticate } from '../../examples/tasks/src/auth.js';
+import { createSchema } from '../../examples/tasks/src/schema.js';
+import { views } from '../../examples/tasks/src/views.js';
+import { migrate } from '../../src/migrate.js';
+import { createSync } from '../../src/server.js';
+import { createEmptyDatabase } from '../database.js';
+import { memoryLog } from '../log.js';
+
+/** More than the pool has connections. */
+const pulls = 12;
+
+test.each([1, 20_000])('a pull of %i todos that nobody reads gives its connection back', async (todos) => {
+  const database = await createEmptyDatabase();
+  await createSchema(database.pool);
+  await database.pool.query("insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries')");
+  await database.pool.query(
+    "insert into todo (id, list_id, title, sort) select n, 'l', repeat('Milk', 50), n from generate_series(1, $1::int) n",
+    [todos],
+  );
+  await migrate({ database: database.url, views });
+  const sync = await createSync({ database: database.url, views, authenticate, log: memoryLog().log });
+  const pull = () =>
+    sync.fetch(
+      new Request('http://localhost/sync/pull', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ann' },
+        body: JSON.stringify({ pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null }),
+      }),
+    );
+  for (let i = 0; i < pulls; i++) await (await pull()).body!.cancel();
+  expect(await (await pull()).text()).toContain('"list/l"');
+  await sync.close();
+  await database.drop();
+});
