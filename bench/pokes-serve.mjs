@@ -28,5 +28,6 @@ process.on('message', () => {
   collectGarbage();
   const { user, system } = process.cpuUsage();
   const sockets = process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
-  process.send?.({ rssMB: process.memoryUsage().rss / 2 ** 20, cpuMs: (user + system) / 1000, sockets });
+  const { rss, heapUsed } = process.memoryUsage();
+  process.send?.({ rssMB: rss / 2 ** 20, heapMB: heapUsed / 2 ** 20, cpuMs: (user + system) / 1000, sockets });
 });
