@@ -1,21 +1,10 @@
-import { isTransient } from '../db/sqlstate.js';
-import { catalogue, Problem, SetupError } from '../errors.js';
+import { catalogue, Problem } from '../errors.js';
+import { toUnavailable } from '../sync/unavailable.js';
 
 /** What any thrown value means to the caller. Nothing of an unknown error is shown. */
 export function toProblem(thrown: unknown): Problem {
-  if (thrown instanceof Problem) return thrown;
-  if (isTransient(thrown)) {
-    return new Problem('unavailable', 'The server cannot serve the request now; send it again later', {
-      cause: thrown,
-      headers: { 'Retry-After': '1' },
-    });
-  }
-  if (thrown instanceof SetupError) {
-    return new Problem('unavailable', 'The server is not set up to answer; its log says why.', {
-      cause: thrown,
-      headers: { 'Retry-After': '1' },
-    });
-  }
+  const known = toUnavailable(thrown);
+  if (known instanceof Problem) return known;
   return new Problem('internal', 'The server failed; its log has the cause under the request ID', { cause: thrown });
 }
 

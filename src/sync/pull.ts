@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { Problem, SetupError } from '../errors.js';
+import { Problem } from '../errors.js';
 import { describeError } from '../log.js';
 import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
@@ -16,6 +16,7 @@ import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
+import { toUnavailable } from './unavailable.js';
 
 export interface PullOptions<Context extends UserContext> {
   readonly database: Database;
@@ -50,16 +51,9 @@ export class Puller<Context extends UserContext> {
       const { database: db } = this.#options;
       return await new Pull({ db, reads: this.#reads, installation, views, request, caller }).answer();
     } catch (error) {
-      if (error instanceof SetupError)
-        throw unavailable('The server is not set up to answer; its log says why.', error);
-      if (isTransient(error)) throw unavailable('The database cannot answer now. Try again.', error);
-      throw error;
+      throw toUnavailable(error);
     }
   }
-}
-
-function unavailable(detail: string, cause: unknown): Problem {
-  return new Problem('unavailable', detail, { cause, headers: { 'Retry-After': '1' } });
 }
 
 interface PullParts {

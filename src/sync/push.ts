@@ -17,6 +17,7 @@ import {
 } from '../store/client-groups.js';
 import type { Caller } from './caller.js';
 import { mutate, type WritePath } from './mutate.js';
+import { toUnavailable } from './unavailable.js';
 
 export interface PushOptions<Tx, Context> extends WritePath<Tx> {
   readonly mutators: Mutators<Tx, Context>;
@@ -33,9 +34,6 @@ export type Push<Context extends UserContext> = (
   caller: Caller<Context>,
 ) => Promise<ProtocolError | null>;
 
-/** Seconds after which a push that met a transient failure is worth sending again. */
-const RETRY_AFTER_S = 1;
-
 /** A mutation cannot be run as it came. */
 class UnusableMutationError extends Error {
   override readonly name = 'UnusableMutationError';
@@ -46,11 +44,7 @@ export function createPush<Tx, Context extends UserContext>(options: PushOptions
     try {
       return await push(options, request, caller);
     } catch (error) {
-      if (error instanceof Problem || !isTransient(error)) throw error;
-      throw new Problem('unavailable', 'The database cannot serve the push now; send it again later', {
-        cause: error,
-        headers: { 'Retry-After': String(RETRY_AFTER_S) },
-      });
+      throw toUnavailable(error);
     }
   };
 }

@@ -46,6 +46,8 @@ export class Tail<Context extends UserContext> {
   #unlisten: (() => void) | undefined;
   #isNudged = false;
   #failures = 0;
+  /** When the last look began, and the last one that succeeded. */
+  #triedAt = 0;
   #lookedAt = 0;
   #restUntil = 0;
 
@@ -114,17 +116,16 @@ export class Tail<Context extends UserContext> {
     }
     const { database, intervalMs, notify } = this.#options;
     if (notify) this.#unlisten ??= database.listen(noticeChannel, () => this.nudge());
-    const now = performance.now();
-    const rest = this.#restUntil - now;
-    const interval = this.#lookedAt + intervalMs - now;
-    const retry = this.#failures > 0 ? Math.min(intervalMs * 2 ** this.#failures, longestRetryMs) : 0;
-    const ms = Math.max(0, rest, retry, this.#isNudged ? 0 : interval);
+    const pauseMs = Math.min(intervalMs * 2 ** this.#failures, Math.max(intervalMs, longestRetryMs));
+    const isAtOnce = this.#isNudged && this.#failures === 0;
+    const due = Math.max(this.#restUntil, isAtOnce ? 0 : this.#triedAt + pauseMs);
     // A failure has been logged.
-    this.#timer = setTimeout(() => this.#look().catch(() => {}), ms);
+    this.#timer = setTimeout(() => this.#look().catch(() => {}), Math.max(0, due - performance.now()));
   }
 
   async #lookOnce(): Promise<void> {
     const started = performance.now();
+    this.#triedAt = started;
     this.#isNudged = false;
     try {
       const tables = this.#audiences.tables().map(({ id }) => id);
