@@ -14,9 +14,10 @@ export interface ServerProcess {
 
 /** Starts a script of this folder in a process of its own. */
 export async function startProcess(script: string, databaseURL: string): Promise<ServerProcess> {
-  const execArgv = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
+  const serverOptions = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
+  const loaderOptions = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
-    execArgv: script === 'serve.mjs' ? execArgv : [],
+    execArgv: script.endsWith('serve.mjs') ? serverOptions : loaderOptions,
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -1,7 +1,7 @@
 /**
  * Measures the server side by side with bare limits, on a Postgres of its own.
  *
- *   npm run bench                      everything, some three minutes
+ *   npm run bench                      everything, some four minutes
  *   npm run bench -- --quick           a smoke run
  *   npm run bench -- --only push,herd  some scenarios
  *   npm run bench -- --million         with a view of a million rows, too
@@ -14,6 +14,7 @@ import { type Result, type Scenario, short } from './scenario.js';
 import { herd, manyRows, oneRow } from './scenarios/changes.js';
 import { firstPull } from './scenarios/first-pull.js';
 import { noChange } from './scenarios/no-change.js';
+import { pokes } from './scenarios/pokes.js';
 import { capture, push } from './scenarios/writes.js';
 
 /** First pulls come first: the server's peak memory is theirs alone. */
@@ -25,6 +26,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   herd,
   push,
   capture,
+  pokes,
 };
 
 const { values: options } = parseArgs({

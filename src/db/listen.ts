@@ -11,11 +11,13 @@ export function listenTo(pool: Pool, channel: string, onNotice: () => void): () 
 
   const letGo = () => {
     held?.client.off('notification', onNotice);
+    held?.client.off('end', lose);
     held?.release(true);
     held = undefined;
   };
   const lose = () => {
     letGo();
+    clearTimeout(timer);
     if (!stopped) timer = setTimeout(connect, retryMs).unref();
   };
   const connect = async () => {
@@ -27,15 +29,13 @@ export function listenTo(pool: Pool, channel: string, onNotice: () => void): () 
       await held.client.query(`listen ${channel}`);
       onNotice();
     } catch {
-      // A lost connection says so by itself; one that was not made is tried again.
-      if (held === undefined) lose();
+      lose();
     }
   };
   connect();
   return () => {
     stopped = true;
     clearTimeout(timer);
-    held?.client.off('end', lose);
     letGo();
   };
 }

@@ -1,0 +1,226 @@
+/** Pokes: whom one write reaches and how soon, what a stream costs, and what listening costs while nothing happens. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Arrivals, Order } from '../pokes-load.js';
+import { type ServerProcess, startProcess } from '../processes.js';
+import type { Bench, Result } from '../scenario.js';
+import { median, quantile } from '../statistics.js';
+
+interface Cost {
+  readonly rssMB: number;
+  readonly heapMB: number;
+  readonly cpuMs: number;
+  readonly sockets: number;
+}
+
+/** One server, one loader and a database, and the sizes of what is measured. */
+interface Stage {
+  readonly pool: pg.Pool;
+  readonly server: ServerProcess;
+  readonly tenants: number;
+  readonly users: number;
+  readonly streams: number;
+  readonly rounds: number;
+  order<Answer>(order: Order): Promise<Answer>;
+  progress(message: string): void;
+}
+
+/** The tenant of which everybody is a member. */
+const everyone = 0;
+
+export async function pokes(bench: Bench): Promise<Result[]> {
+  const { isQuick, progress } = bench;
+  const address = new URL(bench.databaseURL);
+  address.pathname = '/pokes';
+  await bench.pool.query('drop database if exists pokes with (force)');
+  await bench.pool.query('create database pokes');
+  const pool = new pg.Pool({ connectionString: address.href, max: 2 });
+  const tenants = isQuick ? 10 : 100;
+  const users = 10 * tenants;
+  await seed(pool, tenants, users);
+  const loader = await startProcess('pokes-load.ts', address.href);
+  const order = <Answer>(one: Order) => loader.ask<Answer>(one);
+  const sizes = { tenants, users, streams: 2 * users, rounds: isQuick ? 5 : 30 };
+  const results: Result[] = [];
+  try {
+    for (const measure of [oneTenant, streams]) {
+      // The memory of each is its own.
+      const server = await startProcess('pokes-serve.mjs', address.href);
+      results.push(...(await measure({ ...sizes, pool, server, order, progress }).finally(server.stop)));
+    }
+    return results;
+  } finally {
+    await loader.stop();
+    await pool.end();
+    await bench.pool.query('drop database pokes with (force)');
+  }
+}
+
+/** Each tenant has ten users of its own and twenty documents. */
+async function seed(pool: pg.Pool, tenants: number, users: number): Promise<void> {
+  await pool.query(`
+    create table member (tenant_id integer, user_id text, primary key (user_id, tenant_id));
+    create table doc (id integer primary key, tenant_id integer not null, title text not null);
+    create index on doc (tenant_id)`);
+  await pool.query(
+    `insert into member select t, 'user' || n from generate_series(0, $2::integer - 1) n cross join lateral (values (${everyone}), (1 + n % $1::integer)) v (t)`,
+    [tenants, users],
+  );
+  await pool.query(
+    `insert into doc select n, n % ($1::integer + 1), 'Document ' || n from generate_series(0, 20 * ($1::integer + 1) - 1) n`,
+    [tenants],
+  );
+  await pool.query('vacuum analyze');
+}
+
+/** Commits a change of one of a tenant's documents, and returns the time of the clock just after. */
+async function write({ pool, tenants }: Stage, tenant: number): Promise<number> {
+  const id = tenant + (tenants + 1) * Math.floor(20 * Math.random());
+  await pool.query({
+    name: 'write',
+    text: 'update doc set title = $2 where id = $1',
+    values: [id, `${Math.random()}`],
+  });
+  return performance.timeOrigin + performance.now();
+}
+
+async function arrivalsOf(stage: Stage, tenant: number, expected: number): Promise<Arrivals & { committed: number }> {
+  await stage.order({ do: 'reset' });
+  const committed = await write(stage, tenant);
+  return { committed, ...(await stage.order<Arrivals>({ do: 'await', pokes: expected })) };
+}
+
+async function oneTenant(stage: Stage): Promise<Result[]> {
+  const { order, server, users, tenants, rounds, progress } = stage;
+  progress(`pokes: ${users} users of ${tenants} tenants`);
+  await order({ do: 'open', url: server.url, clients: users, users, pulls: true });
+  const idle = await idleCost(stage);
+  const counts: number[] = [];
+  const pulls: number[] = [];
+  const first: number[] = [];
+  const last: number[] = [];
+  const settled: number[] = [];
+  const herds: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const concerned = users / tenants;
+    const arrivals = await arrivalsOf(stage, 1 + (round % tenants), concerned);
+    counts.push(arrivals.pokes.length);
+    pulls.push(arrivals.pulls);
+    first.push(arrivals.pokes[0]! - arrivals.committed);
+    last.push(arrivals.pokes.at(-1)! - arrivals.committed);
+    settled.push(arrivals.pulledAt - arrivals.committed);
+    if (round % 5 !== 0) continue;
+    // As if everybody had been poked.
+    const started = performance.now();
+    await order({ do: 'pull' });
+    herds.push(performance.now() - started);
+  }
+  await order({ do: 'close' });
+  const name = `write for ${users / tenants} of ${users} clients`;
+  return [
+    { name: `${name}: pokes`, value: median(counts), unit: '', note: `most ${Math.max(...counts)}` },
+    { name: `${name}: pulls`, value: median(pulls), unit: '', limit: users, limitName: 'poking all' },
+    latency(`${name}: commit to first poke`, first),
+    latency(`${name}: commit to last poke`, last),
+    {
+      ...latency(`${name}: commit to last pull`, settled),
+      limit: median(herds),
+      limitName: 'everybody pulls, without the poke',
+    },
+    ...idle,
+  ];
+}
+
+function latency(name: string, samples: readonly number[]): Result {
+  return { name, value: median(samples), unit: 'ms', note: `p95 ${quantile(samples, 0.95).toFixed(0)} ms` };
+}
+
+/** What the server and Postgres do while many listen and nothing happens. */
+async function idleCost({ pool, server, users, progress }: Stage): Promise<Result[]> {
+  progress('pokes: nothing happens');
+  const seconds = 5;
+  const backends = async () => {
+    const { rows } = await pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = current_database() and application_name = 'tidemark'`,
+    );
+    return rows.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0);
+  };
+  const commits = async () => {
+    const { rows } = await pool.query<{ n: number }>(
+      'select xact_commit::float8 as n from pg_stat_database where datname = current_database()',
+    );
+    return rows[0]!.n;
+  };
+  await sleep(1_500);
+  const before = { server: (await server.ask<Cost>({})).cpuMs, postgres: await backends(), commits: await commits() };
+  await sleep(1_000 * seconds);
+  const after = { server: (await server.ask<Cost>({})).cpuMs, postgres: await backends(), commits: await commits() };
+  const name = `${users} listeners, idle`;
+  const share = (part: 'server' | 'postgres') => (after[part] - before[part]) / (10 * seconds);
+  return [
+    { name: `${name}: transactions`, value: (after.commits - before.commits) / seconds, unit: '/s' },
+    { name: `${name}: the server's CPU`, value: share('server'), unit: '% of a core' },
+    { name: `${name}: Postgres's CPU`, value: share('postgres'), unit: '% of a core' },
+  ];
+}
+
+/** User and system time of a process, in ticks of 10 ms; none where the system does not tell. */
+function cpuMsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return 0;
+  }
+}
+
+/** Opens streams, pokes them all by one commit, closes them, and does it again: memory must not grow. */
+async function streams(stage: Stage): Promise<Result[]> {
+  const { order, server, users, streams: count, progress } = stage;
+  const before = await server.ask<Cost>({});
+  const opened: number[] = [];
+  const closed: Cost[] = [];
+  const last: number[] = [];
+  for (let round = 1; round <= 4; round++) {
+    progress(`pokes: ${count} streams, round ${round}`);
+    await order({ do: 'open', url: server.url, clients: count, users, pulls: false });
+    opened.push((await server.ask<Cost>({})).rssMB);
+    for (let i = 0; i < 3; i++) {
+      const { committed, pokes: arrived } = await arrivalsOf(stage, everyone, count);
+      if (arrived.length !== count) throw new Error(`${arrived.length} pokes for ${count} streams`);
+      last.push(arrived.at(-1)! - committed);
+    }
+    await order({ do: 'close' });
+    await nobodyListens(server.url);
+    closed.push(await server.ask<Cost>({}));
+  }
+  const list = (values: readonly number[]) => values.map((value) => value.toFixed(0)).join(', ');
+  const heap = closed.map(({ heapMB }) => heapMB);
+  return [
+    latency(`write for all of ${count} streams: commit to last poke`, last),
+    {
+      name: 'memory of a stream',
+      value: (1024 * (median(opened) - before.rssMB)) / count,
+      unit: 'kB',
+      note: `RSS ${before.rssMB.toFixed(0)} MB before; open ${list(opened)} MB`,
+    },
+    {
+      name: `heap after ${count} streams were closed, the last time`,
+      value: heap.at(-1)!,
+      unit: 'MB',
+      limit: heap[0]!,
+      limitName: 'the first time',
+      ratio: heap.at(-1)! / heap[0]!,
+      note: `RSS ${list(closed.map(({ rssMB }) => rssMB))} MB; sockets ${list(closed.map(({ sockets }) => sockets))}`,
+    },
+  ];
+}
+
+async function nobodyListens(url: string): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(50)) {
+    const { pokes } = (await (await fetch(`${url}/readyz`)).json()) as { pokes: { listeners: number } };
+    if (pokes.listeners === 0) return;
+  }
+  throw new Error('streams that were closed are listened on');
+}
