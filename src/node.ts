@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { describeError, type Logger } from './log.js';
 
@@ -62,6 +62,11 @@ export async function listen(service: Service, options: ListenOptions): Promise<
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
   }) as Server;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -74,7 +79,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
 
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= drain(server, service, drainMs).then(() => service.close());
+    stopped ??= drain({ server, sockets }, service, drainMs).then(() => service.close());
     return stopped;
   };
   if (!signals) return { url, stop };
@@ -82,11 +87,21 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   return { url, stop: () => stop().finally(ignoreSignals) };
 }
 
-async function drain(server: Server, service: Service, drainMs: number): Promise<void> {
+async function drain(
+  { server, sockets }: { readonly server: Server; readonly sockets: ReadonlySet<Socket> },
+  service: Service,
+  drainMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   service.drain?.();
-  // A connection is idle again only when its last response is out.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const closeIdle = () => {
+    // A connection is idle again only when its last response is out.
+    server.closeIdleConnections();
+    // Browsers open connections ahead of need; to Node, one that has sent nothing yet is not idle.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
+  closeIdle();
+  const sweep = setInterval(closeIdle, SWEEP_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearInterval(sweep);

@@ -195,6 +195,16 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
+  test('stop does not wait for connections that have sent nothing', async () => {
+    const { url, stop } = await serve({}, { drainMs: 25_000 });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const started = performance.now();
+    await Promise.all([stop(), closed]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
     const { url, lines } = await serve({});
     const { port } = new URL(url);
