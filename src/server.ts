@@ -79,7 +79,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const installation = new CurrentInstallation(db, views);
   const ctx = options.sampleContext ?? (defaultSampleContext as Context);
   const sample = { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
-  const check = async () => void (await installation.bind(sample));
+  const ready = async () => void (await installation.bind(sample));
   try {
     await checkViews(db, await installation.bind(sample));
   } catch (error) {
@@ -109,10 +109,8 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   };
   const app = createApp<Context>({
     authenticate,
-    ready: async () => {
-      await check();
-      return { pokes: tail.state() };
-    },
+    ready,
+    tail: () => tail.state(),
     log,
     pull: (request, caller) => puller.pull(request, caller),
     push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
@@ -129,7 +127,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
 
   return {
     fetch: app.fetch,
-    ready: check,
+    ready,
     drain: () => pokes.close(),
     async close() {
       clearInterval(pruning);

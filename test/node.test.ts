@@ -21,7 +21,8 @@ async function serve(options: Partial<AppOptions<UserContext>>, listenOptions: P
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
     pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
-    ready: async () => ({}),
+    ready: async () => {},
+    tail: () => ({ listeners: 0, lagMs: null }),
     log,
     ...options,
   });

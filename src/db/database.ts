@@ -5,6 +5,8 @@ export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
+  /** Gives up, and the connection with it, when there is no answer after so many milliseconds. */
+  readonly timeoutMs?: number;
 }
 
 /** A column of a result; the type is Postgres's OID. */

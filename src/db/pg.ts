@@ -52,15 +52,16 @@ function createPool(connectionString: string, options: PoolOptions): pg.Pool {
 async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
-  const { text, name } = statement;
-  const values = [...(statement.values ?? [])];
+  const { text, name, timeoutMs } = statement;
+  // The driver's types do not know of `query_timeout` for one query.
+  const nameless: pg.QueryConfig = { text, values: [...(statement.values ?? [])], ...{ query_timeout: timeoutMs } };
   // After an error the connection may be about to break, or hold a plan that no longer fits: it is not used again.
   let sound = true;
   try {
-    const { rows } = await client.query({ text, values, name }).catch((error: unknown) => {
+    const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
       if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
-      return client.query({ text, values });
+      return client.query(nameless);
     });
     return rows as Row[];
   } finally {

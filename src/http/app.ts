@@ -4,6 +4,7 @@ import type { Logger } from '../log.js';
 import type { UserContext } from '../registry/mutators.js';
 import type { Forward } from '../sync/forward.js';
 import type { Push } from '../sync/push.js';
+import type { TailState } from '../sync/tail.js';
 import { type BodyLimits, defaultLimits } from './body.js';
 import { type Answer, type Exchange, type Incoming, respond } from './exchange.js';
 import type { Authenticate } from './identify.js';
@@ -16,8 +17,10 @@ export interface AppOptions<User extends UserContext> {
   readonly push: Push<User> | { readonly forward: Forward };
   readonly authenticate: Authenticate<User>;
   readonly pokes: PokeStreams<User>;
-  /** Rejects while the server cannot do its work; answers how it stands. */
-  readonly ready: () => Promise<object>;
+  /** Rejects while the server cannot do its work. */
+  readonly ready: () => Promise<void>;
+  /** How the pokes stand. */
+  readonly tail: () => TailState;
   readonly log: Logger;
   /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
   readonly basePath?: string;
@@ -33,7 +36,7 @@ type Handler = (exchange: Exchange) => Promise<Answer>;
 
 /** The route table. */
 export function createApp<User extends UserContext>(options: AppOptions<User>): App {
-  const { authenticate, pull, push, pokes, ready, log, basePath = '/sync' } = options;
+  const { authenticate, pull, push, pokes, ready, tail, log, basePath = '/sync' } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const app = new Hono();
 
@@ -47,9 +50,10 @@ export function createApp<User extends UserContext>(options: AppOptions<User>): 
   route(['POST'], `${basePath}/push`, (exchange) => handlePush(exchange, authenticate, push, limits.push));
   route(['GET'], `${basePath}/poke`, (exchange) => pokes.open(exchange, authenticate));
   route(['GET', 'HEAD'], '/healthz', async () => '{"status":"ok"}');
-  route(['GET', 'HEAD'], '/readyz', async () =>
-    JSON.stringify({ status: 'ok', ...(await ready().catch(refuseService)) }),
-  );
+  route(['GET', 'HEAD'], '/readyz', async () => {
+    await ready().catch((cause: unknown) => refuseService(tail(), cause));
+    return JSON.stringify({ status: 'ok', pokes: tail() });
+  });
   app.notFound((c) => respond(incoming(c), log, refusePath));
   app.onError((error, c) =>
     respond(incoming(c), log, () => {
@@ -73,6 +77,7 @@ async function refusePath(): Promise<never> {
   throw new Problem('not-found', 'There is nothing at this path');
 }
 
-function refuseService(cause: unknown): never {
-  throw new Problem('unavailable', 'The server is not ready', { cause, headers: { 'Retry-After': '1' } });
+function refuseService({ lagMs }: TailState, cause: unknown): never {
+  const lag = lagMs === null ? '' : `; the change log was last read ${lagMs} ms ago`;
+  throw new Problem('unavailable', `The server is not ready${lag}`, { cause, headers: { 'Retry-After': '1' } });
 }

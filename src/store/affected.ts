@@ -6,6 +6,7 @@ import type { Stand } from '../view/rewrite.js';
 import type { TableChanges } from './patch-sql.js';
 import { rowsOf, sidesOf } from './sides.js';
 import { everQueries, stateQueries, states } from './states.js';
+import { tailTimeoutMs } from './tail.js';
 
 /** One view, and the parameters of those who see it. */
 export interface Question {
@@ -32,7 +33,7 @@ export async function findAffected(
   changes: readonly TableChanges[],
   base: Snapshot,
 ): Promise<AffectedSeat[]> {
-  return db.query<AffectedSeat>({ text: affectedSql(questions, changes, base) });
+  return db.query<AffectedSeat>({ text: affectedSql(questions, changes, base), timeoutMs: tailTimeoutMs });
 }
 
 function affectedSql(questions: readonly Question[], changes: readonly TableChanges[], base: Snapshot): string {

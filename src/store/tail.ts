@@ -25,6 +25,9 @@ export interface TailBatch {
 /** So many log rows are looked at for a table: where there are more, nobody asks whom they concern. */
 export const tailedRows = 1000;
 
+/** A connection that is dead without saying so must not have pokes wait for it. */
+export const tailTimeoutMs = 10_000;
+
 /** The ranges of transactions are read off the index in its order, as the header's are. */
 const tailSql = `
 with unseen (low, high) as materialized (
@@ -81,6 +84,11 @@ export async function readTail(
 ): Promise<TailBatch> {
   const ranges = base && unseenRanges(base);
   const values = [ranges?.lows ?? null, ranges?.highs ?? null, `{${tables.join()}}`];
-  const [row] = await db.query<{ line: string }>({ name: 'tidemark_tail', text: tailSql, values });
+  const [row] = await db.query<{ line: string }>({
+    name: 'tidemark_tail',
+    text: tailSql,
+    values,
+    timeoutMs: tailTimeoutMs,
+  });
   return JSON.parse(row!.line) as TailBatch;
 }

@@ -1,5 +1,6 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
+import { SetupError } from '../errors.js';
 import { type Installation, knows, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -50,7 +51,12 @@ export class CurrentInstallation<Context> {
 
   #current(): Promise<Installation> {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
-      this.#read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
+      const read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
+      this.#read = read;
+      // What is wrong with the installation may be remembered; that it could not be read says nothing a moment later.
+      read.installation.catch((error: unknown) => {
+        if (this.#read === read && !(error instanceof SetupError)) this.#read = undefined;
+      });
     }
     return this.#read.installation;
   }

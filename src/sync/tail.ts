@@ -70,8 +70,11 @@ export class Tail<Context extends UserContext> {
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
       return { views, tables: installation.tables, shape: installation.shape };
     };
+    const shape = await this.#options.installation.shape();
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await look(), look, poke };
     this.#audiences.add(listener);
+    // Its outlook may be of another shape than those of others: then all are looked at anew.
+    this.#shape = this.#audiences.size === 1 || shape === this.#shape ? shape : undefined;
     try {
       // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will see.
       if (this.#base) await this.#looking?.catch(() => {});

@@ -51,6 +51,14 @@ describe('query', () => {
     for (let i = 0; i < 8; i++) expect(await db.query(statement)).toEqual([{ a: 1, b: null }]);
   });
 
+  test('is given up when it takes too long, and its connection too', async () => {
+    const slow = { text: 'select pg_sleep(20)', timeoutMs: 100 };
+    const started = performance.now();
+    await expect(db.query(slow)).rejects.toThrow('timeout');
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await db.query({ text: 'select 1 as one', timeoutMs: 5_000 })).toEqual([{ one: 1 }]);
+  });
+
   test('a killed connection is replaced', async () => {
     await expect(db.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })).rejects.toThrow();
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);

@@ -21,7 +21,8 @@ export function setUp(options: Partial<AppOptions<UserContext>> = {}) {
     push: async () => null,
     authenticate: (request) => (request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null),
     pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
-    ready: async () => ({}),
+    ready: async () => {},
+    tail: () => ({ listeners: 0, lagMs: null }),
     log,
     ...options,
   });
