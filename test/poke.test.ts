@@ -108,19 +108,6 @@ describe('connectPokes', () => {
     // An unhandled rejection would fail the run.
     await pulled(2);
   });
-
-  test.runIf(globalThis.navigator?.locks)('shares one connection among the tabs of a client group', async () => {
-    const { url, requests, responses, asked } = await servePokes();
-    const [one, two] = [connect(url, { clientGroupID: 'shared' }), connect(url, { clientGroupID: 'shared' })];
-    await asked(1);
-    await Promise.all([one.pulled(1), two.pulled(1)]);
-    responses[0]!.write('data: poke\n\n');
-    await Promise.all([one.pulled(2), two.pulled(2)]);
-    expect(requests).toHaveLength(1);
-    one.stop();
-    await asked(2);
-    await two.pulled(3);
-  });
 });
 
 describe('stop', () => {
