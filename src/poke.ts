@@ -86,7 +86,7 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
         },
       });
     } catch {
-      // Lost, silent or refused: a pull would say why, and renews an authorization that has expired.
+      // Lost, silent or refused.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
     await pause(retryMs * (0.5 + Math.random()), signal);

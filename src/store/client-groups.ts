@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Database } from '../db/database.js';
 
-/** The ID in the change log, where tables have theirs, under which it says that a client group's mutation was applied. */
+/** The ID in the change log, where tables have theirs, under which a trigger says that a client group's mutation was applied. */
 export const mutationsID = 0;
 
 /** A client, as far as pushes have recorded it. */
@@ -65,26 +65,23 @@ export async function registerGroup(db: Database, clientGroupID: string, userID:
  */
 export async function claimMutation(client: ClientBase, mutation: MutationRef): Promise<boolean> {
   const { clientID, clientGroupID, mutationID } = mutation;
-  const { rowCount } = await client.query(
-    `with claimed as (
-       ${mutationID === 1 ? insertClient : advanceClient}
-       returning client_group_id
-     )
-     insert into tidemark.change (table_id, xid, key)
-     select ${mutationsID}, pg_current_xact_id(), array[client_group_id] from claimed`,
-    mutationID === 1 ? [clientID, clientGroupID] : [clientID, clientGroupID, mutationID],
-  );
+  const { rowCount } =
+    mutationID === 1
+      ? // That a concurrent push has inserted the row is a serialization failure here, never a unique violation.
+        await client.query(
+          `insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
+           values ($1, $2, 1, pg_current_xact_id())
+           on conflict (id) do nothing`,
+          [clientID, clientGroupID],
+        )
+      : await client.query(
+          `update tidemark.client
+           set last_mutation_id = $3, xid = pg_current_xact_id()
+           where id = $1 and client_group_id = $2 and last_mutation_id = $3::bigint - 1`,
+          [clientID, clientGroupID, mutationID],
+        );
   return rowCount === 1;
 }
-
-/** That a concurrent push has inserted the row is a serialization failure here, never a unique violation. */
-const insertClient = `
-  insert into tidemark.client (id, client_group_id, last_mutation_id, xid) values ($1, $2, 1, pg_current_xact_id())
-  on conflict (id) do nothing`;
-
-const advanceClient = `
-  update tidemark.client set last_mutation_id = $3, xid = pg_current_xact_id()
-  where id = $1 and client_group_id = $2 and last_mutation_id = $3::bigint - 1`;
 
 /** The record of one client as the transaction that `client` is in sees it, or undefined when it is not known. */
 export async function readClient(client: ClientBase, clientID: string): Promise<ClientRecord | undefined> {

@@ -47,7 +47,12 @@ function userSchema(): Promise<string> {
   return listSchema(database.pool, 'public');
 }
 
-const firstRun = ['applying 0001-initial.sql', 'capturing changes of public.todo', 'capturing changes of public.event'];
+const firstRun = [
+  'applying 0001-initial.sql',
+  'applying 0002-log-mutations.sql',
+  'capturing changes of public.todo',
+  'capturing changes of public.event',
+];
 
 describe('migrate', () => {
   it('installs from nothing, and the second time changes nothing', async () => {
@@ -74,6 +79,17 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(SetupError);
     await expect(run()).rejects.toThrow(/has version 9999.*Deploy a newer Tidemark/);
     await expect(installationOf(database.url, views)).rejects.toThrow(/has version 9999/);
+  });
+
+  it('brings an older schema up to date', async () => {
+    await run();
+    const before = await listSchema(database.pool, 'tidemark');
+    await database.pool.query(
+      'drop function tidemark.log_mutation cascade; delete from tidemark.migration where version > 1',
+    );
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 2/);
+    expect(await run()).toEqual(['applying 0002-log-mutations.sql']);
+    expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 
   it('installs the schema of the golden file, the same on every version of Postgres', async () => {

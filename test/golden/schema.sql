@@ -62,6 +62,20 @@ function capture_2()
   $function$
 
 
+function log_mutation()
+  fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.log_mutation()
+   RETURNS trigger
+   LANGUAGE plpgsql
+   SECURITY DEFINER
+   SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+  begin
+    insert into tidemark.change (table_id, xid, key) values (0, new.xid, array[new.client_group_id]);
+    return null;
+  end
+  $function$
+
+
 function many_unseen(integer,xid8[],xid8[])
   fs  CREATE OR REPLACE FUNCTION tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[])
    RETURNS SETOF tidemark.change
@@ -136,6 +150,7 @@ table client
   CREATE UNIQUE INDEX client_pkey ON tidemark.client USING btree (id)
   FOREIGN KEY (client_group_id) REFERENCES tidemark.client_group(id)
   PRIMARY KEY (id)
+  CREATE TRIGGER tidemark_mutation AFTER INSERT OR UPDATE OF last_mutation_id ON tidemark.client FOR EACH ROW EXECUTE FUNCTION tidemark.log_mutation() -- enabled: A
 
 table client_group
   id text not null
