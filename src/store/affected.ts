@@ -2,9 +2,8 @@
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile.js';
-import type { Stand } from '../view/rewrite.js';
 import type { TableChanges } from './patch-sql.js';
-import { rowsOf, sidesOf } from './sides.js';
+import { focusedRows, sidesOf } from './sides.js';
 import { everQueries, stateQueries, states } from './states.js';
 import { tailTimeoutMs } from './tail.js';
 
@@ -58,8 +57,9 @@ function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap
   const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
   const rows = seats.map((literals, seat) => `(${[seat, ...typed(view, literals)].join(', ')})`);
-  // Whoever sees no row that was touched need not be looked at more closely.
-  const isNear = view.strategy === 'compare' ? 'true' : `exists (\n${touching(view, values, ids)}\n)`;
+  // Who sees no touched row, whichever of their states the other tables were in, need not be looked at more closely.
+  const touched = () => focusedRows(view, values, ids, states.touched, states.ever);
+  const isNear = view.strategy === 'compare' ? 'true' : `exists (\n${touched()}\n)`;
   const queries = [
     `${all} (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
     `${near} as materialized (select * from ${all} tidemark_l where ${isNear})`,
@@ -86,14 +86,4 @@ function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap
 
 function typed({ parameterTypes }: CompiledView, literals: readonly string[]): string[] {
   return literals.map((literal, i) => `${literal}::${parameterTypes[i]}`);
-}
-
-/** Every row of a monotone view that owes itself to a touched row, whichever of their states the other tables were in. */
-function touching(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
-  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
-  const ever = changed.map((id): Stand => (id === undefined ? 'now' : states.ever(id)));
-  const focused = changed.flatMap((id, focus) =>
-    id === undefined ? [] : [rowsOf(view, view.standing(ever.with(focus, states.touched(id)), focus), values)],
-  );
-  return focused.join('\nunion all\n');
 }

@@ -55,8 +55,15 @@ interface SharedHeader {
 export const countedRows = 100;
 
 /**
- * A standby's snapshot has an empty list of transactions in progress, so all that it can vouch for is what lies below its xmin.
- *
+ * A snapshot `s` as cookies hold it. A standby's has an empty list of transactions in progress, so all that it can vouch for is what
+ * lies below its xmin.
+ */
+export const snapshotText: string = `case
+    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
+    else s::text
+  end`;
+
+/**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
  * plan the prepared statement anew each time, which takes longer than running it.
@@ -66,10 +73,7 @@ with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
 select json_build_object(
-  'snapshot', case
-    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
-    else s::text
-  end,
+  'snapshot', ${snapshotText},
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'horizon', m.horizon::text,

@@ -30,6 +30,14 @@ export interface TableChanges {
   readonly rows: number;
 }
 
+/** Those of the tables that have changed, given the number of log rows of each that has. */
+export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<number, number>): TableChanges[] {
+  return tables.flatMap((table) => {
+    const count = rows.get(table.id);
+    return count === undefined ? [] : [{ table, rows: count }];
+  });
+}
+
 /** Header and what has changed in the views, given that these tables have changed since the snapshot. */
 export function deltaPatch(
   header: string,

@@ -34,19 +34,32 @@ export function sidesOf(
     const before = rowsOf(view, view.standing(asof), values);
     return { before, after: rowsOf(view, view.now, values), wasThere: 'false', isThere: 'false' };
   }
-  const now = asof.map((): Stand => 'now');
-  const affected = (stand: (id: number) => string, others: Stand[]) => {
-    const focused = changed.flatMap((id, focus) =>
-      id === undefined ? [] : [rowsOf(view, view.standing(others.with(focus, stand(id)), focus), values)],
-    );
-    return distinctByKey(view, focused);
-  };
   return {
-    before: affected(states.minus, asof),
-    after: affected(states.plus, now),
+    before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
+    after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
     wasThere: isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
     isThere: isIn(view, view.now, values),
   };
+}
+
+/**
+ * The rows of an incremental view that owe themselves to a row of one state of a changed table: a query for each place where the view
+ * reads such a table.
+ * @param others the state of the changed tables in the other places. Default: now
+ */
+export function focusedRows(
+  view: CompiledView,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+  state: (id: number) => string,
+  others: (id: number) => Stand = () => 'now',
+): string {
+  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+  const stands = changed.map((id): Stand => (id === undefined ? 'now' : others(id)));
+  const queries = changed.flatMap((id, focus) =>
+    id === undefined ? [] : [rowsOf(view, view.standing(stands.with(focus, state(id)), focus), values)],
+  );
+  return queries.join('\nunion all\n');
 }
 
 /**
@@ -66,7 +79,7 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
   return `select ${keys.join(', ')}, ${view.keySql} as key, ${view.valueSql} as value from (\n${render(query, values)}\n) v`;
 }
 
-function distinctByKey(view: CompiledView, queries: readonly string[]): string {
+function distinctByKey(view: CompiledView, rows: string): string {
   const keys = view.keyColumns.map((_, i) => `k${i + 1}`);
-  return `select distinct on (key) ${keys.join(', ')}, key, value from (\n${queries.join('\nunion all\n')}\n) r`;
+  return `select distinct on (key) ${keys.join(', ')}, key, value from (\n${rows}\n) r`;
 }

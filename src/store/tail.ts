@@ -2,6 +2,7 @@
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
+import { snapshotText } from './header.js';
 
 export interface TailChange {
   /** The table's ID in the change log. */
@@ -41,10 +42,7 @@ with unseen (low, high) as materialized (
   limit ${tailedRows}
 )
 select json_build_object(
-  'snapshot', case
-    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
-    else s::text
-  end,
+  'snapshot', ${snapshotText},
   'changes', (
     select coalesce(json_agg(json_build_object(
       'table', t.id, 'rows', c.rows, 'truncated', c.truncated,

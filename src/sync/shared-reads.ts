@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { type Header, type HeaderInput, headerQuery, type Member, probe, readHeaders } from '../store/header.js';
 import type { Installation } from '../store/installation.js';
-import { deltaPatch } from '../store/patch-sql.js';
+import { changesOf, deltaPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import { Coalescer } from './coalesce.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
@@ -67,11 +67,7 @@ export class SharedReads {
 
   async #delta(readers: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
     const { views, base, installation } = readers[0]!;
-    const rows = new Map(readers.flatMap(({ changed }) => changed));
-    const changes = installation.tables.flatMap((table) => {
-      const count = rows.get(table.id);
-      return count === undefined ? [] : [{ table, rows: count }];
-    });
+    const changes = changesOf(installation.tables, new Map(readers.flatMap(({ changed }) => changed)));
     const tables = changes.map(({ table }) => table.id);
     const stream = await openPatch(this.#db, deltaPatch(headerQuery(headerInput(readers)), views, changes, base));
     const { held, isWhole } = await hold(stream.ops);

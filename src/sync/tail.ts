@@ -5,7 +5,7 @@ import type { PokeRequest } from '../protocol/poke.js';
 import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
 import { findAffected } from '../store/affected.js';
-import type { TableChanges } from '../store/patch-sql.js';
+import { changesOf, type TableChanges } from '../store/patch-sql.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
 import type { CurrentInstallation } from './current-installation.js';
@@ -163,8 +163,7 @@ export class Tail<Context extends UserContext> {
     const { poked, questions } = planPokes(this.#audiences.all(), this.#audiences.listeners(), batch, ids);
     this.#poke(poked);
     if (questions.length === 0) return;
-    const rows = new Map(batch.changes.map((change) => [change.table, change.rows]));
-    const changes = tables.flatMap((table) => (rows.has(table.id) ? [{ table, rows: rows.get(table.id)! }] : []));
+    const changes = changesOf(tables, new Map(batch.changes.map(({ table, rows }) => [table, rows])));
     const concerned = await this.#ask(questions, changes, base);
     this.#poke([...concerned].filter((listener) => !poked.has(listener)));
   }

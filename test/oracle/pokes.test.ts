@@ -6,6 +6,7 @@ import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
 import { findAffected, type Question } from '../../src/store/affected.js';
+import { changesOf } from '../../src/store/patch-sql.js';
 import { rowsOf } from '../../src/store/sides.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { readTail, type TailBatch } from '../../src/store/tail.js';
@@ -72,8 +73,7 @@ async function look(base?: Snapshot): Promise<TailBatch> {
 
 /** The seats of the given views that are found affected, those left out whose tables have not changed. */
 async function affected(batch: TailBatch, base: Snapshot, mode: Question['mode']): Promise<Set<number>> {
-  const rows = new Map(batch.changes.map((change) => [change.table, change.rows]));
-  const changes = tables.flatMap((table) => (rows.has(table.id) ? [{ table, rows: rows.get(table.id)! }] : []));
+  const changes = changesOf(tables, new Map(batch.changes.map(({ table, rows }) => [table, rows])));
   const changed = new Set(changes.map(({ table }) => table.oid));
   const asked = seats.flatMap(({ view, literals }, seat) => {
     const isConcerned = view.occurrenceTables.some((oid) => changed.has(oid));

@@ -8,7 +8,7 @@ import { ClientViews } from '../../src/view/client-views.js';
 import type { TestDatabase } from '../database.js';
 import { memoryLog } from '../log.js';
 import { type Context, createSynced } from '../synced.js';
-import { ddl, views } from './tailed.js';
+import { announced, ddl, views } from './tailed.js';
 
 let database: TestDatabase;
 let db: Database;
@@ -20,15 +20,10 @@ const tails: Tail<Context>[] = [];
 
 beforeAll(async () => {
   database = await createSynced(ddl, views);
-  const pool = openPool(database.url);
-  db = {
-    ...pool,
-    async query<Row>(statement: Statement) {
-      sent.push(statement);
-      await gate(statement);
-      return pool.query<Row>(statement);
-    },
-  };
+  db = announced(openPool(database.url), async (statement) => {
+    sent.push(statement);
+    await gate(statement);
+  });
 });
 
 beforeEach(() => {

@@ -1,4 +1,5 @@
 /** Views for tests of the tail: what users own, and a table that owners do not see. */
+import type { Database, Statement } from '../../src/db/database.js';
 import { defineView } from '../../src/view/define.js';
 import type { Context } from '../synced.js';
 
@@ -24,3 +25,14 @@ export const views = {
       : 'select * from audit where entry <> $1',
   ),
 };
+
+/** A database that says each statement before it is sent; what `before` throws fails the statement. */
+export function announced(db: Database, before: (statement: Statement) => Promise<void>): Database {
+  return {
+    ...db,
+    async query<Row>(statement: Statement) {
+      await before(statement);
+      return db.query<Row>(statement);
+    },
+  };
+}
