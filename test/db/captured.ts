@@ -40,6 +40,7 @@ export async function capture(database: TestDatabase, writing: Writing): Promise
   const url = new URL(database.url);
   url.searchParams.set('options', `-c search_path=${schema},public`);
   const pool = new pg.Pool({ connectionString: url.href, max: 1 });
+  pool.on('error', () => {});
   const writer = new pg.Client({ connectionString: url.href });
   await writer.connect();
   try {

@@ -32,7 +32,11 @@ beforeAll(async () => {
     ${roles.map((role) => `create role ${role} login password 'x'`).join(';')};
     grant create on database ${rows[0].name} to tidemark_owner;
     grant create on schema public to tidemark_owner, tidemark_app`);
-  for (const role of roles) pools.set(role, new pg.Pool({ connectionString: urlOf(role), max: 2 }));
+  for (const role of roles) {
+    const pool = new pg.Pool({ connectionString: urlOf(role), max: 2 });
+    pool.on('error', () => {});
+    pools.set(role, pool);
+  }
   await as(
     'tidemark_owner',
     'create table todo (id int primary key, n int); create table private (id int primary key); insert into todo values (1, 1)',

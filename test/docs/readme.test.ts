@@ -78,6 +78,7 @@ describe("the README's application", () => {
     await browser.printed(/body: 'Hello'/);
 
     const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    pool.on('error', () => {});
     await vi.waitUntil(async () => (await pool.query('select 1 from note')).rowCount === 1, { timeout: 20_000 });
     expect((await pool.query('select owner_id, body from note')).rows).toEqual([{ owner_id: 'ann', body: 'Hello' }]);
 

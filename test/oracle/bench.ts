@@ -51,8 +51,7 @@ export class Bench {
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
     const syncs = await Promise.all(
       Array.from({ length: nodes }, () => {
-        const pool = new pg.Pool({ connectionString: url });
-        this.#closers.push(() => pool.end());
+        const pool = this.#openPool(url);
         pool.on('connect', (client) => countShared(client, report));
         return code.createSync({ database: pool, views, mutators, authenticate, log: silent, basePath: '/sync' });
       }),
@@ -82,15 +81,21 @@ export class Bench {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
     await replica.setUp();
-    const pool = new pg.Pool({ connectionString: url, max: 4 });
-    pool.on('error', () => {});
-    this.#closers.push(() => pool.end());
+    const pool = this.#openPool(url, 4);
     return new Judge(await describeViews(client, specs), new History(pool), replica, report);
   }
 
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     for (const name of this.#databases) await this.#onCluster(`drop database ${name} with (force)`);
+  }
+
+  #openPool(connectionString: string, max = 10): pg.Pool {
+    const pool = new pg.Pool({ connectionString, max });
+    // Its end does not wait for the connections, which the end of the database may then still break.
+    pool.on('error', () => {});
+    this.#closers.push(() => pool.end());
+    return pool;
   }
 
   async #onCluster(statement: string): Promise<void> {

@@ -45,6 +45,7 @@ beforeAll(async () => {
     settings: { fsync: 'off', primary_conninfo: primary.url.replace('/tidemark', '/') },
   });
   writer = new pg.Pool({ connectionString: primary.url });
+  writer.on('error', () => {});
   const { log } = memoryLog();
   const options = { views, log, authenticate: () => ({ userID: 'ann' }) };
   onPrimary = await createSync({ ...options, database: primary.url });
