@@ -6,17 +6,25 @@
 export interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
+  /** Seconds after which the same request may pass. */
+  readonly retryAfter?: number;
 }
 
 export type ProblemCode =
   | 'malformed-request'
+  | 'mutator-name-missing'
+  | 'mutator-error'
   | 'unauthenticated'
   | 'forbidden'
   | 'not-found'
+  | 'unknown-mutator'
   | 'method-not-allowed'
   | 'mutation-gap'
+  | 'idempotency-key-in-flight'
   | 'body-too-large'
   | 'unsupported-media-type'
+  | 'invalid-args'
+  | 'idempotency-key-reused'
   | 'too-many-requests'
   | 'internal'
   | 'client-record-lost'
@@ -27,22 +35,34 @@ export type ProblemCode =
 export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   /** The body is not JSON, or not a request of the expected shape. */
   'malformed-request': { status: 400, title: 'The request is malformed' },
+  /** A call names no mutator. */
+  'mutator-name-missing': { status: 400, title: 'A mutator name is required' },
+  /** A mutator refused a call on purpose, by a `MutatorError`, which may set another status. */
+  'mutator-error': { status: 400, title: 'The mutator refused the call' },
   /** `authenticate` did not accept the request. */
   unauthenticated: { status: 401, title: 'Authentication is required' },
-  /** The client group, or a client in it, belongs to another user or another group. */
-  forbidden: { status: 403, title: 'The client group belongs to somebody else' },
+  /** The caller may not do this: the client group, or a client in it, belongs to another user or another group. */
+  forbidden: { status: 403, title: 'This is not allowed' },
   /** No route has this path. */
   'not-found': { status: 404, title: 'There is nothing at this path' },
+  /** No mutator has this name. */
+  'unknown-mutator': { status: 404, title: 'There is no mutator of this name' },
   /** The path exists, but not for this method; `Allow` names the right ones. */
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   /** A mutation arrived before the one that precedes it. */
   'mutation-gap': { status: 409, title: 'A mutation is missing before this one' },
+  /** A call with the same `Idempotency-Key` is still running. */
+  'idempotency-key-in-flight': { status: 409, title: 'The first call with this key is still running', retryAfter: 1 },
   /** The body is larger than the limit. */
   'body-too-large': { status: 413, title: 'The request body is too large' },
   /** The body is not declared as `application/json`. */
   'unsupported-media-type': { status: 415, title: 'The content type must be application/json' },
+  /** The mutator's validator did not accept the args; `issues` says where. */
+  'invalid-args': { status: 422, title: 'The arguments are not valid' },
+  /** The `Idempotency-Key` has been used for a call of another mutator, or with other args. */
+  'idempotency-key-reused': { status: 422, title: 'This key was used for another call' },
   /** More requests than are allowed. Retry after the time in `Retry-After`. */
-  'too-many-requests': { status: 429, title: 'There are too many requests' },
+  'too-many-requests': { status: 429, title: 'There are too many requests', retryAfter: 1 },
   /** Something failed that the caller cannot mend. The log has the cause under the request ID. */
   internal: { status: 500, title: 'The server failed' },
   /** The request names a client with applied mutations of which the server has no record. */
@@ -50,7 +70,7 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   /** The endpoint that pushes are forwarded to could not be reached, or failed. */
   'mutate-endpoint-failed': { status: 502, title: 'The mutate endpoint failed' },
   /** The database cannot serve the request now. Retry after the time in `Retry-After`. */
-  unavailable: { status: 503, title: 'The service is temporarily unavailable' },
+  unavailable: { status: 503, title: 'The service is temporarily unavailable', retryAfter: 1 },
   /** The endpoint that pushes are forwarded to did not answer in time. */
   'mutate-endpoint-timeout': { status: 504, title: 'The mutate endpoint did not answer in time' },
 };
@@ -58,24 +78,57 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
 export interface ProblemOptions {
   /** What went wrong for logs; never sent to the caller. */
   readonly cause?: unknown;
-  /** Extra response headers, for example `Allow` or `Retry-After`. */
+  /** Extra response headers, for example `Allow`. `Retry-After` is set where the catalogue has it. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the catalogue's status. */
+  readonly status?: number;
+  /** Further members of the answer, as RFC 9457 allows them. JSON values, sent to the caller. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 /** A failure with an HTTP status. `detail` is sent to the caller: it holds no SQL, no stack and nobody's data. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly extensions: Readonly<Record<string, unknown>>;
 
-  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    super(detail, { cause: options.cause });
+  constructor(code: ProblemCode, detail: string, { cause, headers, status, extensions }: ProblemOptions = {}) {
+    super(detail, { cause });
+    const entry = catalogue[code];
     this.code = code;
-    this.headers = options.headers ?? {};
+    this.status = status ?? entry.status;
+    this.headers = { ...(entry.retryAfter !== undefined && { 'Retry-After': String(entry.retryAfter) }), ...headers };
+    this.extensions = extensions ?? {};
   }
+}
 
-  get status(): number {
-    return catalogue[this.code].status;
+export interface MutatorErrorOptions {
+  /** From 400 to 499. Default 400. */
+  readonly status?: number;
+  /** A JSON value for the caller. */
+  readonly details?: unknown;
+  readonly cause?: unknown;
+}
+
+/**
+ * Thrown by a mutator, to refuse a call on purpose: nothing of it is kept. The message and the details are sent to a REST
+ * caller; a sync client's mutation is skipped.
+ */
+export class MutatorError extends Error {
+  override readonly name = 'MutatorError';
+  readonly status: number;
+  readonly details: unknown;
+
+  /** @throws RangeError for a status that is no client error. */
+  constructor(message: string, { status = 400, details, cause }: MutatorErrorOptions = {}) {
+    super(message, { cause });
+    if (!Number.isInteger(status) || status < 400 || status > 499) {
+      throw new RangeError('The status of a MutatorError must be from 400 to 499');
+    }
+    this.status = status;
+    this.details = details;
   }
 }
 

@@ -1,6 +1,13 @@
 /** Tidemark: a sync server for local-first web applications, on Postgres. */
 export { type Config, defineConfig } from './config.js';
-export { Problem, type ProblemCode, SetupError } from './errors.js';
+export {
+  MutatorError,
+  type MutatorErrorOptions,
+  Problem,
+  type ProblemCode,
+  type ProblemOptions,
+  SetupError,
+} from './errors.js';
 export type { BodyLimits } from './http/body.js';
 export type { Authenticate } from './http/identify.js';
 export type { Logger } from './log.js';

@@ -79,5 +79,5 @@ async function refusePath(): Promise<never> {
 
 function refuseService({ lagMs }: TailState, cause: unknown): never {
   const lag = lagMs === null ? '' : `; the change log was last read ${lagMs} ms ago`;
-  throw new Problem('unavailable', `The server is not ready${lag}`, { cause, headers: { 'Retry-After': '1' } });
+  throw new Problem('unavailable', `The server is not ready${lag}`, { cause });
 }

@@ -12,8 +12,16 @@ export interface Exchange {
   readonly log: Logger;
 }
 
-/** JSON text, whole or in pieces, or an event stream. It is answered with status 200; everything else is thrown. */
-export type Answer = string | AsyncIterable<Uint8Array> | EventStream;
+/** JSON text, whole or in pieces, or an event stream: they are answered with status 200. Failures are thrown. */
+export type Answer = string | AsyncIterable<Uint8Array> | EventStream | Reply;
+
+/** An answer with headers of its own, in addition to those of every answer or in place of them. */
+export interface Reply {
+  /** Default 200. */
+  readonly status?: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
 
 /** Server-sent events. */
 export interface EventStream {
@@ -48,6 +56,11 @@ export async function respond(
     if (typeof answer === 'string') {
       logEnd(200);
       return new Response(answer, { headers: headersOf(requestID) });
+    }
+    if ('body' in answer) {
+      const { status = 200, headers, body } = answer;
+      logEnd(status);
+      return new Response(body, { status, headers: { ...headersOf(requestID), ...headers } });
     }
     const onEnd = (end: StreamEnd) => {
       if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response broke off');

@@ -58,7 +58,7 @@ export class PokeStreams<Context extends UserContext> {
 }
 
 function refusal(detail: string): Problem {
-  return new Problem('unavailable', detail, { headers: { 'Retry-After': '1' } });
+  return new Problem('unavailable', detail);
 }
 
 /** One client's stream. It begins with a poke: what changed until it listened would be told by nobody else. */

@@ -18,5 +18,6 @@ export function problemBody(problem: Problem, requestID: string): string {
     error: problem.message,
     code: problem.code,
     requestID,
+    ...problem.extensions,
   });
 }

@@ -21,9 +21,16 @@ export interface MutatorCall<Args, Tx, Context> {
 }
 
 /** What the documentation says about a mutator. */
-export interface MutatorDocs {
+export interface MutatorDocs<Args = unknown> {
+  /** A few words. */
   readonly summary?: string;
+  /** Markdown. */
   readonly description?: string;
+  /** Args to show and to try, each under a few words that say what it is an example of. */
+  readonly examples?: Readonly<Record<string, Args>>;
+  /** The schema of what the mutator returns. A REST caller is sent what it makes of that. */
+  readonly result?: StandardSchemaV1;
+  readonly deprecated?: boolean;
 }
 
 /** A mutator as plain data. `run` expects args that have passed the validator. */
@@ -37,7 +44,7 @@ export interface DefineMutator<Tx, Context> {
   <Validator extends StandardSchemaV1>(
     validator: Validator,
     run: (call: MutatorCall<StandardSchemaV1.InferOutput<Validator>, Tx, Context>) => unknown,
-    docs?: MutatorDocs,
+    docs?: MutatorDocs<StandardSchemaV1.InferInput<Validator>>,
   ): Mutator<Tx, Context>;
   (run: (call: MutatorCall<unknown, Tx, Context>) => unknown, docs?: MutatorDocs): Mutator<Tx, Context>;
 }

@@ -10,5 +10,5 @@ export function toUnavailable(error: unknown): unknown {
         ? 'The database cannot serve the request now; send it again later'
         : undefined;
   if (detail === undefined || error instanceof Problem) return error;
-  return new Problem('unavailable', detail, { cause: error, headers: { 'Retry-After': '1' } });
+  return new Problem('unavailable', detail, { cause: error });
 }
