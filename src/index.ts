@@ -22,6 +22,8 @@ export {
   mutatorFor,
   type UserContext,
 } from './registry/mutators.js';
+export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
+export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
 export { createSync, type Sync, type SyncOptions } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { ForwardOptions } from './sync/forward.js';

@@ -2,16 +2,22 @@ import type { ClientBase, Pool } from 'pg';
 import { pino } from 'pino';
 import { openPool } from './db/pg.js';
 import { createApp } from './http/app.js';
-import type { BodyLimits } from './http/body.js';
+import { type BodyLimits, defaultLimits } from './http/body.js';
+import { healthRoutes } from './http/health.js';
 import type { Authenticate } from './http/identify.js';
 import { PokeStreams } from './http/poke-streams.js';
+import { syncRoutes } from './http/sync.js';
 import { describeError, type Logger } from './log.js';
 import { defaultSampleContext } from './migrate.js';
-import { defineMutators, type Mutators, type UserContext } from './registry/mutators.js';
+import { defineMutators, type UserContext } from './registry/mutators.js';
+import { type Registry, toMutators, type Validators } from './registry/registry.js';
+import { queryOn, type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
+import type { CallTransaction } from './sync/calls.js';
 import { checkViews } from './sync/check-views.js';
 import { CurrentInstallation } from './sync/current-installation.js';
 import { createForward, type ForwardOptions } from './sync/forward.js';
+import type { Transact } from './sync/mutate.js';
 import { Puller } from './sync/pull.js';
 import { createPush } from './sync/push.js';
 import { Tail } from './sync/tail.js';
@@ -22,7 +28,9 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   /** A connection string, or a pool of the application's own, which stays the application's to close. */
   readonly database: string | Pool;
   readonly views: Views<Context>;
-  readonly mutators?: Mutators<Tx, Context>;
+  readonly mutators?: Registry<Tx, Context>;
+  /** Validators for mutators that bring none, by name. */
+  readonly validators?: Validators;
   /** Says who sends a request; null answers 401. */
   readonly authenticate: Authenticate<Context>;
   /** Makes of the transaction's `pg` client what mutators get as `tx`. Default: the client itself. */
@@ -35,6 +43,8 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   readonly forward?: ForwardOptions;
   /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
   readonly basePath?: string;
+  /** How the mutators are served to REST callers, below `/api`; false for not at all. */
+  readonly rest?: RestOptions | false;
   /** The largest request bodies, in bytes. */
   readonly limits?: Partial<BodyLimits>;
   /** The most streams of pokes that one server keeps open. Default 10,000. */
@@ -70,7 +80,9 @@ const pruneEveryMs = 60_000;
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx>,
 ): Promise<Sync> {
-  const { authenticate, basePath, limits, schemaVersions, retentionSeconds = week } = options;
+  const { authenticate, basePath = '/sync', schemaVersions, retentionSeconds = week, rest = {} } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const mutators = toMutators(options.mutators ?? defineMutators<Tx, Context>({}), options.validators);
   const log = options.log ?? pino({ name: 'tidemark' });
   const db = openPool(options.database, {
     onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
@@ -100,24 +112,29 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   );
   const puller = new Puller({ database: db, installation, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const mutators = options.mutators ?? defineMutators<Tx, Context>({});
   const push = createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) });
   const forward = options.forward && createForward(options.forward);
-  /** Whatever became of a push, something of it may have been committed. */
+  /** Whatever became of a write, something of it may have been committed. */
   const thenNudge = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
     return (...args: Args) => work(...args).finally(() => tail.nudge());
   };
-  const app = createApp<Context>({
-    authenticate,
-    ready,
-    tail: () => tail.state(),
-    log,
-    pull: (request, caller) => puller.pull(request, caller),
-    push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
-    pokes,
-    ...(basePath !== undefined && { basePath }),
-    ...(limits && { limits }),
-  });
+  const routes = [
+    ...syncRoutes<Context>({
+      pull: (request, caller) => puller.pull(request, caller),
+      push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
+      pokes,
+      authenticate,
+      basePath,
+      limits,
+    }),
+    ...healthRoutes({ ready, tail: () => tail.state() }),
+  ];
+  if (rest && mutators.size > 0) {
+    const transact: Transact<CallTransaction<Tx>> = (work) =>
+      db.transact((client) => work({ tx: tx(client), query: queryOn(client) })).finally(() => tail.nudge());
+    routes.push(...restSurface({ ...rest, mutators, transact, authenticate, limit: limits.call, log }));
+  }
+  const app = createApp(routes, log);
 
   const pruning = setInterval(() => {
     prune(db, retentionSeconds).catch((error: unknown) => {

@@ -15,7 +15,7 @@ const layers = [
   ['store'],
   ['sync'],
   ['http'],
-  ['migrate.ts', 'server.ts', 'config.ts', 'environment.ts', 'failure.ts'],
+  ['migrate.ts', 'rest.ts', 'server.ts', 'config.ts', 'environment.ts', 'failure.ts'],
   ['index.ts', 'node.ts', 'poke.ts'],
   ['cli', 'cli.ts'],
 ];

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type AppOptions, createApp } from '../src/http/app.js';
-import { PokeStreams } from '../src/http/poke-streams.js';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
-import type { UserContext } from '../src/registry/mutators.js';
+import { createPartsApp } from './http/requests.js';
 import { memoryLog } from './log.js';
 
 let listening: Listening | undefined;
@@ -14,18 +12,9 @@ afterEach(async () => {
   listening = undefined;
 });
 
-async function serve(options: Partial<AppOptions<UserContext>>, listenOptions: Partial<ListenOptions> = {}) {
+async function serve(parts: Parameters<typeof createPartsApp>[0], listenOptions: Partial<ListenOptions> = {}) {
   const { log, lines } = memoryLog();
-  const app = createApp({
-    pull: async () => '{}',
-    push: async () => null,
-    authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
-    ready: async () => {},
-    tail: () => ({ listeners: 0, lagMs: null }),
-    log,
-    ...options,
-  });
+  const app = createPartsApp(parts, log);
   const close = vi.fn(async () => {});
   listening = await listen(
     { ...app, close },

@@ -6,9 +6,11 @@ export interface BodyLimits {
   readonly pull: number;
   /** Default 16 MiB: one push carries every mutation that is still pending. */
   readonly push: number;
+  /** Of a REST call or a batch. Default 1 MiB. */
+  readonly call: number;
 }
 
-export const defaultLimits: BodyLimits = { pull: 1024 * 1024, push: 16 * 1024 * 1024 };
+export const defaultLimits: BodyLimits = { pull: 1024 * 1024, push: 16 * 1024 * 1024, call: 1024 * 1024 };
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
@@ -17,10 +19,32 @@ const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
  * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off.
  */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  requireJSON(request.headers);
+  return readBytes(request, limit);
+}
+
+/**
+ * As `readBody`, but what has no content type may have no body: it is empty then.
+ * @throws as `readBody`
+ */
+export async function readOptionalBody(request: Request, limit: number): Promise<Uint8Array> {
   const { headers } = request;
+  if (headers.has('Content-Type')) return readBody(request, limit);
+  // Without a content type, a browser sends another site's request without asking whether it may.
+  if (!['none', 'same-origin', null].includes(headers.get('Sec-Fetch-Site'))) requireJSON(headers);
+  const bytes = await readBytes(request, limit);
+  if (bytes.byteLength > 0) requireJSON(headers);
+  return bytes;
+}
+
+function requireJSON(headers: Headers): void {
   if (!jsonType.test(headers.get('Content-Type')?.trim() ?? '')) {
     throw new Problem('unsupported-media-type', 'The content type must be application/json, in UTF-8');
   }
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const { headers } = request;
   if ((headers.get('Content-Encoding') ?? 'identity').trim().toLowerCase() !== 'identity') {
     throw new Problem('unsupported-media-type', 'The body must not be compressed');
   }

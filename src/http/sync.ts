@@ -6,9 +6,11 @@ import type { UserContext } from '../registry/mutators.js';
 import type { Caller } from '../sync/caller.js';
 import type { Forward } from '../sync/forward.js';
 import type { Push } from '../sync/push.js';
-import { decodeText, readBody } from './body.js';
+import { type BodyLimits, decodeText, readBody } from './body.js';
 import type { Answer, Exchange } from './exchange.js';
 import { type Authenticate, identify } from './identify.js';
+import type { PokeStreams } from './poke-streams.js';
+import type { Route } from './route.js';
 
 /** Answers a pull: one of the protocol's refusals, or the JSON text of the OK response. */
 export type Pull<Context extends UserContext> = (
@@ -16,8 +18,37 @@ export type Pull<Context extends UserContext> = (
   caller: Caller<Context>,
 ) => Promise<ProtocolError | Answer>;
 
+export interface SyncRoutesOptions<Context extends UserContext> {
+  readonly pull: Pull<Context>;
+  /** Applies pushes here, or forwards them to the application's mutate endpoint. */
+  readonly push: Push<Context> | { readonly forward: Forward };
+  readonly pokes: PokeStreams<Context>;
+  readonly authenticate: Authenticate<Context>;
+  /** What stands before `/pull`, `/push` and `/poke`. */
+  readonly basePath: string;
+  readonly limits: BodyLimits;
+}
+
+/** What the sync clients call. */
+export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
+  const { pull, push, pokes, authenticate, basePath, limits } = options;
+  return [
+    {
+      methods: ['POST'],
+      path: `${basePath}/pull`,
+      handle: (exchange) => handlePull(exchange, authenticate, pull, limits.pull),
+    },
+    {
+      methods: ['POST'],
+      path: `${basePath}/push`,
+      handle: (exchange) => handlePush(exchange, authenticate, push, limits.push),
+    },
+    { methods: ['GET'], path: `${basePath}/poke`, handle: (exchange) => pokes.open(exchange, authenticate) },
+  ];
+}
+
 /** The pull endpoint. `limit` is in bytes. */
-export async function handlePull<Context extends UserContext>(
+async function handlePull<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
   pull: Pull<Context>,
@@ -31,7 +62,7 @@ export async function handlePull<Context extends UserContext>(
 }
 
 /** The push endpoint. `limit` is in bytes. */
-export async function handlePush<Context extends UserContext>(
+async function handlePush<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
   push: Push<Context> | { readonly forward: Forward },

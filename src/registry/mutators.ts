@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientBase } from 'pg';
 import { SetupError } from '../errors.js';
+import { collectLeaves } from './tree.js';
 
 /** What `authenticate` says about the caller. An application adds fields of its own. */
 export interface UserContext {
@@ -33,10 +34,13 @@ export interface MutatorDocs<Args = unknown> {
   readonly deprecated?: boolean;
 }
 
-/** A mutator as plain data. `run` expects args that have passed the validator. */
+/** A mutator as plain data. */
 export interface Mutator<Tx = ClientBase, Context = UserContext> extends MutatorDocs {
   readonly validator: StandardSchemaV1 | undefined;
+  /** Expects args that have passed the validator: what that made of them, unless it `validates` for itself. */
   readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
+  /** `run` has a validator of its own, and takes the args as they came. */
+  readonly validates?: boolean;
 }
 
 /** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype, …) for its args. */
@@ -80,27 +84,9 @@ export type Mutators<Tx = ClientBase, Context = UserContext> = ReadonlyMap<strin
 export function defineMutators<Tx = ClientBase, Context = UserContext>(
   tree: MutatorTree<Tx, Context>,
 ): Mutators<Tx, Context> {
-  const mutators = new Map<string, Mutator<Tx, Context>>();
-  const faults: string[] = [];
-  const collect = (node: MutatorTree<Tx, Context>, prefix: string): void => {
-    for (const [key, child] of Object.entries(node)) {
-      const name = prefix + key;
-      if (isMutator(child)) {
-        if (name.split('.').includes('')) faults.push(`"${name}" has an empty segment`);
-        else if (mutators.has(name)) faults.push(`"${name}" is defined twice`);
-        else mutators.set(name, child);
-      } else if (typeof child === 'object' && child !== null) {
-        collect(child, `${name}.`);
-      } else {
-        faults.push(`"${name}" is not a mutator: wrap its function in defineMutator`);
-      }
-    }
-  };
-  collect(tree, '');
+  const isMutator = (node: unknown): node is Mutator<Tx, Context> =>
+    typeof node === 'object' && node !== null && 'run' in node && typeof node.run === 'function';
+  const { leaves, faults } = collectLeaves(tree, isMutator, 'a mutator: wrap its function in defineMutator');
   if (faults.length > 0) throw new SetupError(`The mutators cannot be served: ${faults.join('; ')}.`);
-  return mutators;
-}
-
-function isMutator<Tx, Context>(node: Mutator<Tx, Context> | MutatorTree<Tx, Context>): node is Mutator<Tx, Context> {
-  return typeof node === 'object' && node !== null && typeof node.run === 'function';
+  return leaves;
 }

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { pathOf } from './issues.js';
 
 /** A validator did not accept the args. The message names each issue and where it is. */
 export class InvalidArgsError extends Error {
@@ -22,7 +23,6 @@ export async function validate(validator: StandardSchemaV1 | undefined, args: un
   return result.value;
 }
 
-function describeIssue({ message, path = [] }: StandardSchemaV1.Issue): string {
-  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-  return ['args', ...keys].join('.').concat(': ', message);
+function describeIssue(issue: StandardSchemaV1.Issue): string {
+  return ['args', ...pathOf(issue)].join('.').concat(': ', issue.message);
 }

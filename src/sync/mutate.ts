@@ -1,46 +1,37 @@
-import type { ClientBase, PoolClient } from 'pg';
-import type { Database } from '../db/database.js';
 import { codeOf, isTransient } from '../db/sqlstate.js';
-import type { Mutator } from '../registry/mutators.js';
 
-/** Where mutators write, and the form in which they get the transaction. */
-export interface WritePath<Tx> {
-  readonly db: Database;
-  readonly tx: (client: PoolClient) => Tx;
-}
+/** Runs work in a transaction, which is kept when the work succeeds, and only then. It may run the work more than once. */
+export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
-export type MutateResult =
-  | { readonly status: 'applied' }
-  /** `claim` said no: the mutator was not called. */
+export type MutateResult<Result> =
+  | { readonly status: 'applied'; readonly result: Result }
+  /** `claim` said no: the work was not begun. */
   | { readonly status: 'declined' }
-  /** The mutator failed for good, and nothing of it was kept. */
+  /** The work failed for good, and nothing of it was kept. */
   | { readonly status: 'failed'; readonly error: unknown };
 
 /**
- * Runs one mutator in one transaction: every write goes this way. `call.args` have passed the mutator's validator.
- * The mutator may run more than once: serialization failures and deadlocks are tried again.
+ * Runs mutators in one transaction: every write goes this way.
  *
- * @param claim Runs first in the transaction; the mutator runs only if it returns true.
+ * @param run Calls them. It may run more than once: serialization failures and deadlocks are tried again.
+ * @param claim Runs first in the transaction; `run` follows only if it returns true.
  * @throws what `claim` throws, and every transient failure. Nothing is kept then, unless the connection was lost at the
  * commit: whether that went through, only `claim` can tell.
  */
-export async function mutate<Tx, Context>(
-  { db, tx }: WritePath<Tx>,
-  mutator: Mutator<Tx, Context>,
-  call: { readonly args: unknown; readonly ctx: Context },
-  claim?: (client: ClientBase) => Promise<boolean>,
-): Promise<MutateResult> {
+export async function mutate<Transaction, Result>(
+  transact: Transact<Transaction>,
+  run: (transaction: Transaction) => Result | Promise<Result>,
+  claim?: (transaction: Transaction) => Promise<boolean>,
+): Promise<MutateResult<Result>> {
   for (let attempt = 1; ; attempt++) {
     let claimed = false;
     try {
-      const status = await db.transact(async (client) => {
+      return await transact<MutateResult<Result>>(async (transaction) => {
         claimed = false;
-        if (claim !== undefined && !(await claim(client))) return 'declined';
+        if (claim !== undefined && !(await claim(transaction))) return { status: 'declined' };
         claimed = true;
-        await mutator.run({ tx: tx(client), args: call.args, ctx: call.ctx });
-        return 'applied';
+        return { status: 'applied', result: await run(transaction) };
       });
-      return { status };
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
       if (attempt > 1 || !isUniquenessViolation(error)) return { status: 'failed', error };

@@ -1,12 +1,12 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, PoolClient } from 'pg';
+import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { Problem } from '../errors.js';
+import { MutatorError, Problem } from '../errors.js';
 import { describeError } from '../log.js';
-import { findUnstorable } from '../protocol/json.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
-import type { Mutator, Mutators, UserContext } from '../registry/mutators.js';
-import { validate } from '../registry/validate.js';
+import type { Mutators, UserContext } from '../registry/mutators.js';
+import { prepare } from '../registry/prepare.js';
 import {
   type ClientRecord,
   claimMutation,
@@ -16,10 +16,13 @@ import {
   registerGroup,
 } from '../store/client-groups.js';
 import type { Caller } from './caller.js';
-import { mutate, type WritePath } from './mutate.js';
+import { mutate } from './mutate.js';
 import { toUnavailable } from './unavailable.js';
 
-export interface PushOptions<Tx, Context> extends WritePath<Tx> {
+export interface PushOptions<Tx, Context> {
+  readonly db: Database;
+  /** Makes of the transaction what mutators get as `tx`. */
+  readonly tx: (client: PoolClient) => Tx;
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served; all of them when left out. */
   readonly schemaVersions?: readonly string[];
@@ -33,11 +36,6 @@ export type Push<Context extends UserContext> = (
   request: PushRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | null>;
-
-/** A mutation cannot be run as it came. */
-class UnusableMutationError extends Error {
-  override readonly name = 'UnusableMutationError';
-}
 
 export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
   return async (request, caller) => {
@@ -103,37 +101,24 @@ async function applyOnce<Tx, Context extends UserContext>(
     return claimed;
   };
 
-  const prepared = await prepare(options.mutators, mutation);
-  const result =
-    'error' in prepared
-      ? prepared
-      : await mutate(options, prepared.mutator, { args: prepared.args, ctx: context }, claim);
+  const { db, mutators, tx } = options;
+  const result = await prepare(mutators, mutation.name, mutation.args).then(
+    ({ mutator, args }) => mutate(db.transact, (client) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
+    (error: unknown) => {
+      // A validator may ask the database too.
+      if (isTransient(error)) throw error;
+      return { error };
+    },
+  );
   if (!('error' in result)) return record;
 
   // The claim alone, without what the mutator did. It fails when the same mutation has been applied meanwhile.
-  if (await options.db.transact(claim)) {
-    const error = describeError(result.error);
-    log.error({ mutator: mutation.name, ...ref, error }, 'A mutation failed for good and is skipped');
+  if (await db.transact(claim)) {
+    const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
+    if (result.error instanceof MutatorError) log.info(fields, 'A mutator refused a mutation, which is skipped');
+    else log.error(fields, 'A mutation failed for good and is skipped');
   }
   return record;
-}
-
-/** Finds the mutator and has its args validated, or says why it can never run. */
-async function prepare<Tx, Context>(
-  mutators: Mutators<Tx, Context>,
-  { name, args }: Mutation,
-): Promise<{ mutator: Mutator<Tx, Context>; args: unknown } | { error: unknown }> {
-  const mutator = mutators.get(name);
-  if (mutator === undefined) return { error: new UnusableMutationError('no mutator has this name') };
-  const unstorable = findUnstorable(args);
-  if (unstorable !== undefined) return { error: new UnusableMutationError(unstorable) };
-  try {
-    return { mutator, args: await validate(mutator.validator, args) };
-  } catch (error) {
-    // A validator may ask the database too.
-    if (isTransient(error)) throw error;
-    return { error };
-  }
 }
 
 function foreignGroup(): Problem {

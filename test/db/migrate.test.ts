@@ -50,6 +50,7 @@ function userSchema(): Promise<string> {
 const firstRun = [
   'applying 0001-initial.sql',
   'applying 0002-log-mutations.sql',
+  'applying 0003-idempotency-keys.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
@@ -85,10 +86,11 @@ describe('migrate', () => {
     await run();
     const before = await listSchema(database.pool, 'tidemark');
     await database.pool.query(
-      'drop function tidemark.log_mutation cascade; delete from tidemark.migration where version > 1',
+      `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
+       delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 2/);
-    expect(await run()).toEqual(['applying 0002-log-mutations.sql']);
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 3/);
+    expect(await run()).toEqual(['applying 0002-log-mutations.sql', 'applying 0003-idempotency-keys.sql']);
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

@@ -159,6 +159,16 @@ table client_group
   CREATE UNIQUE INDEX client_group_pkey ON tidemark.client_group USING btree (id)
   PRIMARY KEY (id)
 
+table idempotency_key
+  user_id text not null
+  key text not null
+  fingerprint text not null
+  answer text not null
+  created_at timestamp with time zone not null default now()
+  CREATE INDEX idempotency_key_created_at_idx ON tidemark.idempotency_key USING btree (created_at)
+  CREATE UNIQUE INDEX idempotency_key_pkey ON tidemark.idempotency_key USING btree (user_id, key)
+  PRIMARY KEY (user_id, key)
+
 table meta
   singleton boolean not null default true
   install_id uuid not null default gen_random_uuid()

@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
-import { type AppOptions, createApp } from '../../src/http/app.js';
+import { createApp } from '../../src/http/app.js';
+import { type BodyLimits, defaultLimits } from '../../src/http/body.js';
+import { type HealthRoutesOptions, healthRoutes } from '../../src/http/health.js';
 import { PokeStreams } from '../../src/http/poke-streams.js';
+import { type SyncRoutesOptions, syncRoutes } from '../../src/http/sync.js';
+import type { Logger } from '../../src/log.js';
 import type { UserContext } from '../../src/registry/mutators.js';
 import { memoryLog } from '../log.js';
 
@@ -13,19 +17,31 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-/** An app whose parts answer at once, and ways to send it requests. */
-export function setUp(options: Partial<AppOptions<UserContext>> = {}) {
-  const { log, lines } = memoryLog();
-  const app = createApp({
+type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits'> &
+  HealthRoutesOptions & { readonly limits: Partial<BodyLimits> };
+
+/** An app whose parts answer at once, except for those given. */
+export function createPartsApp(parts: Partial<Parts>, log: Logger) {
+  const options = {
     pull: async () => '{"cookie":1}',
     push: async () => null,
-    authenticate: (request) => (request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null),
+    authenticate: () => ({ userID: 'u' }),
     pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
     ready: async () => {},
     tail: () => ({ listeners: 0, lagMs: null }),
-    log,
-    ...options,
-  });
+    basePath: '/sync',
+    ...parts,
+    limits: { ...defaultLimits, ...parts.limits },
+  };
+  return createApp([...syncRoutes(options), ...healthRoutes(options)], log);
+}
+
+/** Such an app, which knows one user, and ways to send it requests. */
+export function setUp(parts: Partial<Parts> = {}) {
+  const { log, lines } = memoryLog();
+  const authenticate = (request: Request) =>
+    request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null;
+  const app = createPartsApp({ authenticate, ...parts }, log);
   const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
     app.fetch(new Request(`http://localhost${path}`, init));
   const post = (path: string, body: RequestInit['body'] | object, headers: Record<string, string> = {}) =>

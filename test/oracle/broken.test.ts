@@ -92,8 +92,8 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'sync/push.ts',
-        find: '{ args: prepared.args, ctx: context }, claim)',
-        replace: '{ args: prepared.args, ctx: context }, () => options.db.transact(claim))',
+        find: 'args, ctx: context }), claim),',
+        replace: 'args, ctx: context }), () => db.transact(claim)),',
       },
     ],
   },

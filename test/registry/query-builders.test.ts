@@ -1,9 +1,10 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { PoolClient } from 'pg';
 import { expectTypeOf, test } from 'vitest';
-import type { WritePath } from '../../src/sync/mutate.js';
+import type { UserContext } from '../../src/registry/mutators.js';
+import type { PushOptions } from '../../src/sync/push.js';
 
 test('a query builder takes the client of the transaction', () => {
   const tx = (client: PoolClient) => drizzle(client);
-  expectTypeOf(tx).toExtend<WritePath<NodePgDatabase>['tx']>();
+  expectTypeOf(tx).toExtend<PushOptions<NodePgDatabase, UserContext>['tx']>();
 });

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { field, malformed, readObject } from './fields.js';
+
+/** What a REST call asks for: one mutator, by its dot name. */
+export interface Call {
+  readonly name: string;
+  /** Undefined when the body was empty, or the batch's entry has none. */
+  readonly args: unknown;
+}
+
+/**
+ * Decodes the entries of a batch.
+ * @throws Problem `malformed-request`
+ */
+export function decodeBatch(entries: readonly unknown[]): Call[] {
+  return entries.map((entry, i) => {
+    const call = readObject(entry, `entry ${i}`);
+    const name = field(call, 'name');
+    if (typeof name !== 'string') throw malformed(`name of entry ${i}`, 'a string');
+    return { name, args: field(call, 'args') };
+  });
+}
+
+/** The answer to one call, as JSON text. */
+export function encodeAnswer(result: string | undefined, rolledBack: boolean): string {
+  const parts = [
+    '"ok":true',
+    ...(rolledBack ? ['"rolledBack":true'] : []),
+    ...(result === undefined ? [] : [`"result":${result}`]),
+  ];
+  return `{${parts.join()}}`;
+}
+
+/** Says what was called, and with which args, whatever order the keys of their objects came in. */
+export function fingerprintOf(asked: Call | readonly Call[]): string {
+  const sorted = (_key: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return createHash('sha256').update(JSON.stringify(asked, sorted)).digest('base64url');
+}

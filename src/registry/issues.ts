@@ -1,0 +1,78 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+
+/** What a validator objects to, in the form in which a caller is told. */
+export interface CallIssue {
+  /** Keys and indexes from the args down; empty for the args as a whole. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The most issues that a caller is told of. */
+const maxIssues = 100;
+
+/** Validators that quote what they were given are not quoted in turn: what was sent may be a secret, or a script. */
+const withheld = '…';
+
+/** In place of a message about a value of more parts than are looked for in it. */
+const unspecific = 'Invalid value';
+const maxRenderings = 1_000;
+
+/** The first issues that a validator has with args, without repeating what was sent. */
+export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknown): CallIssue[] {
+  return issues.slice(0, maxIssues).map((issue) => {
+    const path = pathOf(issue);
+    const texts = renderings(valueAt(args, path));
+    return { path, message: texts.size > maxRenderings ? unspecific : withhold(issue.message, texts) };
+  });
+}
+
+/** The keys and indexes on the way to what an issue is about. */
+export function pathOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
+  return path.map((segment) => {
+    const key = typeof segment === 'object' ? segment.key : segment;
+    return typeof key === 'number' ? key : String(key);
+  });
+}
+
+function valueAt(args: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<string | number, unknown>)[key]
+        : undefined,
+    args,
+  );
+}
+
+/** The texts in which a value, or a part of it, could stand in a message. */
+function renderings(value: unknown): Set<string> {
+  const texts = new Set<string>();
+  const collect = (part: unknown): void => {
+    if (texts.size > maxRenderings) return;
+    if (typeof part === 'string') {
+      texts.add(part);
+      texts.add(JSON.stringify(part).slice(1, -1));
+    } else if (typeof part === 'number') {
+      texts.add(String(part));
+    } else if (typeof part === 'object' && part !== null) {
+      for (const [key, child] of Object.entries(part)) {
+        if (!Array.isArray(part)) collect(key);
+        collect(child);
+      }
+    }
+  };
+  collect(value);
+  texts.delete('');
+  return texts;
+}
+
+/** Longest first, so that no text is spared for a part of it; as words of their own, so that "a" does not empty a sentence. */
+function withhold(message: string, texts: ReadonlySet<string>): string {
+  const found = [...texts].filter((text) => message.includes(text)).sort((a, b) => b.length - a.length);
+  return found.reduce((rest, text) => rest.split(wholeWord(text)).join(withheld), message);
+}
+
+function wholeWord(text: string): RegExp {
+  const literal = text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'u');
+}

@@ -1,0 +1,81 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { SetupError } from '../errors.js';
+import type { Mutator, Mutators } from './mutators.js';
+import { collectLeaves } from './tree.js';
+
+/**
+ * The registry that `defineMutators` of `@rocicorp/zero` returns, known by its shape: nested objects, tagged under `~`, of
+ * functions that carry `mutatorName` and `fn`.
+ */
+export interface ZeroRegistry {
+  readonly '~': unknown;
+}
+
+/** What can be served: what this library's `defineMutators` returns, or Zero's. */
+export type Registry<Tx, Context> = Mutators<Tx, Context> | ZeroRegistry;
+
+/** Validators by the mutators' names, beside a registry whose mutators have none: nested as that is, or under dot names. */
+export interface Validators {
+  readonly [name: string]: StandardSchemaV1 | Validators;
+}
+
+interface ZeroMutator {
+  readonly mutatorName: string;
+  readonly fn: (call: { tx: unknown; args: unknown; ctx: unknown }) => Promise<unknown>;
+}
+
+/**
+ * Flattens a registry, and joins the validators to the mutators.
+ * @throws SetupError that names every entry that is no mutator, and every validator that has no mutator to go with.
+ */
+export function toMutators<Tx, Context>(
+  registry: Registry<Tx, Context>,
+  validators: Validators = {},
+): Mutators<Tx, Context> {
+  const known = collectLeaves(validators, isValidator, 'a Standard Schema validator');
+  const faults = known.faults.map((fault) => `the validator ${fault}`);
+  const mutators = new Map<string, Mutator<Tx, Context>>(
+    isOwn(registry) ? registry : collectZero(registry).map(({ mutatorName, fn }) => [mutatorName, toMutator(fn)]),
+  );
+  for (const [name, validator] of known.leaves) {
+    const mutator = mutators.get(name);
+    if (mutator === undefined) faults.push(`the validator "${name}" has no mutator of that name`);
+    else if (mutator.validator !== undefined) faults.push(`"${name}" has a validator of its own already`);
+    else mutators.set(name, { ...mutator, validator });
+  }
+  if (faults.length > 0) throw new SetupError(`The mutators cannot be served: ${faults.join('; ')}.`);
+  return mutators;
+}
+
+function isOwn<Tx, Context>(registry: Registry<Tx, Context>): registry is Mutators<Tx, Context> {
+  return registry instanceof Map;
+}
+
+function toMutator(fn: ZeroMutator['fn']): Mutator<unknown, unknown> {
+  return { validator: undefined, run: fn, validates: true };
+}
+
+/** @throws SetupError */
+function collectZero(node: object): ZeroMutator[] {
+  return Object.entries(node).flatMap(([key, child]) => {
+    if (key === '~') return [];
+    if (isZeroMutator(child)) return [child];
+    if (typeof child === 'object' && child !== null) return collectZero(child);
+    throw new SetupError(`The mutators cannot be served: "${key}" is no mutator of Zero's defineMutators.`);
+  });
+}
+
+function isZeroMutator(node: unknown): node is ZeroMutator {
+  return (
+    typeof node === 'function' &&
+    'mutatorName' in node &&
+    typeof node.mutatorName === 'string' &&
+    'fn' in node &&
+    typeof node.fn === 'function'
+  );
+}
+
+/** Some validators are functions. */
+function isValidator(node: unknown): node is StandardSchemaV1 {
+  return (typeof node === 'object' || typeof node === 'function') && node !== null && '~standard' in node;
+}

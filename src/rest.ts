@@ -1,0 +1,88 @@
+import { pino } from 'pino';
+import { createApp } from './http/app.js';
+import { type BodyLimits, defaultLimits } from './http/body.js';
+import type { Authenticate } from './http/identify.js';
+import { restRoutes } from './http/rest.js';
+import type { Route } from './http/route.js';
+import type { Logger } from './log.js';
+import type { Mutators, UserContext } from './registry/mutators.js';
+import { type Registry, toMutators, type Validators } from './registry/registry.js';
+import type { Query } from './store/idempotency-keys.js';
+import { Calls, type CallTransaction } from './sync/calls.js';
+import type { Transact } from './sync/mutate.js';
+
+/** How the REST surface is served. */
+export interface RestOptions {
+  /** What stands before `/api`. Default: nothing. */
+  readonly basePath?: string;
+  /** How long the answer to a call with an `Idempotency-Key` is kept, in seconds. Default: a day. */
+  readonly idempotencyRetentionSeconds?: number;
+}
+
+export interface CreateRestOptions<Context extends UserContext, Tx> extends RestOptions {
+  /** What `defineMutators` returns: this library's, or that of `@rocicorp/zero`. */
+  readonly mutators: Registry<Tx, Context>;
+  /** Validators for mutators that bring none, by name. */
+  readonly validators?: Validators;
+  /** Runs work in a transaction of the application's database, commits when it succeeds, and rolls back when it fails. */
+  readonly transact: Transact<Tx>;
+  /**
+   * Runs a statement in such a transaction and returns its rows. With it, calls may carry an `Idempotency-Key`; the database
+   * must have been migrated by `migrate`.
+   */
+  readonly query?: (tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
+  /** Says who sends a request; null answers 401. */
+  readonly authenticate: Authenticate<Context>;
+  /** The largest request bodies, in bytes. */
+  readonly limits?: Partial<Pick<BodyLimits, 'call'>>;
+  /** Where log lines go. Default: JSON on standard output. */
+  readonly log?: Logger;
+}
+
+export interface Rest {
+  /** Answers a request; never rejects. */
+  fetch(request: Request, env?: unknown): Promise<Response>;
+}
+
+/**
+ * Serves mutators to REST callers, without pulls and pushes.
+ * @throws SetupError when the registry or the validators are not what they should be; the message says what to do.
+ */
+export function createRest<Context extends UserContext = UserContext, Tx = unknown>(
+  options: CreateRestOptions<Context, Tx>,
+): Rest {
+  const { transact, query, authenticate, limits } = options;
+  const log = options.log ?? pino({ name: 'tidemark' });
+  const routes = restSurface({
+    ...options,
+    mutators: toMutators(options.mutators, options.validators),
+    transact: (work) =>
+      transact((tx) => work({ tx, ...(query && { query: (text, values) => query(tx, text, values) }) })),
+    authenticate,
+    limit: limits?.call ?? defaultLimits.call,
+    log,
+  });
+  return createApp(routes, log);
+}
+
+export interface RestSurfaceOptions<Context extends UserContext, Tx> extends RestOptions {
+  readonly mutators: Mutators<Tx, Context>;
+  readonly transact: Transact<CallTransaction<Tx>>;
+  readonly authenticate: Authenticate<Context>;
+  readonly limit: number;
+  readonly log: Logger;
+}
+
+const day = 24 * 60 * 60;
+
+/** The routes of the REST surface. */
+export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
+  const { mutators, transact, authenticate, limit, basePath = '', idempotencyRetentionSeconds = day } = options;
+  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds });
+  return restRoutes({ calls, authenticate, basePath, limit });
+}
+
+/** The transactions of a `pg` client, as calls need them. */
+export function queryOn(client: { query(text: string, values: unknown[]): Promise<{ rows: unknown[] }> }): Query {
+  return async (text, values) => (await client.query(text, [...values])).rows;
+}

@@ -1,0 +1,60 @@
+/** The answers to calls with an Idempotency-Key, each kept by the transaction of the call itself. */
+
+/** Runs a statement in an open transaction, and returns its rows. */
+export type Query = (text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
+
+export interface KeyRef {
+  readonly userID: string;
+  readonly key: string;
+}
+
+export interface KeptAnswer {
+  /** Of what was called, and with which args. */
+  readonly fingerprint: string;
+  readonly answer: string;
+}
+
+const lockSql = `select pg_try_advisory_xact_lock(hashtextextended($2, hashtextextended($1, 7))) as locked`;
+
+const readSql = `
+  select fingerprint, answer from tidemark.idempotency_key
+  where user_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3::float8)`;
+
+/** Where another transaction has kept an answer that this one cannot see, this is a serialization failure. */
+const keepSql = `
+  insert into tidemark.idempotency_key (user_id, key, fingerprint, answer) values ($1, $2, $3, $4)
+  on conflict (user_id, key) do update
+  set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`;
+
+const pruneSql = `
+  delete from tidemark.idempotency_key where created_at <= now() - make_interval(secs => $1::float8)`;
+
+/** Takes a key until the transaction's end. False when another transaction has it: its call is still running. */
+export async function lockKey(query: Query, { userID, key }: KeyRef): Promise<boolean> {
+  const [row] = (await query(lockSql, [userID, key])) as Iterable<{ locked: boolean }>;
+  return row!.locked;
+}
+
+/** The answer kept under a key that this transaction has taken, unless it is older than the retention. */
+export async function readAnswer(
+  query: Query,
+  { userID, key }: KeyRef,
+  retentionSeconds: number,
+): Promise<KeptAnswer | undefined> {
+  const [row] = (await query(readSql, [userID, key, retentionSeconds])) as Iterable<KeptAnswer>;
+  return row;
+}
+
+/** Keeps an answer under a key that this transaction has taken, in place of one that is older than the retention. */
+export async function keepAnswer(
+  query: Query,
+  { userID, key }: KeyRef,
+  { fingerprint, answer }: KeptAnswer,
+): Promise<void> {
+  await query(keepSql, [userID, key, fingerprint, answer]);
+}
+
+/** Forgets what is older than the retention. */
+export async function pruneAnswers(query: Query, retentionSeconds: number): Promise<void> {
+  await query(pruneSql, [retentionSeconds]);
+}

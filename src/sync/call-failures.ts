@@ -1,0 +1,76 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { MutatorError, Problem } from '../errors.js';
+import { toIssues } from '../registry/issues.js';
+import { UnknownMutatorError } from '../registry/prepare.js';
+import { InvalidArgsError } from '../registry/validate.js';
+
+/**
+ * What the failure of a call for good means to its caller. Nothing of an unknown error is shown.
+ *
+ * @param args as they came
+ * @param index the call's place in its batch
+ */
+export function toCallProblem(error: unknown, args: unknown, index?: number): Problem {
+  const problem = describe(error, args);
+  if (index === undefined) return problem;
+  const { code, message, status, headers, extensions, cause } = problem;
+  return new Problem(code, `Call ${index}: ${message}`, {
+    status,
+    headers,
+    cause,
+    extensions: { ...extensions, index },
+  });
+}
+
+function describe(error: unknown, args: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof UnknownMutatorError) return new Problem('unknown-mutator', 'There is no mutator of this name');
+  const issues = error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
+  if (issues !== undefined) {
+    return new Problem('invalid-args', 'The arguments are not valid', {
+      extensions: { issues: toIssues(issues, args) },
+    });
+  }
+  const refusal = findRefusal(error);
+  if (refusal === undefined) {
+    return new Problem('internal', 'The mutator failed; the log has the cause under the request ID', { cause: error });
+  }
+  const { message, status, details } = refusal;
+  if (!isJSON(details)) {
+    return new Problem('internal', 'The mutator refused with details that are no JSON', { cause: error });
+  }
+  return new Problem('mutator-error', message, {
+    status,
+    cause: error,
+    ...(details !== undefined && { extensions: { details } }),
+  });
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly status: number;
+  readonly details: unknown;
+}
+
+/** Zero's mutators refuse on purpose by its `ApplicationError`. */
+function findRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof MutatorError) return error;
+  if (!(error instanceof Error) || error.name !== 'ApplicationError') return undefined;
+  return { message: error.message, status: 400, details: 'details' in error ? error.details : undefined };
+}
+
+/** Zero's mutators validate for themselves, and say so by an error of this shape. */
+function zeroIssues(error: unknown): readonly StandardSchemaV1.Issue[] | undefined {
+  if (!(error instanceof Error) || error.name !== 'InputValidationError' || !('result' in error)) return undefined;
+  const { issues } = error.result as StandardSchemaV1.FailureResult;
+  return Array.isArray(issues) ? issues : undefined;
+}
+
+function isJSON(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
