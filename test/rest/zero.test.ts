@@ -63,8 +63,8 @@ describe.each([
     const zql = zeroNodePg(schema, database.pool);
     return createRest({
       mutators,
+      query: (tx: Writes, text: string, values: readonly unknown[]) => tx.dbTransaction.query(text, [...values]),
       transact: (work) => zql.transaction((tx) => work(tx as unknown as Writes)),
-      query: (tx: Writes, text, values) => tx.dbTransaction.query(text, [...values]),
       authenticate: () => ({ userID: 'ann' }),
       log,
       ...options,
