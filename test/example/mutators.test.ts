@@ -45,7 +45,11 @@ async function call(user: string, name: string, args: object): Promise<unknown> 
 }
 
 /** What a refused call is told. */
-async function refusalOf(user: string, name: string, args: object): Promise<object> {
+async function refusalOf(
+  user: string,
+  name: string,
+  args: object,
+): Promise<Pick<MutatorError, 'message' | 'status' | 'details'>> {
   const { message, status, details } = (await attempt(user, name, args)) as MutatorError;
   return { message, status, details };
 }
@@ -219,37 +223,38 @@ describe('the longest IDs', () => {
   });
 });
 
-/** Each is refused with 404 where there is nothing, or nothing for the caller, and changes nothing. */
-const byAnyone: readonly [name: string, args: (listID: string, todoID: string) => object][] = [
+type ArgsFor = readonly [name: string, (listID: string, todoID: string) => object];
+const byAnyone: readonly ArgsFor[] = [
   ['todo.create', (listID) => ({ id: 'u', listID, title: 'New', sort: 1 })],
   ['todo.update', (_, id) => ({ id, title: 'Taken' })],
   ['todo.delete', (_, id) => ({ id })],
 ];
-const byOwner: typeof byAnyone = [
+const byOwner: readonly ArgsFor[] = [
   ['list.delete', (id) => ({ id })],
   ['list.share', (listID) => ({ listID, userID: 'dee' })],
   ['list.unshare', (listID) => ({ listID, userID: 'ben' })],
   ['list.fill', (listID) => ({ listID, count: 2 })],
 ];
+const everything = `
+  select row(list)::text from list union all select row(share)::text from share union all select row(todo)::text from todo
+  order by 1`;
 
-describe.each([...byAnyone, ...byOwner])('%s is refused', (name, argsFor) => {
-  const all = `select row(list)::text from list union all select row(share)::text from share
-    union all select row(todo)::text from todo order by 1`;
+describe('a refused call changes nothing', () => {
+  it.each([...byAnyone, ...byOwner])(
+    '%s: 404 where there is nothing, and the same where there is nothing for the caller',
+    async (name, argsFor) => {
+      const unchanged = await stored(everything);
+      const refusal = await refusalOf('ann', name, argsFor('none', 'none'));
+      expect(refusal.status).toBe(404);
+      expect(await refusalOf('cam', name, argsFor('l', 't'))).toEqual(refusal);
+      expect(await stored(everything)).toEqual(unchanged);
+    },
+  );
 
-  it('with 404 where there is nothing, and in the same words where the caller may see nothing', async () => {
-    const unchanged = await stored(all);
-    expect(await call('ann', name, argsFor('none', 'none'))).toBe(404);
-    expect(await call('cam', name, argsFor('l', 't'))).toBe(404);
-    expect(await refusalOf('cam', name, argsFor('l', 't'))).toEqual(
-      await refusalOf('cam', name, argsFor('none', 'none')),
-    );
-    expect(await stored(all)).toEqual(unchanged);
-  });
-
-  it.runIf(byOwner.some(([other]) => other === name))('with 403 to those it is shared with', async () => {
-    const unchanged = await stored(all);
+  it.each(byOwner)('%s: 403 for those it is shared with', async (name, argsFor) => {
+    const unchanged = await stored(everything);
     expect(await call('ben', name, argsFor('l', 't'))).toBe(403);
-    expect(await stored(all)).toEqual(unchanged);
+    expect(await stored(everything)).toEqual(unchanged);
   });
 });
 

@@ -10,9 +10,8 @@ const explode = defineMutator(() => {
 
 const duplicate = defineMutator(({ tx }) => tx.query('insert into list select * from list'));
 
-const moreMutators = { explode, duplicate };
 const fixture = useFixture({
-  mutators: new Map([...mutators, ...Object.entries(moreMutators)]),
+  mutators: new Map([...mutators, ['explode', explode], ['duplicate', duplicate]]),
   schemaVersions: ['', '1'],
 });
 const { client } = fixture;
