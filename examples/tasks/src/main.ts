@@ -79,6 +79,8 @@ function banner(url: string, database: OpenedDatabase): string {
             ${url}/side-by-side shows two accounts in one window
   Pull      POST ${url}/sync/pull
   Push      POST ${url}/sync/push
+  REST      POST ${url}/api/mutators/todo/create
+  Docs      ${url}/api/docs
   Health    GET  ${url}/healthz, ${url}/readyz
   Database  ${where}
   Accounts  ${accounts.join(', ')}, as Authorization: Bearer ${accounts[0]}  (demo only: nobody checks who you are)
