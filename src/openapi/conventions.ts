@@ -32,7 +32,7 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'A text of the caller’s choice, new for each call and kept for its retries: a call is made once for each key, and ' +
+          'A text that the caller makes up, new for each call and kept for its retries: a call is made once for each key, and ' +
           'retries get the answer of the first. From 1 to 255 printable ASCII characters, bare or as a quoted string ' +
           '([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)).',
         schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },

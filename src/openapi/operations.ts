@@ -92,7 +92,7 @@ export function describeBatch(
   });
   const call = schemas.set(sharedComponents.call, {
     description: 'A call of a mutator, by its name.',
-    ...(calls.length > 0 ? oneOfCalls(calls) : { not: {} }),
+    ...choiceOf(calls),
   });
   const answers: SchemaObject = {
     type: 'array',
@@ -112,15 +112,23 @@ export function describeBatch(
       content: { 'application/json': { schema: { type: 'array', items: { ...call } } } },
     },
     responses: {
-      200: successResponse('All mutators ran. What they wrote is committed.', answers, common.idempotent),
+      200: successResponse(
+        'All mutators ran. What they wrote is committed, unless `Preference-Applied` says otherwise.',
+        answers,
+        common.idempotent,
+      ),
       ...common.failures,
     },
   };
 }
 
-function oneOfCalls(calls: readonly { readonly name: string; readonly $ref: string }[]): SchemaObject {
+/** A choice is one of two or more. */
+function choiceOf(calls: readonly { readonly name: string; readonly $ref: string }[]): SchemaObject {
+  const [first, ...others] = calls.map(({ $ref }) => ({ $ref }));
+  if (!first) return { not: {} };
+  if (others.length === 0) return first;
   return {
-    oneOf: calls.map(({ $ref }) => ({ $ref })),
+    oneOf: [first, ...others],
     discriminator: {
       propertyName: 'name',
       mapping: Object.fromEntries(calls.map(({ name, $ref }) => [name, $ref])),

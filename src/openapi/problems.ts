@@ -74,7 +74,7 @@ function refusal(): Response {
   return {
     description: `\`mutator-error\`: ${catalogue['mutator-error'].title}. It may choose any status from 400 to 499.`,
     headers: { 'X-Request-ID': headerRef('RequestID') },
-    content: contentOf([['mutator-error', { ...exampleOf('mutator-error'), status: 409 }]]),
+    content: contentOf([['mutator-error', { ...exampleOf('mutator-error'), status: 402 }]]),
   };
 }
 
