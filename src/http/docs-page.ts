@@ -1,8 +1,8 @@
 /** The documentation page: Swagger UI, without anything from elsewhere and without inline scripts or styles. */
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Exchange, Reply } from './exchange.js';
+import { replyTagged, type Tagged, tag } from './tagged.js';
 
 /** The page's files, as they are called under its own path: `…/docs/swagger-ui.css`. */
 export type DocsFile = keyof typeof contentTypes;
@@ -40,45 +40,27 @@ export interface DocsPage {
  */
 export function createDocsPage(title: string, directory: URL = new URL('../../assets/', import.meta.url)): DocsPage {
   const html = pageOf(title);
-  const files = new Map<DocsFile, StoredFile>();
+  const files = new Map<DocsFile, Tagged>();
   return {
     page: async () => ({
       headers: { ...securityHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' },
       body: html,
     }),
     async file({ request }, name) {
-      const file = files.get(name) ?? (await readStored(new URL(name, directory)));
+      const file = files.get(name) ?? (await readTagged(new URL(name, directory)));
       files.set(name, file);
       // Names and versions are not bound to each other, so each use asks whether the file is still the same.
-      const headers = {
-        ...securityHeaders,
-        'Content-Type': contentTypes[name],
-        'Cache-Control': 'public, no-cache',
-        ETag: file.tag,
-      };
-      return isKnown(request.headers.get('If-None-Match'), file.tag)
-        ? { status: 304, headers, body: null }
-        : { headers, body: file.content };
+      const headers = { ...securityHeaders, 'Content-Type': contentTypes[name], 'Cache-Control': 'public, no-cache' };
+      return replyTagged(request, file, headers);
     },
   };
 }
 
-interface StoredFile {
-  readonly content: Uint8Array<ArrayBuffer>;
-  readonly tag: string;
-}
-
-async function readStored(file: URL): Promise<StoredFile> {
+async function readTagged(file: URL): Promise<Tagged> {
   const content = await readFile(file).catch((cause: unknown) => {
     throw new Error(`The documentation page lacks ${fileURLToPath(file)}: run npm run build`, { cause });
   });
-  return { content, tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
-}
-
-/** Whether `If-None-Match` names a tag; a proxy that compresses may have made a weak one of it. */
-function isKnown(header: string | null, tag: string): boolean {
-  const known = (header ?? '').split(',').map((item) => item.trim().replace(/^W\//, ''));
-  return known.includes(tag) || known.includes('*');
+  return tag(content);
 }
 
 function pageOf(title: string): string {

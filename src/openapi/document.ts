@@ -32,7 +32,8 @@ export interface DocumentResult {
   readonly warnings: readonly string[];
 }
 
-const defaultInfo: Info = {
+/** What is said of an application that does not say anything itself. */
+export const defaultInfo: Info = {
   title: 'Mutators',
   version: '1.0.0',
   description: 'Each mutator has a path of its own, to which its arguments are posted as JSON.',

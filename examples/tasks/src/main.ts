@@ -12,6 +12,7 @@ import {
   openDatabase,
 } from 'tidemark/node';
 import { accounts } from './accounts.js';
+import { info } from './api.js';
 import { authenticate } from './auth.js';
 import { mutators } from './mutators.js';
 import { createSchema } from './schema.js';
@@ -38,6 +39,7 @@ async function start(): Promise<void> {
       views,
       mutators,
       authenticate,
+      rest: { info },
       log,
       ...(forward && { forward }),
     });
