@@ -74,7 +74,7 @@ class LocalDefinitions {
   readonly alias: string | undefined;
 
   constructor({ $defs, ...body }: SchemaObject) {
-    this.#contents = new Map<string, Schema>([['', body], ...Object.entries(($defs ?? {}) as Record<string, Schema>)]);
+    this.#contents = new Map<string, Schema>([...Object.entries(($defs ?? {}) as Record<string, Schema>), ['', body]]);
     const pointer = Object.keys(body).length === 1 ? this.pointer(body) : undefined;
     this.alias =
       pointer && pointer.rest === '' && isAnonymous(pointer.definition) && this.#contents.has(pointer.definition)

@@ -18,7 +18,7 @@ const gap = { [inexpressible]: true };
 
 /**
  * Has a validator's own library convert it, leniently: what cannot be expressed is marked.
- * @throws when nobody can convert it, or the optional package that could is not installed.
+ * @throws when nobody can convert it, or the optional package that could cannot be loaded.
  */
 export async function convert(validator: StandardSchemaV1, side: Side): Promise<RawConversion> {
   const { vendor } = validator['~standard'];
@@ -106,7 +106,7 @@ async function load<Module>(name: string, importModule: () => Promise<unknown>):
   try {
     return (await importModule()) as Module;
   } catch (error) {
-    throw new Error(`the package ${name} is not installed`, { cause: error });
+    throw new Error(`the package ${name} could not be loaded: is it installed?`, { cause: error });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   describeBatch,
   describeOperation,
   type NamedMutator,
+  putArgs,
   sharedComponents,
 } from './operations.js';
 import { describeProblems } from './problems.js';
@@ -54,7 +55,8 @@ const problemComponent = 'Problem';
 
 /**
  * Makes the OpenAPI 3.1 document of an application's mutators, as they are called over REST. What cannot be described is left
- * open and warned about. The same registry gives the same document.
+ * open and warned about. The same registry gives the same document. Validators are tried with examples and with nothing, to
+ * know what they require; mutators do not run. Never rejects.
  */
 export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
   const { info = defaultInfo, basePath, securityScheme = bearer, idempotent } = options;
@@ -65,12 +67,15 @@ export async function createDocument(options: DocumentOptions): Promise<Document
   const parameters = describeParameters(idempotent);
   const common: Common = { parameters: parameterRefs(parameters), failures: problems.byStatus, idempotent };
 
-  const paths: [string, { post: Operation }][] = [];
-  for (const named of mutators) {
-    const call = await describeCall(named.mutator);
-    warnings.push(...call.lacks.map((lack) => `${named.name}: ${lack}`));
-    paths.push([named.path, { post: describeOperation(named, call, schemas, common) }]);
-  }
+  const described = await Promise.all(
+    mutators.map(async (named) => ({ named, call: await describeCall(named.mutator) })),
+  );
+  for (const { named, call } of described) warnings.push(...call.lacks.map((lack) => `${named.name}: ${lack}`));
+  // All args come before the results, so that the types of args keep their names whatever is returned.
+  const put = described.map(({ named, call }) => ({ named, call, args: putArgs(named, call, schemas) }));
+  const paths = put.map(({ named, call, args }): [string, { post: Operation }] => {
+    return [named.path, { post: describeOperation(named, call, args, schemas, common) }];
+  });
   paths.push([root, { post: describeBatch(batchID, rootTag.name, mutators, schemas, common) }]);
   schemas.set(problemComponent, problems.schema);
   const document: OpenAPIDocument = {

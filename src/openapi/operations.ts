@@ -29,19 +29,35 @@ export function componentNames(operationId: string): { args: string; result: str
 /** The names of the components that the operations share. */
 export const sharedComponents = { answer: 'Answer', call: 'Call' };
 
-/** The operation of a mutator. Its schemas become components. */
-export function describeOperation(
-  named: NamedMutator,
+/** Makes components of a mutator's args, and of its call within a batch. Refers to the args, if there are any. */
+export function putArgs(
+  { name, operationId }: NamedMutator,
   call: Call,
+  schemas: ComponentSchemas,
+): Reference | undefined {
+  const components = componentNames(operationId);
+  const args = call.args && schemas.hoist(components.args, call.args, 'input');
+  schemas.set(components.call, {
+    type: 'object',
+    required: args && call.areArgsRequired ? ['name', 'args'] : ['name'],
+    properties: { name: { type: 'string', const: name }, ...(args && { args }) },
+  });
+  return args;
+}
+
+/** The operation of a mutator whose args have been put. A result becomes a component. */
+export function describeOperation(
+  { name, mutator, operationId, tag }: NamedMutator,
+  call: Call,
+  args: Reference | undefined,
   schemas: ComponentSchemas,
   common: Common,
 ): Operation {
-  const { name, mutator, operationId, tag } = named;
-  const components = componentNames(operationId);
-  const args = call.args && schemas.hoist(components.args, call.args, 'input');
-  schemas.set(components.call, batchedCall(name, args, call.areArgsRequired));
   const answer = call.result
-    ? triedAnswerSchema({ ...schemas.hoist(components.result, call.result, 'output') }, call.isResultRequired)
+    ? triedAnswerSchema(
+        { ...schemas.hoist(componentNames(operationId).result, call.result, 'output') },
+        call.isResultRequired,
+      )
     : { ...schemas.set(sharedComponents.answer, triedAnswerSchema(anyResult, false)) };
   return {
     operationId,
@@ -68,14 +84,6 @@ function requestBody(args: Reference, { areArgsRequired, examples }: Call): Requ
     content: {
       'application/json': { schema: { ...args }, ...(Object.keys(examples).length > 0 && { examples }) },
     },
-  };
-}
-
-function batchedCall(name: string, args: Reference | undefined, areArgsRequired: boolean): SchemaObject {
-  return {
-    type: 'object',
-    required: args && areArgsRequired ? ['name', 'args'] : ['name'],
-    properties: { name: { type: 'string', const: name }, ...(args && { args }) },
   };
 }
 

@@ -106,7 +106,10 @@ describe('definitions', () => {
 
   it('of args and of results are told apart where they differ', async () => {
     const User = user();
-    const { schemas, post } = await documentMutators({ a: { validator: z.object({ User }), result: User } });
+    const { schemas, post } = await documentMutators({
+      a: { validator: undefined, result: User },
+      b: { validator: z.object({ User }) },
+    });
     expect(schemas).toMatchObject({ User: userSchema, UserOutput: { ...userSchema, additionalProperties: false } });
     expect(schemas.AResult).toEqual(ref('UserOutput'));
     expect(post('/a').responses['200']).toMatchObject({

@@ -211,6 +211,17 @@ describe('a validator that says nothing', () => {
   });
 });
 
+it('says that there are gaps where an older zod does not say which', async () => {
+  const input = ({ libraryOptions }: { libraryOptions?: Record<string, unknown> }) =>
+    libraryOptions?.unrepresentable === 'throw' ? fail() : { type: 'object', properties: { due: {} } };
+  const validator = { '~standard': { ...z.object()['~standard'], jsonSchema: { input, output: input } } };
+  const { schemas, warnings } = await documentArgs({ a: validator });
+  expect(schemas.AArgs).toEqual({ type: 'object', properties: { due: {} } });
+  expect(warnings).toEqual([
+    'a: its arguments have parts that JSON Schema cannot express; they are described as any value',
+  ]);
+});
+
 describe('what is kept of a schema', () => {
   it('is what OpenAPI knows: metadata of other kinds stays private', async () => {
     const validator = z.object({
