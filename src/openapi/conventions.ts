@@ -35,7 +35,7 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
           'A text that the caller makes up, new for each call and kept for its retries: a call is made once for each key, and ' +
           'retries get the answer of the first. From 1 to 255 printable ASCII characters, bare or as a quoted string ' +
           '([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)).',
-        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: keyPattern },
       },
     }),
     Prefer: {
@@ -46,6 +46,9 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
     },
   };
 }
+
+/** Bare characters, or a structured header's string. */
+const keyPattern = '^([!#-~][ -~]*|"([ !#-[\\]-~]|\\\\["\\\\])+")$';
 
 /** What each operation refers to of a document's parameters. */
 export function parameterRefs(parameters: Readonly<Record<string, Parameter>>): readonly Reference[] {
@@ -59,18 +62,12 @@ export const anyResult: SchemaObject = {
 
 /** A call's success. */
 export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
+  const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
   return {
     type: 'object',
     required: isRequired ? ['ok', 'result'] : ['ok'],
-    properties: { ok: { type: 'boolean', const: true }, result },
+    properties: { ok: { type: 'boolean', const: true }, result, rolledBack },
   };
-}
-
-/** The same of a call that may have been rolled back. */
-export function triedAnswerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
-  const { properties, ...answer } = answerSchema(result, isRequired);
-  const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
-  return { ...answer, properties: { ...(properties as object), rolledBack } };
 }
 
 /** The response of status 200. */

@@ -1,6 +1,6 @@
 import type { Call, DescribedMutator } from './call.js';
 import type { ComponentSchemas } from './component-schemas.js';
-import { answerSchema, anyResult, successResponse, triedAnswerSchema } from './conventions.js';
+import { answerSchema, anyResult, successResponse } from './conventions.js';
 import { upperFirst } from './names.js';
 import type { Operation, Reference, RequestBody, SchemaObject } from './types.js';
 
@@ -54,11 +54,11 @@ export function describeOperation(
   common: Common,
 ): Operation {
   const answer = call.result
-    ? triedAnswerSchema(
+    ? answerSchema(
         { ...schemas.hoist(componentNames(operationId).result, call.result, 'output') },
         call.isResultRequired,
       )
-    : { ...schemas.set(sharedComponents.answer, triedAnswerSchema(anyResult, false)) };
+    : { ...schemas.set(sharedComponents.answer, answerSchema(anyResult, false)) };
   return {
     operationId,
     tags: [tag],
@@ -105,7 +105,7 @@ export function describeBatch(
   const answers: SchemaObject = {
     type: 'array',
     description: 'In the order of the calls.',
-    items: answerSchema(anyResult, false),
+    items: { ...schemas.set(sharedComponents.answer, answerSchema(anyResult, false)) },
   };
   return {
     operationId,
@@ -121,7 +121,7 @@ export function describeBatch(
     },
     responses: {
       200: successResponse(
-        'All mutators ran. What they wrote is committed, unless `Preference-Applied` says otherwise.',
+        'All mutators ran. What they wrote is committed, unless `rolledBack` says otherwise.',
         answers,
         common.idempotent,
       ),

@@ -15,8 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-// TODO: to be enabled once the server answers at /api/mutators.
-it.skip('is understood by the server that it is typed after', async () => {
+it('is understood by the server that it is typed after', async () => {
   const { run } = (await import(/* @vite-ignore */ client)) as Client;
   const { statuses, code } = await run(server.url, 'ann');
   // The list is deleted only once: a caller may not delete what is not there.

@@ -58,11 +58,12 @@ describe('a call with an idempotency key', () => {
     expect((await create('"8e03978e-40d5"')).status).toBe(200);
     expect((await create('8e03978e-40d5')).headers.get('Idempotent-Replayed')).toBe('true');
     expect((await create('"a \\"quote\\""', { id: 'q' })).status).toBe(200);
+    expect((await create('a "quote"', { id: 'q' })).headers.get('Idempotent-Replayed')).toBe('true');
     const { rows } = await served.database.pool.query('select key from tidemark.idempotency_key order by key');
     expect(rows).toEqual([{ key: '8e03978e-40d5' }, { key: 'a "quote"' }]);
   });
 
-  it.each(['', '"', '""', '"open', 'x'.repeat(256), 'two words', '"é"'])('is refused with the key %s', async (key) => {
+  it.each(['', '"', '""', '"open', 'x'.repeat(256), '"é"'])('is refused with the key %s', async (key) => {
     expect(await codeOf(await create(key))).toBe('malformed-request');
     expect(await served.notes()).toEqual([]);
   });
