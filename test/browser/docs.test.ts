@@ -49,7 +49,7 @@ describe('the documentation page', () => {
     expect(server.calls.at(-1)).toEqual({ authorization: 'Bearer ann', body: todo });
   });
 
-  test('shows schemas, and gives the answer as a file', async () => {
+  test('shows schemas, copies the command, and gives the answer as a file', async () => {
     const { page, open: openOperation } = await open();
     watched.allow(/401/);
     const { section, execute } = await openOperation(create);
@@ -57,6 +57,7 @@ describe('the documentation page', () => {
     await section.getByText('listID', { exact: true }).waitFor();
     await section.getByText('Edit Value', { exact: true }).click();
     await execute(todo);
+    await section.locator('.curl-command .copy-to-clipboard').click();
     const downloading = page.waitForEvent('download');
     await section.getByRole('button', { name: 'Download' }).click();
     await (await downloading).delete();
