@@ -1,12 +1,10 @@
 import type { Config } from '../config.js';
+import type { DocumentResult } from '../openapi/document.js';
+import { defineMutators } from '../registry/mutators.js';
+import { toMutators } from '../registry/registry.js';
+import { describeRest } from '../rest.js';
 import { loadConfig } from './config.js';
 import { say } from './say.js';
-
-interface Described {
-  readonly document: object;
-  /** In sentences. */
-  readonly warnings: readonly string[];
-}
 
 /** Prints the OpenAPI document of the mutators. Needs no database. */
 export async function openapiCommand({ config: path }: { readonly config?: string }): Promise<void> {
@@ -15,13 +13,6 @@ export async function openapiCommand({ config: path }: { readonly config?: strin
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-// TO WIRE: the one place that makes the document. Until then it has the names of the mutators alone.
-async function documentOf({ mutators = new Map() }: Config): Promise<Described> {
-  const paths = [...mutators.keys()].map((name) => [`/api/mutators/${name.replaceAll('.', '/')}`, { post: {} }]);
-  const document = {
-    openapi: '3.1.0',
-    info: { title: 'Mutators', version: '0.0.0' },
-    paths: Object.fromEntries(paths),
-  };
-  return { document, warnings: [] };
+function documentOf({ mutators = defineMutators({}), validators, rest }: Config): Promise<DocumentResult> {
+  return describeRest({ ...(rest || {}), mutators: toMutators(mutators, validators) }, true);
 }

@@ -1,41 +1,59 @@
-/** The documentation page alone, behind a prefix, beside a document and calls that are made up. */
-import { Hono } from 'hono';
-import { createDocsPage, docsFiles } from '../../src/http/docs-page.js';
-import { type Answer, type Exchange, respond } from '../../src/http/exchange.js';
-import { type Listening, listen } from '../../src/node.js';
+/** A REST surface behind a prefix, whose one mutator notes what it is called with. */
+import { z } from 'zod';
+import { listen } from '../../src/node.js';
+import { defineMutators, mutatorFor, type UserContext } from '../../src/registry/mutators.js';
+import { createRest } from '../../src/rest.js';
 import { memoryLog } from '../log.js';
-import { document } from './docs-document.js';
 
-export interface Call {
-  readonly authorization: string | null;
-  readonly body: unknown;
+interface Call {
+  readonly userID: string;
+  readonly args: unknown;
 }
 
-export interface DocsServer extends Listening {
+export interface DocsServer {
+  readonly url: string;
   /** What has been called, in order. */
   readonly calls: readonly Call[];
+  stop(): Promise<void>;
 }
 
-export async function startDocsServer(prefix: string): Promise<DocsServer> {
+const info = {
+  title: 'Tasks & more',
+  version: '1.0.0',
+  description:
+    'Every mutator as a call. **Markdown** is shown, `code` too:\n\n```json\n{"ok":true}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+};
+
+export async function startDocsServer(basePath: string): Promise<DocsServer> {
   const { log } = memoryLog();
   const calls: Call[] = [];
-  const docs = createDocsPage(document.info.title);
-  const app = new Hono();
-  const get = (path: string, handler: (exchange: Exchange) => Promise<Answer>) =>
-    app.get(prefix + path, ({ req, env }) => respond({ request: req.raw, path: req.path, env }, log, handler));
-  get('/api/docs', () => docs.page());
-  for (const name of docsFiles) get(`/api/docs/${name}`, (exchange) => docs.file(exchange, name));
-  get('/api/openapi.json', async () => JSON.stringify(document));
-  app.post(`${prefix}/api/mutators/todo/create`, async ({ req, json }) => {
-    const authorization = req.header('Authorization') ?? null;
-    const body: unknown = await req.json();
-    calls.push({ authorization, body });
-    if (authorization === null) return json({ code: 'unauthenticated', detail: 'Who are you?' }, 401);
-    return json({ ok: true, result: { created: body } });
+  const defineMutator = mutatorFor<UserContext, Call[]>();
+  const create = defineMutator(
+    z.object({ id: z.string(), listID: z.string(), title: z.string().max(200) }),
+    ({ tx, args, ctx }) => {
+      tx.push({ userID: ctx.userID, args });
+      return { created: args };
+    },
+    {
+      summary: 'Add a todo to a list',
+      description: 'The ID must be **new**.',
+      examples: {
+        'A plain todo': { id: 't1', listID: 'home', title: 'Buy milk' },
+        'Another one': { id: 't2', listID: 'home', title: 'Read a book' },
+      },
+    },
+  );
+  const rest = createRest<UserContext, Call[]>({
+    mutators: defineMutators({ todo: { create } }),
+    transact: (work) => work(calls),
+    authenticate: (request) => {
+      const userID = request.headers.get('Authorization')?.replace('Bearer ', '');
+      return userID ? { userID } : null;
+    },
+    basePath,
+    info,
+    log,
   });
-  const service = {
-    fetch: (request: Request, env?: unknown) => app.fetch(request, env as object),
-    close: async () => {},
-  };
+  const service = { ...rest, close: async () => {} };
   return { ...(await listen(service, { log, port: 0, hostname: '127.0.0.1', signals: false })), calls };
 }

@@ -46,7 +46,7 @@ describe('the documentation page', () => {
     await operation.execute(todo);
     await expect.poll(() => operation.status.textContent()).toMatch(/^200/);
     expect(JSON.parse((await operation.answer.textContent())!)).toEqual({ ok: true, result: { created: todo } });
-    expect(server.calls.at(-1)).toEqual({ authorization: 'Bearer ann', body: todo });
+    expect(server.calls.at(-1)).toEqual({ userID: 'ann', args: todo });
   });
 
   test('shows schemas, copies the command, and gives the answer as a file', async () => {
@@ -69,7 +69,7 @@ describe('the documentation page', () => {
     const operation = await openOperation(create);
     await operation.execute(todo);
     await expect.poll(() => operation.status.textContent()).toMatch(/^401/);
-    expect(await operation.answer.textContent()).toMatch(/Who are you\?/);
+    expect(await operation.answer.textContent()).toMatch(/no valid authorization/);
   });
 
   test('keeps no token', async () => {
