@@ -67,6 +67,7 @@ export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaO
     type: 'object',
     required: isRequired ? ['ok', 'result'] : ['ok'],
     properties: { ok: { type: 'boolean', const: true }, result, rolledBack },
+    ...(!isRequired && { examples: [{ ok: true }] }),
   };
 }
 
