@@ -23,7 +23,10 @@ describe('a registry of Zero', () => {
   });
 
   it('that has something else in it is refused', () => {
-    expect(() => toMutators({ ...zero, e: { f: async () => {} } })).toThrow(SetupError);
-    expect(() => toMutators({ ...zero, e: { f: 5 } })).toThrow('"f" is no mutator of Zero');
+    for (const f of [async () => {}, 5]) {
+      const registry = Object.assign({}, zero, { e: { f } });
+      expect(() => toMutators(registry)).toThrow(SetupError);
+      expect(() => toMutators(registry)).toThrow('"f" is no mutator of Zero');
+    }
   });
 });
