@@ -59,6 +59,8 @@ export class Connection {
     const { keep = keptBytes, headers = '' } = options;
     const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nAuthorization: Bearer ${user}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
     return new Promise((resolve, reject) => {
+      // Nothing would say that what is written to it is lost.
+      if (this.#socket.destroyed) throw new Error('The server closed the connection between two requests');
       const started = performance.now();
       let firstByteMs = 0;
       let bytes = 0;

@@ -49,7 +49,9 @@ app.post('/renames', async (c) => {
   await renameInPool(renames);
   return c.json(renames.map(() => ({ ok: true })));
 });
-serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => {
+// A connection must outlast the turns of all others.
+const serverOptions = { keepAliveTimeout: 75_000 };
+serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions }, ({ port }) => {
   process.send?.({ url: `http://127.0.0.1:${port}` });
 });
 

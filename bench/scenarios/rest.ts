@@ -23,7 +23,7 @@ export async function rest(bench: Bench): Promise<Result[]> {
 
 async function measure({ sizes, isQuick }: Bench, { server, limits }: Pick<Bench, 'server' | 'limits'>) {
   const size = sizes[0]!;
-  const milliseconds = isQuick ? 300 : 1200;
+  const milliseconds = 300;
   let renamed = 0;
   const rename = (n: number) => ({ id: todoOf(size, n), title: `Renamed ${++renamed}` });
   const one = (caller: number) => rename(1 + caller);
@@ -57,7 +57,7 @@ async function measure({ sizes, isQuick }: Bench, { server, limits }: Pick<Bench
     };
     // Once to warm up.
     await inTurns(1, contenders);
-    return inTurns(isQuick ? 2 : 7, contenders);
+    return inTurns(isQuick ? 2 : 21, contenders);
   });
 
   type Contender = keyof typeof rates;
