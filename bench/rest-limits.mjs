@@ -3,7 +3,7 @@
  *
  *   POST /rename     a bare route of Hono's; the body is what the mutator takes
  *   POST /renames    the same for an array of them, in one transaction
- *   { renames }      a message: the transactions alone, each connection one after the other, for so many milliseconds
+ *   { ids }          a message: the transactions alone, each connection one after the other, for so many milliseconds
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -56,16 +56,19 @@ serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions }, ({ po
 });
 
 /**
- * @param {{ renames: readonly (readonly Rename[])[], milliseconds: number }} work the transaction of each connection
+ * @param {{ ids: readonly (readonly string[])[], milliseconds: number }} work what each connection renames in a transaction
  * @returns how many were committed a second
  */
-async function transactions({ renames, milliseconds }) {
-  const clients = await Promise.all(renames.map(() => pool.connect()));
+async function transactions({ ids, milliseconds }) {
+  const clients = await Promise.all(ids.map(() => pool.connect()));
   const started = performance.now();
   let committed = 0;
   await Promise.all(
     clients.map(async (client, i) => {
-      for (; performance.now() - started < milliseconds; committed++) await rename(client, renames[i] ?? []);
+      for (; performance.now() - started < milliseconds; committed++) {
+        const title = `Renamed ${committed}`;
+        await rename(client, ids[i]?.map((id) => ({ id, title })) ?? []);
+      }
     }),
   );
   const rate = (1000 * committed) / (performance.now() - started);

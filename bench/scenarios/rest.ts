@@ -42,9 +42,9 @@ async function measure({ sizes, isQuick }: Bench, { server, limits }: Pick<Bench
             headers && { headers: headers() },
           ),
         );
-    const statements = (renames: (caller: number) => unknown) => async () => {
-      const all = Array.from({ length: callers }, (_, caller) => renames(caller));
-      return (await limits.ask<{ rate: number }>({ renames: all, milliseconds })).rate;
+    const statements = (renames: (caller: number) => readonly { id: string }[]) => async () => {
+      const ids = Array.from({ length: callers }, (_, caller) => renames(caller).map(({ id }) => id));
+      return (await limits.ask<{ rate: number }>({ ids, milliseconds })).rate;
     };
     const contenders = {
       calls: posts(toServer, mutator, one),
