@@ -26,7 +26,7 @@ export class ClientGroup {
   /** Pulls with the cookie that it has. */
   repeat(keep?: number): Promise<Reply> {
     const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":""}`;
-    return this.#connection.post('/sync/pull', this.#user, body, keep);
+    return this.#connection.post('/sync/pull', this.#user, body, { keep });
   }
 }
 

@@ -12,6 +12,13 @@ export interface Reply {
   readonly body: string;
 }
 
+export interface PostOptions {
+  /** How many bytes of the body to hand out. */
+  readonly keep?: number | undefined;
+  /** More headers, each as it stands on its line, the line's end included. */
+  readonly headers?: string;
+}
+
 /** How much of a large body is kept: enough for the cookie. */
 const keptBytes = 16 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
@@ -48,10 +55,12 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** @param keep how many bytes of the body to hand out */
-  post(path: string, user: string, body: string, keep: number = keptBytes): Promise<Reply> {
-    const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nAuthorization: Bearer ${user}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  post(path: string, user: string, body: string, options: PostOptions = {}): Promise<Reply> {
+    const { keep = keptBytes, headers = '' } = options;
+    const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nAuthorization: Bearer ${user}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
     return new Promise((resolve, reject) => {
+      // Nothing would say that what is written to it is lost.
+      if (this.#socket.destroyed) throw new Error('The server closed the connection between two requests');
       const started = performance.now();
       let firstByteMs = 0;
       let bytes = 0;

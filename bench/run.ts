@@ -1,7 +1,7 @@
 /**
  * Measures the server side by side with bare limits, on a Postgres of its own.
  *
- *   npm run bench                      everything, some four minutes
+ *   npm run bench                      everything, some five minutes
  *   npm run bench -- --quick           a smoke run
  *   npm run bench -- --only push,herd  some scenarios
  *   npm run bench -- --million         with a view of a million rows, too
@@ -15,6 +15,7 @@ import { herd, manyRows, oneRow } from './scenarios/changes.js';
 import { firstPull } from './scenarios/first-pull.js';
 import { noChange } from './scenarios/no-change.js';
 import { pokes } from './scenarios/pokes.js';
+import { rest } from './scenarios/rest.js';
 import { capture, push } from './scenarios/writes.js';
 
 /** First pulls come first: the server's peak memory is theirs alone. */
@@ -25,6 +26,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'many-rows': manyRows,
   herd,
   push,
+  rest,
   capture,
   pokes,
 };

@@ -81,7 +81,7 @@ function newClients(connection: Connection, size: number): Contender {
 }
 
 function copying(connection: Connection, size: number): Contender {
-  return { pull: (keep) => connection.post(`/copy?user=${userOf(size)}`, 'nobody', '{}', keep) };
+  return { pull: (keep) => connection.post(`/copy?user=${userOf(size)}`, 'nobody', '{}', { keep }) };
 }
 
 /** Both must have answered the same ops before their times are compared. */
