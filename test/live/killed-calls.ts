@@ -72,7 +72,6 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
       const enough = tally.answers + (round % 4 === 0 ? 0 : 1 + random(clients));
       while (tally.answers < enough && failure === undefined) await sleep(1);
       await sleep(1 + random(40));
-
       if (round % 3 === 0) {
         killedBackends += await killBackends(database.pool);
         await sleep(random(20));
@@ -82,8 +81,8 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
     }
     isCalling = false;
     await calling;
-    // What a killed server has begun in the database may still be under way; it would be judged with the rest.
     const log = await servers.close();
+    await untilIdle(database.pool);
     const faults = await judge(database.pool, done);
     return { ...tally, calls: done.length, killedInFlight, killedBackends, faults, log };
   } finally {
@@ -129,6 +128,17 @@ async function killBackends(pool: pg.Pool): Promise<number> {
     select xact_start is not null as at_work, pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'tidemark' and datname = current_database() and random() < 0.5`);
   return rows.filter(({ at_work }) => at_work).length;
+}
+
+/** What a killed server has begun in the database goes on for a moment, and is to be judged with the rest. */
+async function untilIdle(pool: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where application_name = 'tidemark' and datname = current_database()`,
+    );
+    if (rowCount === 0) return;
+    await sleep(20);
+  }
 }
 
 async function judge(pool: pg.Pool, done: readonly Done[]): Promise<string[]> {
