@@ -91,7 +91,7 @@ export const fuzzedMutators: Mutators = defineMutators({
     ),
     both: defineMutator(z.intersection(z.object({ id }), z.object({ mail: z.email() })), echo),
     tree: defineMutator(tree, echo),
-    refused: defineMutator(z.object({ status: z.int().min(400).max(499) }), ({ args }) => {
+    refused: defineMutator(z.object({ status: z.literal([400, 403, 404, 409, 410, 418, 429, 499]) }), ({ args }) => {
       throw new MutatorError('Refused on purpose', { status: args.status });
     }),
   },
@@ -105,10 +105,16 @@ export interface Fuzzed {
   close(): Promise<void>;
 }
 
-/** Serves mutators to whoever has a name: `Authorization: Bearer <name>`. */
-export async function serveFuzzed(mutators: Mutators): Promise<Fuzzed> {
+/**
+ * Serves mutators to whoever has a name: `Authorization: Bearer <name>`.
+ * @param prepare makes the tables that they write to
+ */
+export async function serveFuzzed(
+  mutators: Mutators,
+  prepare: (pool: TestDatabase['pool']) => Promise<unknown> = (pool) => pool.query(ddl),
+): Promise<Fuzzed> {
   const database = await createEmptyDatabase();
-  await database.pool.query(ddl);
+  await prepare(database.pool);
   await migrate({ database: database.url, views: {} });
   const { log, lines } = memoryLog();
   const authenticate = (request: Request) => {

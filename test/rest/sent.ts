@@ -35,7 +35,8 @@ export async function send(url: string, { method = 'POST', path, headers, body }
   const response = await fetch(url + path, {
     method,
     headers: sent,
-    ...(body !== undefined && { body }),
+    // With these methods, `fetch` sends none.
+    ...(body !== undefined && !['GET', 'HEAD'].includes(method) && { body }),
     redirect: 'error',
     signal: AbortSignal.timeout(hangMs),
   });
