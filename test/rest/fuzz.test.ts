@@ -3,33 +3,33 @@
  * `FUZZ_RUNS=20000 npx vitest run test/rest/fuzz.test.ts`, which sends as many of each kind, and others each time.
  */
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Mutators } from '../../src/registry/mutators.js';
+import type { TestDatabase } from '../database.js';
 import { damaged } from './damaged.js';
 import { type DocumentedCall, documentedCalls, documentOf, type RequestDocument } from './documented.js';
 import { type Fuzzed, fuzzedMutators, serveFuzzed } from './fuzzed.js';
-import { expectSound, type Received, send, sendBytes } from './sent.js';
+import { expectSound, type Received, send } from './sent.js';
 
 const runs = process.env.FUZZ_RUNS === undefined ? undefined : Number(process.env.FUZZ_RUNS);
 const timeout = 60_000 + (runs ?? 0) * 200;
 
-/** What is tried: any mutators, and any document that describes them. */
-const mutators = fuzzedMutators;
-const document: RequestDocument = documentOf(mutators);
+interface Target {
+  readonly mutators: Mutators;
+  /** Describes them. */
+  readonly document: RequestDocument;
+  /** Makes their tables. */
+  readonly prepare?: (pool: TestDatabase['pool']) => Promise<unknown>;
+  /** Counts what they have stored. */
+  readonly count: string;
+}
 
-const calls = documentedCalls(document);
-
-let fuzzed: Fuzzed;
-
-beforeAll(async () => {
-  fuzzed = await serveFuzzed(mutators);
-});
-
-afterAll(() => fuzzed.close());
-
-afterEach(async () => {
-  expect((await send(fuzzed.url, { method: 'GET', path: '/readyz' })).status).toBe(200);
-  expect(fuzzed.lines.filter(({ level }) => level === 'error')).toEqual([]);
-});
+const targets: [string, Target][] = [
+  [
+    'mutators of many kinds',
+    { mutators: fuzzedMutators, document: documentOf(fuzzedMutators), count: 'select count(*)::int as n from echoed' },
+  ],
+];
 
 function holds<Value>(values: fc.Arbitrary<Value>, usualRuns: number, property: (value: Value) => Promise<void>) {
   const settings = runs === undefined ? { numRuns: usualRuns, seed: 1 } : { numRuns: runs };
@@ -43,41 +43,63 @@ function expectTaken(answer: Received): void {
   if (answer.status !== 200) expect(answer.body).toMatchObject({ code: 'mutator-error' });
 }
 
+const batchPath = '/api/mutators';
 const bodyOf = ({ args }: DocumentedCall) => (args === undefined ? undefined : JSON.stringify(args));
-const nameOf = ({ path }: DocumentedCall) => path.slice('/api/mutators/'.length).replaceAll('/', '.');
+const nameOf = ({ path }: DocumentedCall) => path.slice(batchPath.length + 1).replaceAll('/', '.');
 
-describe('requests as they are documented', () => {
+describe.each(targets)('%s', (_, { mutators, document, prepare, count }) => {
+  const requests = documentedCalls(document);
+  const calls = requests.filter(({ path }) => path !== batchPath);
+  const stored = async () => (await fuzzed.database.pool.query<{ n: number }>(count)).rows[0]!.n;
+  let fuzzed: Fuzzed;
+
+  beforeAll(async () => {
+    fuzzed = await serveFuzzed(mutators, prepare);
+  });
+
+  afterAll(() => fuzzed.close());
+
+  beforeEach(() => {
+    fuzzed.lines.length = 0;
+  });
+
+  afterEach(async () => {
+    expect((await send(fuzzed.url, { method: 'GET', path: '/readyz' })).status).toBe(200);
+    expect(fuzzed.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   test(
-    'are taken',
+    'documented requests are taken',
     () =>
-      holds(calls, 400, async (call) => {
+      holds(requests, 400, async (call) => {
         expectTaken(await send(fuzzed.url, { path: call.path, body: bodyOf(call) }));
       }),
     timeout,
   );
 
   test(
-    'are taken in batches, of which all or nothing is kept',
+    'documented requests are taken in batches, and nothing is kept of one that is refused',
     () =>
       holds(fc.array(calls, { minLength: 1, maxLength: 5 }), 100, async (batch) => {
-        const stored = async () => (await fuzzed.database.pool.query('select from echoed')).rowCount;
-        const before = (await stored())!;
+        const before = await stored();
         const body = JSON.stringify(batch.map((call) => ({ name: nameOf(call), args: call.args })));
-        const answer = await send(fuzzed.url, { path: '/api/mutators', body });
+        const answer = await send(fuzzed.url, { path: batchPath, body });
         expectTaken(answer);
         if (answer.status === 200) expect(answer.body).toHaveLength(batch.length);
-        expect(await stored()).toBe(before + (answer.status === 200 ? batch.length : 0));
+        else expect(await stored()).toBe(before);
       }),
     timeout,
   );
 
   test(
-    'are answered the same in a dry run, which keeps nothing, and again with their key',
+    'documented requests are answered the same in a dry run, which keeps nothing, and again with their key',
     () => {
       let n = 0;
       return holds(calls, 100, async (call) => {
         const request = { path: call.path, body: bodyOf(call) };
+        const before = await stored();
         const dry = await send(fuzzed.url, { ...request, headers: { Prefer: 'tx=rollback' } });
+        expect(await stored()).toBe(before);
         const headers = { 'Idempotency-Key': `"key ${n++}"` };
         const first = await send(fuzzed.url, { ...request, headers });
         const again = await send(fuzzed.url, { ...request, headers });
@@ -91,63 +113,20 @@ describe('requests as they are documented', () => {
     },
     timeout,
   );
-});
 
-test(
-  'damaged requests are taken or refused, and do no harm',
-  async () => {
-    const seen = new Set<number>();
-    await holds(damaged(calls), 1_000, async (request) => {
-      const answer = await send(fuzzed.url, request);
-      expectSound(answer);
-      if (answer.status >= 400 && request.method !== 'HEAD') expect(answer.body).toBeDefined();
-      seen.add(answer.status);
-    });
-    // The damage is of every kind.
-    expect([...seen]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
-  },
-  timeout,
-);
-
-const path = '/api/mutators/echo/any';
-const common =
-  'Host: localhost\r\nAuthorization: Bearer ann\r\nConnection: close\r\nContent-Type: application/json\r\n';
-
-test.each([
-  ['no host', `POST ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
-  ['a host that is none', `POST ${path} HTTP/1.1\r\nHost: a b/?#\r\nConnection: close\r\n\r\n`, 400],
-  ['no version', `POST ${path}\r\n\r\n`, 400],
-  ['a method that is none', `post ${path} HTTP/1.1\r\n${common}\r\n`, 400],
-  ['TRACE', `TRACE ${path} HTTP/1.1\r\n${common}\r\n`, 405],
-  ['an address in full', `POST http://elsewhere${path} HTTP/1.1\r\n${common}Content-Length: 1\r\n\r\n7`, 200],
-  ['an address that is none', `POST http://[${path} HTTP/1.1\r\n${common}\r\n`, 400],
-  ['the address *', `OPTIONS * HTTP/1.1\r\n${common}\r\n`, 400],
-  ['a length that is none', `POST ${path} HTTP/1.1\r\n${common}Content-Length: x\r\n\r\n7`, 400],
-  ['two lengths', `POST ${path} HTTP/1.1\r\n${common}Content-Length: 1\r\nContent-Length: 2\r\n\r\n77`, 400],
-  [
-    'a length and chunks',
-    `POST ${path} HTTP/1.1\r\n${common}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    400,
-  ],
-  ['chunks', `POST ${path} HTTP/1.1\r\n${common}Transfer-Encoding: chunked\r\n\r\n1\r\n7\r\n0\r\n\r\n`, 200],
-  [
-    'chunks that are none',
-    `POST ${path} HTTP/1.1\r\n${common}Transfer-Encoding: chunked\r\n\r\nzz\r\n7\r\n0\r\n\r\n`,
-    400,
-  ],
-  [
-    'two content types',
-    `POST ${path} HTTP/1.1\r\n${common}Content-Type: text/plain\r\nContent-Length: 1\r\n\r\n7`,
-    415,
-  ],
-  ['a header of 20,000 bytes', `POST ${path} HTTP/1.1\r\n${common}Prefer: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  [
-    '1,000 preferences',
-    `POST ${path} HTTP/1.1\r\n${common}Prefer: ${'tx=x,'.repeat(1_000)}\r\nContent-Length: 0\r\n\r\n`,
-    200,
-  ],
-])('bytes with %s', async (_, bytes, status) => {
-  const answer = await sendBytes(fuzzed.url, Buffer.from(bytes));
-  expectSound(answer);
-  expect(answer.status, answer.text).toBe(status);
+  test(
+    'damaged requests are taken or refused, and do no harm',
+    async () => {
+      const seen = new Set<number>();
+      await holds(damaged(requests), 1_000, async (request) => {
+        const answer = await send(fuzzed.url, request);
+        expectSound(answer);
+        if (answer.status >= 400 && request.method !== 'HEAD') expect(answer.body).toBeDefined();
+        seen.add(answer.status);
+      });
+      // The damage is of every kind.
+      expect([...seen]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
+    },
+    timeout,
+  );
 });
