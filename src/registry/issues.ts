@@ -9,6 +9,8 @@ export interface CallIssue {
 
 /** The most issues that a caller is told of. */
 const maxIssues = 100;
+/** The most characters in the paths of all issues but the first: a long key, sent once, is in the path of each issue below it. */
+const maxPathLength = 65_536;
 
 /** Validators that quote what they were given are not quoted in turn: what was sent may be a secret, or a script. */
 const withheld = '…';
@@ -21,12 +23,17 @@ const maxSearch = 1_000_000;
 
 /** The first issues that a validator has with args, without repeating what was sent. */
 export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknown): CallIssue[] {
-  return issues.slice(0, maxIssues).map((issue) => {
+  const told: CallIssue[] = [];
+  let lengthLeft = maxPathLength;
+  for (const issue of issues.slice(0, maxIssues)) {
     const path = pathOf(issue);
+    lengthLeft -= path.join('.').length;
+    if (told.length > 0 && lengthLeft < 0) break;
     const texts = renderings(valueAt(args, path));
     const isTooMuch = texts.size > maxRenderings || texts.size * issue.message.length > maxSearch;
-    return { path, message: isTooMuch ? unspecific : withhold(issue.message, texts) };
-  });
+    told.push({ path, message: isTooMuch ? unspecific : withhold(issue.message, texts) });
+  }
+  return told;
 }
 
 /** The keys and indexes on the way to what an issue is about. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toIssues } from '../../src/registry/issues.js';
+import { InvalidArgsError } from '../../src/registry/validate.js';
 
 const tell = (message: string, args: unknown) => toIssues([{ message }], args)[0]!.message;
 
@@ -26,5 +27,18 @@ describe('a message that quotes what was sent', () => {
     const told = toIssues(issues as Parameters<typeof toIssues>[0], args);
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(JSON.stringify(told)).not.toContain('secret');
+  });
+});
+
+describe('issues below a key as long as a body', () => {
+  const key = 'k'.repeat(500_000);
+  const issues = Array.from({ length: 100_000 }, (_, i) => ({ path: [key, i], message: 'Invalid' }));
+
+  it('are told once', () => {
+    expect(toIssues(issues, {})).toEqual([{ path: [key, 0], message: 'Invalid' }]);
+  });
+
+  it('are named a few times', () => {
+    expect(new InvalidArgsError(issues).message.length).toBeLessThan(20 * key.length);
   });
 });
