@@ -1,11 +1,24 @@
-// Compiles the package, then the example that imports it by its public name, and bundles the example's web application.
+// Compiles the package and copies what its documentation page shows; then compiles the example, which imports the package by its
+// public name, and bundles the example's web application.
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = (program, ...args) =>
   execFileSync(process.execPath, [`${root}node_modules/${program}`, ...args], { stdio: 'inherit' });
+
+const swagger = `${root}node_modules/swagger-ui-dist`;
+const assets = `${root}assets`;
+for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) copyFileSync(`${swagger}/${file}`, `${assets}/${file}`);
+// Both are under this package's own licence, which goes with them. So do their notice, and those of what is in the bundle.
+const [notice, bundled] = ['NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'].map((file) =>
+  readFileSync(`${swagger}/${file}`, 'utf8').trim(),
+);
+writeFileSync(
+  `${assets}/swagger-ui-bundle.js.LICENSE.txt`,
+  `${notice}\nLicensed under the Apache License, Version 2.0: https://www.apache.org/licenses/LICENSE-2.0\n\nIt contains:\n\n${bundled}\n`,
+);
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 for (const project of ['tsconfig.json', 'examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {

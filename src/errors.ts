@@ -75,6 +75,11 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'mutate-endpoint-timeout': { status: 504, title: 'The mutate endpoint did not answer in time' },
 };
 
+/** What stands for a code in the member `type` of a response, as of RFC 9457. */
+export function problemType(code: ProblemCode): string {
+  return `urn:problem-type:tidemark:${code}`;
+}
+
 export interface ProblemOptions {
   /** What went wrong for logs; never sent to the caller. */
   readonly cause?: unknown;

@@ -12,6 +12,7 @@ export type { BodyLimits } from './http/body.js';
 export type { Authenticate } from './http/identify.js';
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, uninstall } from './migrate.js';
+export type { Info, SecurityScheme } from './openapi/types.js';
 export {
   defineMutator,
   defineMutators,

@@ -1,10 +1,14 @@
 import { pino } from 'pino';
 import { createApp } from './http/app.js';
 import { type BodyLimits, defaultLimits } from './http/body.js';
-import type { Authenticate } from './http/identify.js';
+import { discoveryRoutes } from './http/discovery.js';
+import type { Exchange } from './http/exchange.js';
+import { type Authenticate, identify } from './http/identify.js';
 import { restRoutes } from './http/rest.js';
 import type { Route } from './http/route.js';
-import type { Logger } from './log.js';
+import { describeError, type Logger } from './log.js';
+import { createDocument, type DocumentResult, defaultInfo } from './openapi/document.js';
+import type { Info, SecurityScheme } from './openapi/types.js';
 import type { Mutators, UserContext } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import type { Query } from './store/idempotency-keys.js';
@@ -15,6 +19,12 @@ import type { Transact } from './sync/mutate.js';
 export interface RestOptions {
   /** What stands before `/api`. Default: nothing. */
   readonly basePath?: string;
+  /** Who may see the OpenAPI document and the page that shows it. Default `public`. */
+  readonly discovery?: 'public' | 'authenticated' | 'off';
+  /** What the document says of the application. Default: a title and a version. */
+  readonly info?: Info;
+  /** How callers authenticate, as the document says it. Default: a bearer token. */
+  readonly securityScheme?: SecurityScheme;
   /** How long the answer to a call with an `Idempotency-Key` is kept, in seconds. Default: a day. */
   readonly idempotencyRetentionSeconds?: number;
 }
@@ -59,6 +69,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
     transact: (work) =>
       transact((tx) => work({ tx, ...(query && { query: (text, values) => query(tx, text, values) }) })),
     authenticate,
+    idempotent: query !== undefined,
     limit: limits?.call ?? defaultLimits.call,
     log,
   });
@@ -69,17 +80,45 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly mutators: Mutators<Tx, Context>;
   readonly transact: Transact<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
+  /** Whether its transactions take idempotency keys. */
+  readonly idempotent: boolean;
   readonly limit: number;
   readonly log: Logger;
 }
 
 const day = 24 * 60 * 60;
 
-/** The routes of the REST surface. */
+/** The routes of the REST surface. What its document cannot say is warned about as soon as that is made. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, limit, basePath = '', idempotencyRetentionSeconds = day } = options;
+  const { mutators, transact, authenticate, limit, log } = options;
+  const { basePath = '', discovery = 'public', idempotencyRetentionSeconds = day } = options;
   const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds });
-  return restRoutes({ calls, authenticate, basePath, limit });
+  const routes = restRoutes({ calls, authenticate, basePath, limit });
+  if (discovery === 'off') return routes;
+
+  const described = describeRest(options, options.idempotent);
+  const document = described.then(({ document, warnings }) => {
+    for (const warning of warnings) log.warn({ warning }, 'The OpenAPI document does not say everything of a mutator');
+    return document;
+  });
+  document.catch((error: unknown) => log.error({ error: describeError(error) }, 'The OpenAPI document cannot be made'));
+  const admit = async (exchange: Exchange) => discovery === 'public' || (await identify(exchange, authenticate));
+  return [...routes, ...discoveryRoutes({ document, title: (options.info ?? defaultInfo).title, basePath, admit })];
+}
+
+/** Makes the OpenAPI document of mutators as they are served with these options. */
+export function describeRest<Context, Tx>(
+  options: RestOptions & { readonly mutators: Mutators<Tx, Context> },
+  idempotent: boolean,
+): Promise<DocumentResult> {
+  const { mutators, info, securityScheme, basePath = '' } = options;
+  return createDocument({
+    mutators,
+    basePath,
+    idempotent,
+    ...(info && { info }),
+    ...(securityScheme && { securityScheme }),
+  });
 }
 
 /** The transactions of a `pg` client, as calls need them. */

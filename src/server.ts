@@ -132,7 +132,9 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   if (rest && mutators.size > 0) {
     const transact: Transact<CallTransaction<Tx>> = (work) =>
       db.transact((client) => work({ tx: tx(client), query: queryOn(client) })).finally(() => tail.nudge());
-    routes.push(...restSurface({ ...rest, mutators, transact, authenticate, limit: limits.call, log }));
+    routes.push(
+      ...restSurface({ ...rest, mutators, transact, authenticate, idempotent: true, limit: limits.call, log }),
+    );
   }
   const app = createApp(routes, log);
 

@@ -11,6 +11,7 @@ const layers = [
   ['protocol'],
   ['db'],
   ['registry'],
+  ['openapi'],
   ['view'],
   ['store'],
   ['sync'],

@@ -6,11 +6,7 @@ import { openPool } from '../db/pg.js';
 import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { migrate } from '../migrate.js';
-
-/** Says something to whoever started the command. Standard output is for results and for the server's log. */
-export function say(message: string): void {
-  process.stderr.write(`${message}\n`);
-}
+import { say } from './say.js';
 
 /** Runs `work` on the database, and stops an embedded one whatever comes of it. */
 export async function withDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {

@@ -7,14 +7,19 @@ export const help: readonly { readonly title: string; readonly body: string }[] 
   PORT, HOST           where serve listens (default: 3000, all addresses)
   LOG_LEVEL            debug, info, warn, error or silent (default: info)
   SYNC_MUTATE_URL      forwards pushes to the application's mutate endpoint
-  SYNC_MUTATE_API_KEY  sent there as X-Api-Key`,
+  SYNC_MUTATE_API_KEY  sent there as X-Api-Key
+  TIDEMARK_URL         the server that call calls (default: http://localhost:3000)
+  TIDEMARK_TOKEN       sent by call as Authorization: Bearer`,
   },
   {
     title: 'Examples',
     body: `  $ tidemark serve
   $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
   $ tidemark status --json
-  $ tidemark serve --config config/tidemark.config.ts`,
+  $ tidemark serve --config config/tidemark.config.ts
+  $ tidemark openapi > openapi.json
+  $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
+  $ tidemark call list.create - --dry-run < list.json`,
   },
   {
     title: 'tidemark.config.ts',
@@ -26,7 +31,8 @@ export const help: readonly { readonly title: string; readonly body: string }[] 
   {
     title: 'Exit codes',
     body: `  0  done
-  1  it failed, or status found something wrong
-  2  the command line is wrong`,
+  1  it failed, or status found something wrong, or the server refused the call
+  2  the command line is wrong, or the args are not JSON
+  3  the server of call cannot be reached, gives no answer in time or is busy: sent again, the call may pass`,
   },
 ];

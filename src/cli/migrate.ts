@@ -1,5 +1,6 @@
 import { loadConfig } from './config.js';
-import { migrateDatabase, say, withDatabase } from './database.js';
+import { migrateDatabase, withDatabase } from './database.js';
+import { say } from './say.js';
 
 /** Installs or upgrades Tidemark's schema and the capture of every table that the views read. */
 export async function migrateCommand({ config: path }: { readonly config?: string }): Promise<void> {

@@ -9,7 +9,8 @@ import {
 import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import { loadConfig } from './config.js';
-import { migrateDatabase, say } from './database.js';
+import { migrateDatabase } from './database.js';
+import { say } from './say.js';
 
 /** Serves until SIGTERM or SIGINT. Resolves when it listens. */
 export async function serve({ config: path }: { readonly config?: string }): Promise<void> {

@@ -1,6 +1,7 @@
 import { SetupError } from '../errors.js';
 import { uninstall } from '../migrate.js';
-import { say, withExistingDatabase } from './database.js';
+import { withExistingDatabase } from './database.js';
+import { say } from './say.js';
 
 /** Removes Tidemark from the database, if the user means it. */
 export async function uninstallCommand({ yes }: { readonly yes?: boolean }): Promise<void> {

@@ -4,7 +4,7 @@ const maxKeyLength = 255;
 
 /** A structured header's string, or, as many clients send it, the bare characters. */
 const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-const bare = /^[\x21\x23-\x7e][\x21-\x7e]*$/;
+const bare = /^[\x21\x23-\x7e][\x20-\x7e]*$/;
 
 /**
  * The request's `Idempotency-Key`, if it has one.

@@ -1,4 +1,4 @@
-import { catalogue, Problem } from '../errors.js';
+import { catalogue, Problem, problemType } from '../errors.js';
 import { toUnavailable } from '../sync/unavailable.js';
 
 /** What any thrown value means to the caller. Nothing of an unknown error is shown. */
@@ -11,7 +11,7 @@ export function toProblem(thrown: unknown): Problem {
 /** The body of an error response, as of RFC 9457. `error` repeats `detail` for clients that look for that name. */
 export function problemBody(problem: Problem, requestID: string): string {
   return JSON.stringify({
-    type: `urn:problem-type:tidemark:${problem.code}`,
+    type: problemType(problem.code),
     title: catalogue[problem.code].title,
     status: problem.status,
     detail: problem.message,

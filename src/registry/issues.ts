@@ -38,7 +38,8 @@ export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknow
 
 /** The keys and indexes on the way to what an issue is about. */
 export function pathOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  return path.map((segment) => {
+  // A validator's own kind of array would map to its own kind.
+  return Array.from(path, (segment) => {
     const key = typeof segment === 'object' ? segment.key : segment;
     return typeof key === 'number' ? key : String(key);
   });

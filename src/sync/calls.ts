@@ -1,13 +1,13 @@
 import { isTransient } from '../db/sqlstate.js';
-import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import { type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators, UserContext } from '../registry/mutators.js';
 import { type Prepared, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
-import { type KeyRef, keepAnswer, lockKey, pruneAnswers, type Query, readAnswer } from '../store/idempotency-keys.js';
+import { pruneAnswers, type Query } from '../store/idempotency-keys.js';
 import { toCallProblem } from './call-failures.js';
 import type { Caller } from './caller.js';
+import { IdempotencyKey } from './idempotency-key.js';
 import { mutate, type Transact } from './mutate.js';
 
 /** A transaction as calls need it. */
@@ -40,9 +40,15 @@ export interface CallsAnswer {
 
 const pruneEveryMs = 60_000;
 
-/** Ends a transaction of which nothing is to be kept. */
+/** Ends a transaction of which nothing is to be kept but the answer. */
 class RollbackSignal extends Error {
   override readonly name = 'RollbackSignal';
+  readonly answer: string;
+
+  constructor(answer: string) {
+    super();
+    this.answer = answer;
+  }
 }
 
 /** The call of a batch that is at work; undefined while none is. */
@@ -65,25 +71,37 @@ export class Calls<Tx, Context extends UserContext> {
     { context, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
+    const { transact, keyRetentionSeconds } = this.#options;
     const isBatch = Array.isArray(asked);
     const calls = isBatch ? (asked as readonly Call[]) : [asked as Call];
     const place: Place = { index: undefined };
     try {
       const prepared = await this.#prepare(calls, place);
-      const run = async (tx: Tx) => {
-        const answers = await answerEach(
-          prepared,
-          place,
-          ({ mutator, args }) => mutator.run({ tx, args, ctx: context }),
-          rollback,
+      let key: IdempotencyKey | undefined;
+      if (idempotencyKey !== undefined && !rollback) {
+        key = new IdempotencyKey(
+          { userID: context.userID, key: idempotencyKey },
+          fingerprintOf(asked),
+          keyRetentionSeconds,
         );
-        return isBatch ? `[${answers.join()}]` : answers[0]!;
+        this.#pruneNowAndThen(log);
+      }
+      const run = async (transaction: CallTransaction<Tx>) => {
+        const { tx } = transaction;
+        const run = ({ mutator, args }: Prepared<Tx, Context>) => mutator.run({ tx, args, ctx: context });
+        const answers = await answerEach(prepared, place, run, rollback);
+        const answer = isBatch ? `[${answers.join()}]` : answers[0]!;
+        if (rollback) await takeBack(transaction, answer);
+        await key?.keep(transaction, answer);
+        return answer;
       };
-      if (rollback) return { text: await this.#rehearse(run), replayed: false };
-      if (idempotencyKey === undefined) return { text: await this.#perform(({ tx }) => run(tx)), replayed: false };
-      this.#pruneNowAndThen(log);
-      return await this.#performOnce(run, { userID: context.userID, key: idempotencyKey }, fingerprintOf(asked));
+      const outcome = await mutate(transact, run, key && ((transaction) => key.claim(transaction)));
+      if (outcome.status === 'failed') throw outcome.error;
+      return outcome.status === 'applied'
+        ? { text: outcome.result, replayed: false }
+        : { text: key!.kept!, replayed: true };
     } catch (error) {
+      if (error instanceof RollbackSignal) return { text: error.answer, replayed: false };
       if (isTransient(error)) throw error;
       const { index } = place;
       throw toCallProblem(error, calls[index ?? 0]?.args, isBatch ? index : undefined);
@@ -100,72 +118,33 @@ export class Calls<Tx, Context extends UserContext> {
     return prepared;
   }
 
-  async #perform<Result>(run: (transaction: CallTransaction<Tx>) => Promise<Result>): Promise<Result> {
-    const outcome = await mutate(this.#options.transact, run);
-    if (outcome.status !== 'applied') throw outcome.status === 'failed' ? outcome.error : new Error('was not run');
-    return outcome.result;
-  }
-
-  /** Runs, and takes everything back. */
-  async #rehearse(run: (tx: Tx) => Promise<string>): Promise<string> {
-    let text = '';
-    const signal = new RollbackSignal();
-    const attempt = this.#perform(async ({ tx, query }) => {
-      text = await run(tx);
-      // What a commit would check.
-      await query?.('set constraints all immediate', []);
-      throw signal;
-    });
-    return attempt.catch((error: unknown) => {
-      if (error !== signal) throw error;
-      return text;
-    });
-  }
-
-  /** Runs, and keeps the answer under the key in the same transaction, unless there is one already. */
-  #performOnce(run: (tx: Tx) => Promise<string>, ref: KeyRef, fingerprint: string): Promise<CallsAnswer> {
-    return this.#perform(async ({ tx, query }) => {
-      if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
-      if (!(await lockKey(query, ref))) {
-        throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
-      }
-      const kept = await readAnswer(query, ref, this.#options.keyRetentionSeconds);
-      if (kept !== undefined && kept.fingerprint !== fingerprint) {
-        throw new Problem(
-          'idempotency-key-reused',
-          'This Idempotency-Key was used for a call of another mutator, or with other args',
-        );
-      }
-      if (kept !== undefined) return { text: kept.answer, replayed: true };
-      const text = await run(tx);
-      await keepAnswer(query, ref, { fingerprint, answer: text });
-      return { text, replayed: false };
-    });
-  }
-
   #pruneNowAndThen(log: Logger): void {
     if (performance.now() - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = performance.now();
     const { transact, keyRetentionSeconds } = this.#options;
     transact(async ({ query }) => query && pruneAnswers(query, keyRetentionSeconds)).catch((error: unknown) => {
-      log.warn(
-        { error: describeError(error) },
-        'Old idempotency keys could not be pruned; the next try is in a minute',
-      );
+      const message = 'Old idempotency keys could not be pruned; the next try is in a minute';
+      log.warn({ error: describeError(error) }, message);
     });
   }
+}
+
+/** @throws what a commit would, or the signal that there is nothing against one */
+async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Promise<never> {
+  await query?.('set constraints all immediate', []);
+  throw new RollbackSignal(answer);
 }
 
 async function answerEach<Tx, Context>(
   prepared: readonly Prepared<Tx, Context>[],
   place: Place,
   run: (call: Prepared<Tx, Context>) => unknown,
-  rollback: boolean,
+  rolledBack: boolean,
 ): Promise<string[]> {
   const answers: string[] = [];
   for (const [index, call] of prepared.entries()) {
     place.index = index;
-    answers.push(encodeAnswer(await encodeResult(call.mutator, await run(call)), rollback));
+    answers.push(encodeAnswer(await encodeResult(call.mutator, await run(call)), rolledBack));
   }
   place.index = undefined;
   return answers;

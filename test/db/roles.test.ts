@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
+import { queryOn } from '../../src/rest.js';
 import { prune } from '../../src/store/retention.js';
+import { Calls, type CallTransaction } from '../../src/sync/calls.js';
 import { createPush } from '../../src/sync/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { memoryLog } from '../log.js';
@@ -81,6 +83,25 @@ describe('the server’s role', () => {
     expect(await prune(db, 0)).toBe(4);
     await db.close();
     await server.close();
+  });
+
+  it('keeps the answers to calls with a key, and forgets them', async () => {
+    const db = openPool(urlOf('tidemark_server'));
+    const transact = <T>(work: (transaction: CallTransaction<pg.ClientBase>) => Promise<T>) =>
+      db.transact((client) => work({ tx: client, query: queryOn(client) }));
+    const run = async ({ tx }: { tx: pg.ClientBase }) => void (await tx.query('update todo set n = 1'));
+    const mutators = defineMutators({ touch: defineMutator(run) });
+    const caller = { context: { userID: 'ada' }, requestID: '', log: memoryLog().log };
+    const call = (keyRetentionSeconds: number) =>
+      new Calls({ mutators, transact, keyRetentionSeconds }).run({ name: 'touch', args: 1 }, caller, {
+        idempotencyKey: 'k',
+        rollback: false,
+      });
+    expect(await call(60)).toEqual({ text: '{"ok":true}', replayed: false });
+    expect((await call(60)).replayed).toBe(true);
+    // Nothing is as young as that: it is pruned, and kept anew.
+    expect((await call(-1)).replayed).toBe(false);
+    await db.close();
   });
 
   it.each([

@@ -1,28 +1,20 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { freePort, type Running, start } from '../process.js';
+import { blocksOf, compile, createProject } from './compile.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const [server = '', client = ''] = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+const [server = '', client = ''] = blocksOf('README.md', 'ts');
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let folder: string;
+const project = createProject();
 let database: TestDatabase;
 const running: Running[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-readme-'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   database = await createEmptyDatabase();
 });
 afterAll(async () => {
@@ -31,13 +23,13 @@ afterAll(async () => {
     await ended;
   }
   await database.drop();
-  rmSync(folder, { recursive: true, force: true });
+  project.remove();
 });
 
 /** Runs a TypeScript file. */
 function runFile(name: string, text: string): Running {
-  writeFileSync(join(folder, name), text);
-  const program = start('--import', ['tsx', name], { cwd: folder, env: { DATABASE_URL: database.url } });
+  writeFileSync(join(project.folder, name), text);
+  const program = start('--import', ['tsx', name], { cwd: project.folder, env: { DATABASE_URL: database.url } });
   running.push(program);
   return program;
 }
@@ -48,20 +40,7 @@ describe("the README's application", () => {
   });
 
   it('compiles as it stands', async () => {
-    writeFileSync(join(folder, 'server.ts'), server);
-    writeFileSync(join(folder, 'client.ts'), client);
-    const compilerOptions = {
-      ...JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).compilerOptions,
-      isolatedDeclarations: false,
-      noEmit: true,
-      rootDir: folder,
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => {
-      return error as { stdout: string };
-    });
-    expect(stdout).toBe('');
+    expect(await compile(project.folder, { 'server.ts': server, 'client.ts': client })).toBe('');
   });
 
   it('syncs with the Replicache client', async () => {

@@ -151,7 +151,8 @@ describe('the sync server behind the same address', () => {
 
   it('answers for its own paths, whatever is asked', async () => {
     expect((await send('/sync/pull')).status).toBe(405);
-    expect((await send('/sync/nothing')).headers['content-type']).toMatch(/problem\+json/);
+    for (const path of ['/sync/nothing', '/api/nothing'])
+      expect((await send(path)).headers['content-type']).toMatch(/problem\+json/);
     expect(JSON.parse((await send('/readyz')).body)).toMatchObject({ status: 'ok' });
     expect(await send('/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
@@ -159,7 +160,7 @@ describe('the sync server behind the same address', () => {
   it('is handed what the runtime passes on', async () => {
     const env = { incoming: {} };
     const fetch = serveWeb({ fetch: async (_, passed) => Response.json(passed === env) }, directory);
-    for (const path of ['/sync/pull', '/sync/poke', '/healthz'])
+    for (const path of ['/sync/pull', '/sync/poke', '/api/mutators/todo/create', '/api/docs', '/healthz'])
       expect(await (await fetch(new Request(`http://localhost${path}`), env)).json()).toBe(true);
   });
 });

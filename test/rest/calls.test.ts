@@ -74,15 +74,15 @@ describe('a call', () => {
   });
 
   it('pokes the clients that see its effect', async () => {
-    const reader = (await served.send('/sync/poke?clientGroupID=g&profileID=p&schemaVersion=')).body!.getReader();
-    const texts: string[] = [];
-    const read = async () => {
-      const { value } = await reader.read();
-      texts.push(new TextDecoder().decode(value));
+    const stream = (await served.send('/sync/poke?clientGroupID=g&profileID=p&schemaVersion=')).body!;
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const pokes = async (count: number) => {
+      while (text.split('data: poke').length <= count) text += (await reader.read()).value;
     };
-    await read();
+    await pokes(1);
     await served.call('/note/create', { id: 'a' });
-    while (!texts.join('').includes('event: poke') && !/^data/m.test(texts.slice(1).join(''))) await read();
+    await pokes(2);
     await reader.cancel();
   });
 });

@@ -1,23 +1,39 @@
 /** What each mutator takes. The web application has its types from here. */
 import { z } from 'zod';
-import { userName } from './auth.js';
-
-const id = z.string().min(1).max(100);
-const name = z.string().trim().min(1).max(200);
-const title = z.string().max(1000);
-/** `z.number()` takes no NaN and no infinity. */
-const sort = z.number();
-const userID = z.string().regex(userName);
+import { done, listID, name, sort, title, todoID, userID } from './fields.js';
 
 export const schemas = {
-  'list.create': z.object({ id, name }),
-  'list.delete': z.object({ id }),
-  'list.share': z.object({ listID: id, userID }),
-  'list.unshare': z.object({ listID: id, userID }),
-  'list.fill': z.object({ listID: id, count: z.int().min(1).max(10_000) }),
-  'todo.create': z.object({ id, listID: id, title, sort }),
-  'todo.update': z.object({ id, title: title.optional(), done: z.boolean().optional(), sort: sort.optional() }),
-  'todo.delete': z.object({ id }),
+  'list.create': z.object({ id: listID.describe('The ID of the new list.'), name }),
+  'list.delete': z.object({ id: listID.describe('The list to delete.') }),
+  'list.share': z.object({
+    listID: listID.describe('The list to share.'),
+    userID: userID.describe('Who is to see it. Not its owner.'),
+  }),
+  'list.unshare': z.object({
+    listID: listID.describe('The list that is shared.'),
+    userID: userID.describe('Who is to see it no longer.'),
+  }),
+  'list.fill': z.object({
+    listID: listID.describe('The list to add to.'),
+    count: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .meta({ description: 'How many todos to add.', examples: [10] }),
+  }),
+  'todo.create': z.object({
+    id: todoID.describe('The ID of the new todo.'),
+    listID: listID.describe('The list that it is added to.'),
+    title,
+    sort,
+  }),
+  'todo.update': z.object({
+    id: todoID.describe('The todo to change.'),
+    title: title.optional(),
+    done: done.optional(),
+    sort: sort.optional(),
+  }),
+  'todo.delete': z.object({ id: todoID.describe('The todo to delete.') }),
 };
 
 export type Args = { readonly [Name in keyof typeof schemas]: z.input<(typeof schemas)[Name]> };

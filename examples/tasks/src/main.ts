@@ -12,6 +12,7 @@ import {
   openDatabase,
 } from 'tidemark/node';
 import { accounts } from './accounts.js';
+import { info } from './api.js';
 import { authenticate } from './auth.js';
 import { mutators } from './mutators.js';
 import { createSchema } from './schema.js';
@@ -38,6 +39,7 @@ async function start(): Promise<void> {
       views,
       mutators,
       authenticate,
+      rest: { info },
       log,
       ...(forward && { forward }),
     });
@@ -79,6 +81,8 @@ function banner(url: string, database: OpenedDatabase): string {
             ${url}/side-by-side shows two accounts in one window
   Pull      POST ${url}/sync/pull
   Push      POST ${url}/sync/push
+  REST      POST ${url}/api/mutators/todo/create
+  Docs      ${url}/api/docs
   Health    GET  ${url}/healthz, ${url}/readyz
   Database  ${where}
   Accounts  ${accounts.join(', ')}, as Authorization: Bearer ${accounts[0]}  (demo only: nobody checks who you are)

@@ -1,4 +1,4 @@
-/** Serves the web application and, from the same origin, the sync server. */
+/** Serves the web application and, from the same origin, the sync server with its REST API. */
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Sync } from 'tidemark';
@@ -15,7 +15,7 @@ const securityHeaders = {
 /** @param directory what the build of the web application has written */
 export function serveWeb(sync: Pick<Sync, 'fetch'>, directory: string): Service['fetch'] {
   const app = new Hono();
-  for (const path of ['/sync/*', '/healthz', '/readyz']) app.all(path, (c) => sync.fetch(c.req.raw, c.env));
+  for (const path of ['/sync/*', '/api/*', '/healthz', '/readyz']) app.all(path, (c) => sync.fetch(c.req.raw, c.env));
   // One page; it reads from its address what to show.
   const page = serveStatic({ path: `${directory}/index.html` });
   for (const path of ['/', '/side-by-side']) app.get(path, withHeaders('no-cache'), page);

@@ -1,0 +1,37 @@
+/**
+ * What a caller may do. What somebody may not see is to them as if it did not exist: the two are refused in the same words.
+ */
+import type { ClientBase } from 'pg';
+import { MutatorError } from 'tidemark';
+
+/** As in the views: the user `$2` sees their own lists, and those shared with them. */
+const isVisible = '(owner_id = $2 or exists (select from share where share.list_id = list.id and user_id = $2))';
+
+/** @throws MutatorError 404 unless the user sees the list, 403 unless it is theirs */
+export async function requireOwner(tx: ClientBase, listID: string, user: string): Promise<void> {
+  if (!(await requireList(tx, listID, user)).isOwner) {
+    throw new MutatorError('Only the owner of this list may do that', { status: 403 });
+  }
+}
+
+/** @throws MutatorError 404 unless the user sees the list */
+export async function requireList(tx: ClientBase, listID: string, user: string): Promise<{ isOwner: boolean }> {
+  const { rows } = await tx.query<{ isOwner: boolean }>(
+    `select owner_id = $2 as "isOwner" from list where id = $1 and ${isVisible}`,
+    [listID, user],
+  );
+  const [list] = rows;
+  if (!list) throw new MutatorError('There is no such list, or it is not shared with you', { status: 404 });
+  return list;
+}
+
+/** @throws MutatorError 404 unless the user sees the todo */
+export async function requireTodo(tx: ClientBase, todoID: string, user: string): Promise<void> {
+  const { rowCount } = await tx.query(
+    `select from todo join list on list.id = list_id where todo.id = $1 and ${isVisible}`,
+    [todoID, user],
+  );
+  if (rowCount === 0) {
+    throw new MutatorError('There is no such todo, or its list is not shared with you', { status: 404 });
+  }
+}

@@ -1,0 +1,41 @@
+/** What the args of mutators are made of. Each refuses what its column would. */
+import { z } from 'zod';
+import { userName } from './auth.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the one character that Postgres keeps in no text
+const withoutNull = /^[^\x00]*$/;
+
+const text = (max: number) =>
+  z.string().max(max).regex(withoutNull, { error: 'Invalid string: must not contain U+0000' });
+
+const newID = 'Whoever creates it chooses the ID: a random UUID, say.';
+
+export const listID = text(100)
+  .min(1)
+  .meta({ id: 'ListID', description: `The ID of a list. ${newID}`, examples: ['ann-home'] });
+
+export const todoID = text(100)
+  .min(1)
+  .meta({ id: 'TodoID', description: `The ID of a todo. ${newID}`, examples: ['ann-home-1'] });
+
+export const userID = z
+  .string()
+  .regex(userName)
+  .meta({ id: 'UserID', description: 'The name of a user, in lower case.', examples: ['cam'] });
+
+/** The characters are counted, and one that is no white space is found, before `trim`: so a JSON schema can say the same. */
+export const name = text(200)
+  .regex(/\S/, { error: 'Invalid string: must contain more than white space' })
+  .trim()
+  .meta({ description: 'What the list is called. White space around it is removed.', examples: ['Groceries'] });
+
+export const title = text(1000).meta({ description: 'What is to be done. May be empty.', examples: ['Buy a lamp'] });
+
+export const done = z.boolean().meta({ description: 'Whether the todo is done.', examples: [true] });
+
+/** Any finite double, as in its column: `z.number()` takes no NaN and no infinity. */
+export const sort = z.number().meta({
+  description:
+    'Where the todo stands in its list: todos are shown in ascending order. A fraction fits between any two.',
+  examples: [1.5],
+});

@@ -1,0 +1,17 @@
+/** What mutators return. Only a REST caller is sent it: a sync client reads what has changed with its next pull. */
+import { z } from 'zod';
+
+export const filled = z
+  .object({ added: z.int().describe('How many todos were added.') })
+  .meta({ id: 'Filled', description: 'What was added to a list.' });
+
+// Looser than the args: a todo that was written by SQL is returned as well.
+export const todo = z
+  .object({
+    id: z.string(),
+    listID: z.string().describe('The list that it is in.'),
+    title: z.string().describe('What is to be done.'),
+    done: z.boolean().describe('Whether it is done.'),
+    sort: z.number().describe('Where it stands in its list: todos are shown in ascending order.'),
+  })
+  .meta({ id: 'Todo', description: 'A todo as it is stored.' });

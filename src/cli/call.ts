@@ -1,0 +1,92 @@
+/** Calls a mutator on a running server. */
+import { buffer } from 'node:stream/consumers';
+import type { CallLine } from './call-line.js';
+import { say } from './say.js';
+import { UsageError } from './usage-error.js';
+
+/** Exit codes besides 0, and 2 for a wrong command line. */
+const failed = 1;
+const mayPass = 3;
+
+/** Prints the answer as one line of JSON; or says on standard error why there is none, and sets the exit code. */
+export async function call({ url, args, headers, timeoutSeconds }: CallLine): Promise<void> {
+  const body = args === '-' ? await readInput() : args;
+  if (body !== undefined) requireJSON(body);
+  const signal = AbortSignal.timeout(timeoutSeconds * 1000);
+  let response: Response;
+  let text: string;
+  try {
+    // A redirected POST would arrive as a GET.
+    response = await fetch(url, { method: 'POST', headers, body: body ?? null, redirect: 'manual', signal });
+    text = await response.text();
+  } catch (error) {
+    const silent = `No answer from ${url.origin} within ${timeoutSeconds} s; the call may have been applied all the same.`;
+    return end(mayPass, signal.aborted ? silent : `${url.origin} cannot be reached: ${reasonOf(error)}.`);
+  }
+  const answer = objectIn(text);
+  if (!response.ok) return end(exitCodeOf(response.status, answer), ...refusalOf(response, answer));
+  if (answer?.ok !== true) return end(failed, `${url.href} does not answer as a mutator does.`);
+  // As text: reading it would round large numbers. Within strings of JSON, line breaks are escaped.
+  process.stdout.write(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
+}
+
+function end(exitCode: number, ...lines: readonly string[]): void {
+  // What a server sends must not control the terminal.
+  for (const line of lines) say(line.replace(/\p{Cc}+/gu, ' '));
+  process.exitCode = exitCode;
+}
+
+async function readInput(): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await buffer(process.stdin));
+  } catch (cause) {
+    throw new UsageError('Standard input is not UTF-8 text', { cause });
+  }
+}
+
+/** The parser's message would repeat part of what may be a secret. */
+function requireJSON(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new UsageError('The args are not JSON');
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>> | undefined;
+
+function exitCodeOf(status: number, answer: Fields): number {
+  if (status === 409) return answer?.code === 'idempotency-key-in-flight' ? mayPass : failed;
+  return [429, 502, 503, 504].includes(status) ? mayPass : failed;
+}
+
+/** What was refused and why, and a line for each issue. */
+function refusalOf({ status }: Response, answer: Fields): string[] {
+  const { detail, code, requestID, issues } = answer ?? {};
+  if (typeof detail !== 'string') return [`The server answered with status ${status}, and does not say why.`];
+  const facts = [status, code, status >= 500 && typeof requestID === 'string' && `request ${requestID}`];
+  const lines = Array.isArray(issues) ? issues.map(describeIssue) : [];
+  return [`${detail} (${facts.filter(Boolean).join(', ')})`, ...lines];
+}
+
+function describeIssue(issue: unknown): string {
+  const { path, message } = { ...(issue as { path?: unknown; message?: unknown }) };
+  const where = Array.isArray(path) ? path.map(String).join('.') : String(path ?? '');
+  return where === '' ? String(message) : `${where}: ${message}`;
+}
+
+/** Fetch hides the reason in the cause, and that of a host with several addresses in a list. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const parts: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join('; ');
+}

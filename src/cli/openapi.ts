@@ -1,0 +1,18 @@
+import type { Config } from '../config.js';
+import type { DocumentResult } from '../openapi/document.js';
+import { defineMutators } from '../registry/mutators.js';
+import { toMutators } from '../registry/registry.js';
+import { describeRest } from '../rest.js';
+import { loadConfig } from './config.js';
+import { say } from './say.js';
+
+/** Prints the OpenAPI document of the mutators. Needs no database. */
+export async function openapiCommand({ config: path }: { readonly config?: string }): Promise<void> {
+  const { document, warnings } = await documentOf(await loadConfig(path));
+  for (const warning of warnings) say(warning);
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+}
+
+function documentOf({ mutators = defineMutators({}), validators, rest }: Config): Promise<DocumentResult> {
+  return describeRest({ ...(rest || {}), mutators: toMutators(mutators, validators) }, true);
+}

@@ -1,0 +1,36 @@
+import type { OpenAPIDocument } from '../openapi/types.js';
+import { createDocsPage, docsFiles } from './docs-page.js';
+import type { Answer, Exchange } from './exchange.js';
+import type { Route } from './route.js';
+import { replyTagged, tag } from './tagged.js';
+
+export interface DiscoveryRoutesOptions {
+  /** Being made. */
+  readonly document: Promise<OpenAPIDocument>;
+  /** The document's, for the page. */
+  readonly title: string;
+  /** What stands before `/api`. */
+  readonly basePath: string;
+  /** Rejects for those who may not see it. */
+  readonly admit: (exchange: Exchange) => Promise<unknown>;
+}
+
+/** The OpenAPI document, and the page that shows it. */
+export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryRoutesOptions): Route[] {
+  const methods = ['GET', 'HEAD'];
+  const encoded = document.then((made) => tag(JSON.stringify(made)));
+  const page = createDocsPage(title);
+  const route = (path: string, answer: (exchange: Exchange) => Promise<Answer>): Route => ({
+    methods,
+    path: `${basePath}/api/${path}`,
+    handle: async (exchange) => {
+      await admit(exchange);
+      return answer(exchange);
+    },
+  });
+  return [
+    route('openapi.json', async ({ request }) => replyTagged(request, await encoded, {})),
+    route('docs', () => page.page()),
+    ...docsFiles.map((name) => route(`docs/${name}`, (exchange) => page.file(exchange, name))),
+  ];
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { Reply } from './exchange.js';
+
+/** Content with an entity tag, so that whoever has it already need not be sent it again. */
+export interface Tagged {
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  /** As in the header `ETag`. */
+  readonly tag: string;
+}
+
+export function tag(content: Tagged['content']): Tagged {
+  return { content, tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
+}
+
+/** Answers with the content, or with 304 when the request's `If-None-Match` has its tag. */
+export function replyTagged(request: Request, { content, tag }: Tagged, headers: Reply['headers']): Reply {
+  const tagged = { 'Cache-Control': 'no-cache', ...headers, ETag: tag };
+  return isKnown(request.headers.get('If-None-Match'), tag)
+    ? { status: 304, headers: tagged, body: null }
+    : { headers: tagged, body: content };
+}
+
+/** A proxy that compresses may have made a weak tag of it. */
+function isKnown(header: string | null, tag: string): boolean {
+  const known = (header ?? '').split(',').map((item) => item.trim().replace(/^W\//, ''));
+  return known.includes(tag) || known.includes('*');
+}

@@ -1,0 +1,90 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { MutatorDocs } from '../registry/mutators.js';
+import { type Described, describeValidator } from './json-schema.js';
+import { toCamelCase, UniqueNames } from './names.js';
+import { probe, refusesJson } from './probe.js';
+import type { Example, SchemaObject } from './types.js';
+
+/** What a document needs to know of a mutator. */
+export type DescribedMutator = MutatorDocs & { readonly validator: StandardSchemaV1 | undefined };
+
+/** What goes into a call of a mutator, and what comes out. */
+export interface Call {
+  /** Undefined when the mutator takes none. */
+  readonly args: SchemaObject | undefined;
+  readonly areArgsRequired: boolean;
+  readonly examples: Readonly<Record<string, Example>>;
+  /** Undefined when the mutator does not declare what it returns. */
+  readonly result: SchemaObject | undefined;
+  readonly isResultRequired: boolean;
+  /** What the document does not say, as sentences that follow the mutator's name. */
+  readonly lacks: readonly string[];
+}
+
+/** Describes a mutator's args and result. Never rejects. */
+export async function describeCall(mutator: DescribedMutator): Promise<Call> {
+  const lacks: string[] = [];
+  const args = await describeArgs(mutator.validator, lacks);
+  const result = await describeResult(mutator.result, lacks);
+  return { ...args, ...result, examples: await describeExamples(mutator, lacks), lacks };
+}
+
+async function describeArgs(
+  validator: StandardSchemaV1 | undefined,
+  lacks: string[],
+): Promise<Pick<Call, 'args' | 'areArgsRequired'>> {
+  if (!validator) {
+    return { args: { description: 'Any JSON: the mutator does not check its arguments.' }, areArgsRequired: false };
+  }
+  const described = await describeValidator(validator, 'input');
+  const areArgsRequired = !(await probe(validator, undefined)).isAccepted;
+  if (described.isInexpressible && !areArgsRequired && (await refusesJson(validator))) {
+    return { args: undefined, areArgsRequired };
+  }
+  return { args: schemaOf(described, 'its arguments', lacks), areArgsRequired };
+}
+
+async function describeResult(
+  validator: StandardSchemaV1 | undefined,
+  lacks: string[],
+): Promise<Pick<Call, 'result' | 'isResultRequired'>> {
+  if (!validator) return { result: undefined, isResultRequired: false };
+  const described = await describeValidator(validator, 'output');
+  const nothing = await probe(validator, undefined);
+  return {
+    result: schemaOf(described, 'its results', lacks),
+    isResultRequired: !(nothing.isAccepted && nothing.value === undefined),
+  };
+}
+
+function schemaOf({ schema, lack }: Described, subject: string, lacks: string[]): SchemaObject {
+  if (lack === undefined) return schema;
+  lacks.push(`${subject} ${lack}`);
+  return Object.keys(schema).length === 0 ? { description: 'Not described: JSON Schema cannot express it.' } : schema;
+}
+
+/** An example must be what a caller can send, and what the mutator accepts. */
+async function describeExamples(
+  { validator, examples = {} }: DescribedMutator,
+  lacks: string[],
+): Promise<Readonly<Record<string, Example>>> {
+  const names = new UniqueNames();
+  const described: [string, Example][] = [];
+  for (const [summary, args] of Object.entries(examples)) {
+    const value = toJson(args);
+    if (value !== undefined && (!validator || (await probe(validator, value)).isAccepted)) {
+      described.push([names.take(toCamelCase(summary, 'example')), { summary, value }]);
+    } else {
+      lacks.push(`its example "${summary}" is not accepted as JSON; it is left out`);
+    }
+  }
+  return Object.fromEntries(described);
+}
+
+function toJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+/** What all calls have in common: their headers and parameters, and the shape of an answer. */
+import { headerRef } from './problems.js';
+import type { Header, Parameter, Reference, Response, SchemaObject } from './types.js';
+
+/** `components/headers`. */
+export function describeHeaders(idempotent: boolean): Readonly<Record<string, Header>> {
+  return {
+    RequestID: { description: "The request's ID in the server's log.", schema: { type: 'string' } },
+    PreferenceApplied: {
+      description: 'Says that the call was rolled back, as the request preferred.',
+      schema: { type: 'string', const: 'tx=rollback' },
+    },
+    ...(idempotent && {
+      IdempotentReplayed: {
+        description: 'Says that the call had been made before: this is the answer that was stored then.',
+        schema: { type: 'string', const: 'true' },
+      },
+    }),
+    RetryAfter: {
+      description: 'The seconds after which the same request may pass.',
+      schema: { type: 'integer', minimum: 0 },
+    },
+    WWWAuthenticate: { description: 'How to authenticate.', schema: { type: 'string' } },
+  };
+}
+
+/** `components/parameters`. */
+export function describeParameters(idempotent: boolean): Readonly<Record<string, Parameter>> {
+  return {
+    ...(idempotent && {
+      IdempotencyKey: {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description:
+          'A text that the caller makes up, new for each call and kept for its retries: a call is made once for each key, and ' +
+          'retries get the answer of the first. From 1 to 255 printable ASCII characters, bare or as a quoted string ' +
+          '([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)).',
+        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: keyPattern },
+      },
+    }),
+    Prefer: {
+      name: 'Prefer',
+      in: 'header',
+      description: 'With `tx=rollback` the call is tried: it runs, and nothing of it is kept.',
+      schema: { type: 'string', enum: ['tx=rollback'] },
+    },
+  };
+}
+
+/** Bare characters, or a structured header's string. */
+const keyPattern = '^([!#-~][ -~]*|"([ !#-[\\]-~]|\\\\["\\\\])+")$';
+
+/** What each operation refers to of a document's parameters. */
+export function parameterRefs(parameters: Readonly<Record<string, Parameter>>): readonly Reference[] {
+  return Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+/** What a mutator returns, when it does not declare it. */
+export const anyResult: SchemaObject = {
+  description: 'What the mutator returned, as JSON. Absent when that was nothing.',
+};
+
+/** A call's success. */
+export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
+  const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
+  return {
+    type: 'object',
+    required: isRequired ? ['ok', 'result'] : ['ok'],
+    properties: { ok: { type: 'boolean', const: true }, result, rolledBack },
+    ...(!isRequired && { examples: [{ ok: true }] }),
+  };
+}
+
+/** The response of status 200. */
+export function successResponse(description: string, schema: SchemaObject, idempotent: boolean): Response {
+  return {
+    description,
+    headers: {
+      'X-Request-ID': headerRef('RequestID'),
+      'Preference-Applied': headerRef('PreferenceApplied'),
+      ...(idempotent && { 'Idempotent-Replayed': headerRef('IdempotentReplayed') }),
+    },
+    content: { 'application/json': { schema } },
+  };
+}

@@ -1,0 +1,116 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+
+/** Of a validator: what it accepts, or what it makes of that. */
+export type Side = 'input' | 'output';
+
+/** The member that stands in a converted schema where JSON Schema cannot say what the validator says. */
+export const inexpressible = 'x-tidemark-inexpressible';
+
+export interface RawConversion {
+  /** The library's answer. */
+  readonly schema: unknown;
+  /** Some part could not be expressed, even if no member `inexpressible` says which. */
+  readonly hasGaps: boolean;
+}
+
+const target = 'draft-2020-12';
+const gap = { [inexpressible]: true };
+
+/**
+ * Has a validator's own library convert it, leniently: what cannot be expressed is marked.
+ * @throws when nobody can convert it, or the optional package that could cannot be loaded.
+ */
+export async function convert(validator: StandardSchemaV1, side: Side): Promise<RawConversion> {
+  const { vendor } = validator['~standard'];
+  const converter = converterOf(validator);
+  if (converter) {
+    const toSchema = (libraryOptions?: Record<string, unknown>) =>
+      converter[side]({ target, ...(libraryOptions && { libraryOptions }) });
+    if (vendor === 'zod') return strictOrLenient((unrepresentable) => toSchema({ unrepresentable }));
+    if (vendor === 'arktype') return lenient(toSchema({ fallback: arktypeFallback }));
+    if (vendor === 'valibot') return lenient(toSchema(valibotOptions(side)));
+    return lenient(toSchema());
+  }
+  if (vendor === 'zod') {
+    const { toJSONSchema } = await load<ZodModule>('zod', () => import('zod'));
+    return strictOrLenient((unrepresentable) => toJSONSchema(validator, { io: side, target, unrepresentable }));
+  }
+  if (vendor === 'valibot') {
+    const { toJsonSchema } = await load<ValibotModule>(
+      '@valibot/to-json-schema',
+      () => import('@valibot/to-json-schema'),
+    );
+    return lenient(toJsonSchema(validator, { target, typeMode: side, ...valibotOptions(side) }));
+  }
+  throw new Error(`"${vendor}" does not convert its validators`);
+}
+
+/** zod before 4.6 takes no function, and then marks nothing: only the strict attempt tells. */
+function strictOrLenient(toSchema: (unrepresentable: 'throw' | (() => object)) => unknown): RawConversion {
+  try {
+    return { schema: toSchema('throw'), hasGaps: false };
+  } catch {
+    return { schema: toSchema(() => gap), hasGaps: true };
+  }
+}
+
+function lenient(schema: unknown): RawConversion {
+  return { schema, hasGaps: false };
+}
+
+/** A predicate narrows what its base describes: as with other validators' refinements, nothing is said of it. */
+function arktypeFallback({ code, base }: { readonly code: string; readonly base: object }): object {
+  return code === 'predicate' ? base : { ...base, ...gap };
+}
+
+interface ValibotStep {
+  readonly errors: readonly string[] | null | undefined;
+  readonly jsonSchema: object;
+}
+
+interface ValibotAction extends ValibotStep {
+  readonly valibotAction: { readonly kind: string; readonly type: string };
+}
+
+const typeKeepingTransformations = new Set([
+  'normalize',
+  'to_lower_case',
+  'to_upper_case',
+  'trim',
+  'trim_end',
+  'trim_start',
+]);
+
+/** Validations that cannot be expressed are left out; a transformation makes something else of its base. */
+function valibotOptions(side: Side): Record<string, unknown> {
+  return {
+    errorMode: 'ignore',
+    overrideSchema: ({ errors }: ValibotStep) => (errors ? gap : undefined),
+    overrideAction: ({ errors, valibotAction: { kind, type } }: ValibotAction) =>
+      errors && side === 'output' && kind === 'transformation' && !typeKeepingTransformations.has(type)
+        ? gap
+        : undefined,
+  };
+}
+
+interface ZodModule {
+  toJSONSchema(validator: StandardSchemaV1, options: object): unknown;
+}
+
+interface ValibotModule {
+  toJsonSchema(validator: StandardSchemaV1, options: object): unknown;
+}
+
+/** An application that has such validators has the package too, in a version of its own choice. */
+async function load<Module>(name: string, importModule: () => Promise<unknown>): Promise<Module> {
+  try {
+    return (await importModule()) as Module;
+  } catch (error) {
+    throw new Error(`the package ${name} could not be loaded: is it installed?`, { cause: error });
+  }
+}
+
+function converterOf(validator: StandardSchemaV1): StandardJSONSchemaV1.Converter | undefined {
+  const { jsonSchema } = validator['~standard'] as Partial<StandardJSONSchemaV1.Props>;
+  return typeof jsonSchema?.input === 'function' && typeof jsonSchema.output === 'function' ? jsonSchema : undefined;
+}

@@ -1,0 +1,131 @@
+import { type DescribedMutator, describeCall } from './call.js';
+import { ComponentSchemas } from './component-schemas.js';
+import { describeHeaders, describeParameters, parameterRefs } from './conventions.js';
+import { toCamelCase, UniqueNames } from './names.js';
+import {
+  type Common,
+  componentNames,
+  describeBatch,
+  describeOperation,
+  type NamedMutator,
+  putArgs,
+  sharedComponents,
+} from './operations.js';
+import { describeProblems } from './problems.js';
+import type { Info, OpenAPIDocument, Operation, SecurityScheme, Tag } from './types.js';
+
+export interface DocumentOptions {
+  /** The registry. The document follows its order. */
+  readonly mutators: ReadonlyMap<string, DescribedMutator>;
+  /** About the application. Default: a title and a version. */
+  readonly info?: Info;
+  /** What comes before `/api/mutators` in a URL: empty, or a path such as `/x`. */
+  readonly basePath: string;
+  /** How callers authenticate. Default: a bearer token. */
+  readonly securityScheme?: SecurityScheme;
+  /** Whether calls take an `Idempotency-Key`. */
+  readonly idempotent: boolean;
+}
+
+export interface DocumentResult {
+  readonly document: OpenAPIDocument;
+  /** What the document does not say, each beginning with a mutator's name. */
+  readonly warnings: readonly string[];
+}
+
+/** What is said of an application that does not say anything itself. */
+export const defaultInfo: Info = {
+  title: 'Mutators',
+  version: '1.0.0',
+  description: 'Each mutator has a path of its own, to which its arguments are posted as JSON.',
+};
+const bearer: SecurityScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'A token that the application has issued.',
+};
+const root = '/api/mutators';
+const batchID = 'batch';
+/** The tag of what is in no namespace. */
+const rootTag: Tag = {
+  name: 'mutators',
+  description: 'Mutators without a namespace, and the call of several at once.',
+};
+const problemComponent = 'Problem';
+
+/**
+ * Makes the OpenAPI 3.1 document of an application's mutators, as they are called over REST. What cannot be described is left
+ * open and warned about. The same registry gives the same document. Validators are tried with examples and with nothing, to
+ * know what they require; mutators do not run. Never rejects.
+ */
+export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
+  const { info = defaultInfo, basePath, securityScheme = bearer, idempotent } = options;
+  const warnings: string[] = [];
+  const mutators = nameMutators(options.mutators, warnings);
+  const schemas = new ComponentSchemas(reservedComponents(mutators));
+  const problems = describeProblems(idempotent);
+  const parameters = describeParameters(idempotent);
+  const common: Common = { parameters: parameterRefs(parameters), failures: problems.byStatus, idempotent };
+
+  const described = await Promise.all(
+    mutators.map(async (named) => ({ named, call: await describeCall(named.mutator) })),
+  );
+  for (const { named, call } of described) warnings.push(...call.lacks.map((lack) => `${named.name}: ${lack}`));
+  // All args come before the results, so that the types of args keep their names whatever is returned.
+  const put = described.map(({ named, call }) => ({ named, call, args: putArgs(named, call, schemas) }));
+  const paths = put.map(({ named, call, args }): [string, { post: Operation }] => {
+    return [named.path, { post: describeOperation(named, call, args, schemas, common) }];
+  });
+  paths.push([root, { post: describeBatch(batchID, rootTag.name, mutators, schemas, common) }]);
+  schemas.set(problemComponent, problems.schema);
+  const document: OpenAPIDocument = {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: basePath || '/' }],
+    security: [{ auth: [] }],
+    tags: describeTags(mutators),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: schemas.toObject(),
+      responses: problems.responses,
+      parameters,
+      headers: describeHeaders(idempotent),
+      securitySchemes: { auth: securityScheme },
+    },
+  };
+  return { document, warnings };
+}
+
+function nameMutators(
+  mutators: DocumentOptions['mutators'],
+  warnings: string[],
+): (NamedMutator & { readonly path: string })[] {
+  // Client generators make methods of these.
+  const operationIds = new UniqueNames([batchID, 'constructor']);
+  return [...mutators].flatMap(([name, mutator]) => {
+    // Half a surrogate pair has no encoding.
+    if (/\p{Surrogate}/u.test(name)) {
+      warnings.push(`${name}: its name cannot be written in a URL; it is left out`);
+      return [];
+    }
+    const dot = name.lastIndexOf('.');
+    return {
+      name,
+      mutator,
+      path: [root, ...name.split('.').map(encodeURIComponent)].join('/'),
+      operationId: operationIds.take(toCamelCase(name, 'call')),
+      tag: dot < 0 ? rootTag.name : name.slice(0, dot),
+    };
+  });
+}
+
+function reservedComponents(mutators: readonly NamedMutator[]): string[] {
+  const own = mutators.flatMap(({ operationId }) => Object.values(componentNames(operationId)));
+  return [...Object.values(sharedComponents), problemComponent, ...own];
+}
+
+function describeTags(mutators: readonly NamedMutator[]): Tag[] {
+  const namespaces = new Set(mutators.map(({ tag }) => tag));
+  namespaces.delete(rootTag.name);
+  return [...[...namespaces].map((name) => ({ name, description: `The mutators in \`${name}\`.` })), rootTag];
+}

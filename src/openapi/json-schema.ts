@@ -1,0 +1,62 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { convert, inexpressible, type Side } from './converters.js';
+import { describePlace, walkSchema } from './schema-walk.js';
+import type { Schema, SchemaObject } from './types.js';
+
+/** A validator as JSON Schema of draft 2020-12, as far as that can say it. */
+export interface Described {
+  /** Its `$ref`s are within itself. What cannot be expressed takes any value. */
+  readonly schema: SchemaObject;
+  /** What it does not say, as the end of a sentence about the value; undefined when it says all. */
+  readonly lack?: string;
+  /** The whole value is of a type that JSON Schema, and so perhaps JSON, does not have. */
+  readonly isInexpressible: boolean;
+}
+
+/** The keywords of JSON Schema that are kept, and OpenAPI's own. Validators may bring metadata that is nobody else's business. */
+const keywords = new Set(
+  `$anchor $comment $defs $dynamicAnchor $dynamicRef $ref additionalProperties allOf anyOf const contains contentEncoding
+  contentMediaType contentSchema default definitions dependentRequired dependentSchemas deprecated description else enum
+  examples exclusiveMaximum exclusiveMinimum format if items maxContains maxItems maxLength maxProperties maximum minContains
+  minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames
+  readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly
+  discriminator example externalDocs xml`.split(/\s+/),
+);
+const annotations = new Set(['title', 'description', 'deprecated']);
+
+/** Describes a validator. Never rejects: one that cannot be converted takes any value. */
+export async function describeValidator(validator: StandardSchemaV1, side: Side): Promise<Described> {
+  try {
+    const { schema, hasGaps } = await convert(validator, side);
+    return clean(schema, hasGaps);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const lack = `could not be converted to JSON Schema (${reason}); they are described as any value`;
+    return { schema: {}, lack, isInexpressible: false };
+  }
+}
+
+function clean(converted: unknown, hasGaps: boolean): Described {
+  const places: string[] = [];
+  // A copy by way of JSON: the document is JSON, and the library's own objects are left alone.
+  const raw = JSON.parse(JSON.stringify(converted)) as Schema;
+  const schema = walkSchema(raw, (part, place) => {
+    const isGap = part[inexpressible] === true;
+    if (isGap) places.push(describePlace(place));
+    const kept = isGap ? annotations : keywords;
+    return Object.fromEntries(
+      Object.entries(part).filter(([keyword]) => kept.has(keyword) || (!isGap && keyword.startsWith('x-'))),
+    );
+  });
+  return {
+    schema: typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema,
+    ...((hasGaps || places.length > 0) && { lack: lackAt(places) }),
+    isInexpressible: typeof raw === 'object' && raw[inexpressible] === true,
+  };
+}
+
+function lackAt(places: readonly string[]): string {
+  const names = [...new Set(places)].map((place) => place || 'the top');
+  const where = names.length > 0 ? ` (at ${names.join(', ')})` : '';
+  return `have parts that JSON Schema cannot express${where}; they are described as any value`;
+}

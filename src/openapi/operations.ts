@@ -1,0 +1,145 @@
+import type { Call, DescribedMutator } from './call.js';
+import type { ComponentSchemas } from './component-schemas.js';
+import { answerSchema, anyResult, successResponse } from './conventions.js';
+import { upperFirst } from './names.js';
+import type { Operation, Reference, RequestBody, SchemaObject } from './types.js';
+
+/** What all operations of a document have in common. */
+export interface Common {
+  readonly parameters: readonly Reference[];
+  /** Failures, by status. */
+  readonly failures: Readonly<Record<string, Reference>>;
+  readonly idempotent: boolean;
+}
+
+/** A mutator with the names that it has in the document. */
+export interface NamedMutator {
+  readonly name: string;
+  readonly mutator: DescribedMutator;
+  readonly operationId: string;
+  readonly tag: string;
+}
+
+/** The components that a mutator may have. */
+export function componentNames(operationId: string): { args: string; result: string; call: string } {
+  const prefix = upperFirst(operationId);
+  return { args: `${prefix}Args`, result: `${prefix}Result`, call: `${prefix}Call` };
+}
+
+/** The names of the components that the operations share. */
+export const sharedComponents = { answer: 'Answer', call: 'Call' };
+
+/** Makes components of a mutator's args, and of its call within a batch. Refers to the args, if there are any. */
+export function putArgs(
+  { name, operationId }: NamedMutator,
+  call: Call,
+  schemas: ComponentSchemas,
+): Reference | undefined {
+  const components = componentNames(operationId);
+  const args = call.args && schemas.hoist(components.args, call.args, 'input');
+  schemas.set(components.call, {
+    type: 'object',
+    required: args && call.areArgsRequired ? ['name', 'args'] : ['name'],
+    properties: { name: { type: 'string', const: name }, ...(args && { args }) },
+  });
+  return args;
+}
+
+/** The operation of a mutator whose args have been put. A result becomes a component. */
+export function describeOperation(
+  { name, mutator, operationId, tag }: NamedMutator,
+  call: Call,
+  args: Reference | undefined,
+  schemas: ComponentSchemas,
+  common: Common,
+): Operation {
+  const answer = call.result
+    ? answerSchema(
+        { ...schemas.hoist(componentNames(operationId).result, call.result, 'output') },
+        call.isResultRequired,
+      )
+    : { ...schemas.set(sharedComponents.answer, answerSchema(anyResult, false)) };
+  return {
+    operationId,
+    tags: [tag],
+    summary: mutator.summary ?? `Call ${name}`,
+    description: mutator.description ?? `Runs the mutator \`${name}\`.`,
+    ...(mutator.deprecated && { deprecated: true }),
+    parameters: common.parameters,
+    ...(args && { requestBody: requestBody(args, call) }),
+    responses: {
+      200: successResponse(
+        'The mutator ran. What it wrote is committed, unless `rolledBack` says otherwise.',
+        answer,
+        common.idempotent,
+      ),
+      ...common.failures,
+    },
+  };
+}
+
+function requestBody(args: Reference, { areArgsRequired, examples }: Call): RequestBody {
+  return {
+    ...(areArgsRequired && { required: true }),
+    content: {
+      'application/json': { schema: { ...args }, ...(Object.keys(examples).length > 0 && { examples }) },
+    },
+  };
+}
+
+/** The operation that makes several calls in one transaction. */
+export function describeBatch(
+  operationId: string,
+  tag: string,
+  mutators: readonly NamedMutator[],
+  schemas: ComponentSchemas,
+  common: Common,
+): Operation {
+  const calls = mutators.map(({ name, operationId }) => {
+    return { name, $ref: `#/components/schemas/${componentNames(operationId).call}` };
+  });
+  const call = schemas.set(sharedComponents.call, {
+    description: 'A call of a mutator, by its name.',
+    ...choiceOf(calls),
+  });
+  const answers: SchemaObject = {
+    type: 'array',
+    description: 'In the order of the calls.',
+    items: { ...schemas.set(sharedComponents.answer, answerSchema(anyResult, false)) },
+  };
+  return {
+    operationId,
+    tags: [tag],
+    summary: 'Call several mutators',
+    description:
+      'Runs the calls one after the other, in one transaction. If one of them fails, nothing of any is kept; `index` in the ' +
+      'answer says which.',
+    parameters: common.parameters,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { type: 'array', items: { ...call } } } },
+    },
+    responses: {
+      200: successResponse(
+        'All mutators ran. What they wrote is committed, unless `rolledBack` says otherwise.',
+        answers,
+        common.idempotent,
+      ),
+      ...common.failures,
+    },
+  };
+}
+
+/** A choice is one of two or more. */
+function choiceOf(calls: readonly { readonly name: string; readonly $ref: string }[]): SchemaObject {
+  const [first, ...others] = calls.map(({ $ref }) => ({ $ref }));
+  if (!first) return { not: {} };
+  if (others.length === 0) return first;
+  return {
+    oneOf: [first, ...others],
+    discriminator: {
+      propertyName: 'name',
+      mapping: Object.fromEntries(calls.map(({ name, $ref }) => [name, $ref])),
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { catalogue, type ProblemCode, problemType } from '../errors.js';
+import type { Content, Reference, Response, SchemaObject } from './types.js';
+
+/** What can become of a call. Others of the catalogue are for other routes and methods. */
+const codesOfCalls: readonly ProblemCode[] = [
+  'malformed-request',
+  'mutator-name-missing',
+  'mutator-error',
+  'unauthenticated',
+  'forbidden',
+  'unknown-mutator',
+  'idempotency-key-in-flight',
+  'body-too-large',
+  'unsupported-media-type',
+  'invalid-args',
+  'idempotency-key-reused',
+  'too-many-requests',
+  'internal',
+  'unavailable',
+];
+const codesOfKeys: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'idempotency-key-in-flight',
+  'idempotency-key-reused',
+]);
+
+const problemRef: Reference = { $ref: '#/components/schemas/Problem' };
+const requestID = 'a1b2-c3d4-0';
+
+/** Members that only problems of one code have. */
+const extensions: Partial<Record<ProblemCode, object>> = {
+  'invalid-args': { issues: [{ path: ['title'], message: 'Invalid input: expected string, received undefined' }] },
+  'mutator-error': { details: { remaining: 0 } },
+};
+
+export interface Problems {
+  /** `components/schemas/Problem`. */
+  readonly schema: SchemaObject;
+  /** `components/responses`. */
+  readonly responses: Readonly<Record<string, Response>>;
+  /** An operation's failures, by status. */
+  readonly byStatus: Readonly<Record<string, Reference>>;
+}
+
+/** Describes every failure of a call as the catalogue has it. */
+export function describeProblems(idempotent: boolean): Problems {
+  const codes = codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code));
+  const responses = new Map<string, Response>();
+  for (const status of new Set(codes.map((code) => catalogue[code].status))) {
+    responses.set(String(status), responseOf(codes.filter((code) => catalogue[code].status === status)));
+  }
+  responses.set('4XX', refusal());
+  const names = [...responses.keys()].sort();
+  return {
+    schema: problemSchema(codes),
+    responses: Object.fromEntries(names.map((status) => [`Problem${status}`, responses.get(status)!])),
+    byStatus: Object.fromEntries(names.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }])),
+  };
+}
+
+function responseOf(codes: readonly ProblemCode[]): Response {
+  const waits = codes.some((code) => catalogue[code].retryAfter !== undefined);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join('\n\n'),
+    headers: {
+      'X-Request-ID': headerRef('RequestID'),
+      ...(waits && { 'Retry-After': headerRef('RetryAfter') }),
+      ...(codes.includes('unauthenticated') && { 'WWW-Authenticate': headerRef('WWWAuthenticate') }),
+    },
+    content: contentOf(codes.map((code) => [code, exampleOf(code)])),
+  };
+}
+
+function refusal(): Response {
+  return {
+    description: `\`mutator-error\`: ${catalogue['mutator-error'].title}. It may choose any status from 400 to 499.`,
+    headers: { 'X-Request-ID': headerRef('RequestID') },
+    content: contentOf([['mutator-error', { ...exampleOf('mutator-error'), status: 402 }]]),
+  };
+}
+
+function contentOf(examples: readonly (readonly [string, object])[]): Content {
+  return {
+    'application/problem+json': {
+      schema: { ...problemRef },
+      examples: Object.fromEntries(examples.map(([code, value]) => [code, { value }])),
+    },
+  };
+}
+
+function exampleOf(code: ProblemCode): object {
+  const { title, status } = catalogue[code];
+  return { type: problemType(code), title, status, detail: title, error: title, code, requestID, ...extensions[code] };
+}
+
+function problemSchema(codes: readonly ProblemCode[]): SchemaObject {
+  return {
+    type: 'object',
+    description: 'A failure, in the form of RFC 9457.',
+    required: ['type', 'title', 'status', 'detail', 'error', 'code', 'requestID'],
+    properties: {
+      type: { type: 'string', format: 'uri', description: 'The code as a URI.' },
+      title: { type: 'string', description: 'What the code means.' },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+      detail: { type: 'string', description: 'What went wrong this time.' },
+      error: { type: 'string', description: 'The same as `detail`.' },
+      code: {
+        type: 'string',
+        enum: codes,
+        description: 'What kind of failure it is. Codes are stable, texts are not.',
+      },
+      requestID: { type: 'string', description: "The request's ID in the server's log." },
+      issues: {
+        type: 'array',
+        description: 'With `invalid-args`: what the validator did not accept.',
+        items: {
+          type: 'object',
+          required: ['path', 'message'],
+          properties: {
+            path: {
+              type: 'array',
+              items: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+              description: 'Where it is in the arguments.',
+            },
+            message: { type: 'string' },
+          },
+        },
+      },
+      details: { description: 'With `mutator-error`: what the mutator adds. Any JSON value.' },
+      index: { type: 'integer', minimum: 0, description: 'In a batch: the place of the call that failed.' },
+    },
+  };
+}
+
+/** A reference to one of `components/headers`. */
+export function headerRef(name: string): Reference {
+  return { $ref: `#/components/headers/${name}` };
+}

@@ -1,0 +1,72 @@
+import type { Schema, SchemaObject } from './types.js';
+
+/** Where a subschema is: the keywords and names on the way to it. */
+export type Place = readonly string[];
+
+const schemaKeywords = new Set([
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const schemaMapKeywords = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
+
+/**
+ * Copies a schema, from the outside to the inside: `change` sees each subschema before what is below it. Values that are no
+ * schemas (`const`, `default`, `examples` …) are left alone, whatever they look like.
+ */
+export function walkSchema(
+  schema: Schema,
+  change: (schema: SchemaObject, place: Place) => SchemaObject,
+  place: Place = [],
+): Schema {
+  if (typeof schema === 'boolean') return schema;
+  const walk = (child: unknown, ...way: string[]): unknown =>
+    isSchema(child) ? walkSchema(child, change, [...place, ...way]) : child;
+  return mapEntries(change(schema, place), (value, keyword) => {
+    if (schemaKeywords.has(keyword)) return walk(value, keyword);
+    if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
+      return value.map((child: unknown, index) => walk(child, keyword, String(index)));
+    }
+    if (schemaMapKeywords.has(keyword) && isObject(value)) {
+      return mapEntries(value, (child, name) => walk(child, keyword, name));
+    }
+    return value;
+  });
+}
+
+/** The place as one would write it in a program: `todos[].due`. Empty for the schema itself. */
+export function describePlace(place: Place): string {
+  let text = '';
+  for (let index = 0; index < place.length; index += 1) {
+    const keyword = place[index]!;
+    const name = schemaMapKeywords.has(keyword) || schemaListKeywords.has(keyword) ? place[++index]! : '';
+    if (keyword === 'properties') text += `.${name}`;
+    else if (keyword === 'items') text += '[]';
+    else if (keyword === 'prefixItems') text += `[${name}]`;
+    else if (keyword === 'additionalProperties' || keyword === 'patternProperties') text += '.*';
+    else if (keyword === '$defs') text = name;
+  }
+  return text.replace(/^\./, '');
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'boolean' || isObject(value);
+}
+
+function isObject(value: unknown): value is SchemaObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Object.fromEntries makes a property of `__proto__`, as an assignment would not. */
+function mapEntries(object: SchemaObject, map: (value: unknown, key: string) => unknown): SchemaObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
+}

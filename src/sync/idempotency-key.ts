@@ -1,0 +1,50 @@
+import { Problem } from '../errors.js';
+import { type KeyRef, keepAnswer, lockKey, type Query, readAnswer } from '../store/idempotency-keys.js';
+
+/** A transaction that Tidemark's own statements can be run in, or not. */
+interface Queryable {
+  readonly query?: Query;
+}
+
+/** The idempotency key of one request: has it done once, and knows the answer to those that come after the first. */
+export class IdempotencyKey {
+  readonly #ref: KeyRef;
+  readonly #fingerprint: string;
+  readonly #retentionSeconds: number;
+  #kept: string | undefined;
+
+  /** @param fingerprint of what is asked for under the key */
+  constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
+    this.#ref = ref;
+    this.#fingerprint = fingerprint;
+    this.#retentionSeconds = retentionSeconds;
+  }
+
+  /** The first request's answer, once a claim has found it. */
+  get kept(): string | undefined {
+    return this.#kept;
+  }
+
+  /**
+   * Takes the key for a transaction. False when the request has been done, in an earlier one.
+   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where keys cannot be kept
+   */
+  async claim({ query }: Queryable): Promise<boolean> {
+    if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
+    if (!(await lockKey(query, this.#ref))) {
+      throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
+    }
+    const found = await readAnswer(query, this.#ref, this.#retentionSeconds);
+    if (found !== undefined && found.fingerprint !== this.#fingerprint) {
+      const detail = 'This Idempotency-Key was used for a call of another mutator, or with other args';
+      throw new Problem('idempotency-key-reused', detail);
+    }
+    this.#kept = found?.answer;
+    return found === undefined;
+  }
+
+  /** Keeps the answer, in the transaction that has claimed the key. */
+  async keep({ query }: Queryable, answer: string): Promise<void> {
+    await keepAnswer(query!, this.#ref, { fingerprint: this.#fingerprint, answer });
+  }
+}

@@ -1,0 +1,250 @@
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ProblemCode } from '../../src/errors.js';
+import { freePort, type Output, run, start } from '../process.js';
+import { type CallServer, done, refuse, startCallServer } from './call-server.js';
+
+const bin = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+let server: CallServer;
+beforeAll(async () => {
+  server = await startCallServer();
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  server.calls.length = 0;
+  server.respond = done;
+});
+
+/** `tidemark call`, with the server's address and no token in the environment. */
+function call(args: readonly string[], env: Record<string, string> = {}): Promise<Output> {
+  return run(bin, ['call', ...args], optionsWith(env));
+}
+
+function callWithInput(args: readonly string[], input: string | Buffer): Promise<Output> {
+  const { child, ended } = start(bin, ['call', ...args], optionsWith({}));
+  child.stdin!.end(input);
+  return ended;
+}
+
+function optionsWith(env: Record<string, string>) {
+  return { cwd: tmpdir(), env: { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: '', ...env } };
+}
+
+describe('a call', () => {
+  it('is a POST whose answer is printed as one line', async () => {
+    const { code, stdout, stderr } = await call(['todo.create', '{"id":"t1"}']);
+    expect([code, stdout, stderr]).toEqual([0, '{"ok":true,"result":{"id":"t1"}}\n', '']);
+    const [{ method, path, headers, body } = {}] = server.calls;
+    expect([method, path, body]).toEqual(['POST', '/api/mutators/todo/create', '{"id":"t1"}']);
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '11' });
+    for (const name of ['authorization', 'idempotency-key', 'prefer']) expect(headers).not.toHaveProperty(name);
+  });
+
+  it('has no body without args', async () => {
+    expect(await call(['reset'])).toMatchObject({ code: 0, stdout: '{"ok":true}\n' });
+    expect(server.calls[0]).toMatchObject({ path: '/api/mutators/reset', body: '' });
+    expect(server.calls[0]!.headers).not.toHaveProperty('content-type');
+  });
+
+  it.each([
+    '5',
+    '-1',
+    '-1.50',
+    '-2e3',
+    'true',
+    'null',
+    '"a"',
+    '"-"',
+    '[]',
+    '{"a": "--b"}',
+    ' 5 ',
+    '12345678901234567890',
+  ])('sends the args %s exactly as they are', async (args) => {
+    const { code, stdout } = await call(['x', args]);
+    expect([code, stdout]).toEqual([0, `{"ok":true,"result":${args}}\n`]);
+    expect(server.calls[0]!.body).toBe(args);
+  });
+
+  it('takes the args in any place, also behind a double dash', async () => {
+    for (const line of [
+      ['--dry-run', 'x', '-1'],
+      ['x', '--dry-run', '-1'],
+      ['x', '-1', '--dry-run'],
+      ['--dry-run', '--', 'x', '-1'],
+    ]) {
+      expect((await call(line)).code).toBe(0);
+      expect(server.calls.pop()).toMatchObject({ body: '-1', headers: { prefer: 'tx=rollback' } });
+    }
+  });
+
+  it('reads args from standard input', async () => {
+    expect(await callWithInput(['x', '-'], '{"a":\n "ä€😀"}\n')).toMatchObject({ code: 0 });
+    expect(server.calls[0]!.body).toBe('{"a":\n "ä€😀"}\n');
+  });
+
+  it('reads a megabyte and prints it', async () => {
+    const text = JSON.stringify('x'.repeat(1 << 20));
+    expect(await callWithInput(['x', '-'], text)).toMatchObject({ code: 0, stdout: `{"ok":true,"result":${text}}\n` });
+  });
+
+  it('sends what the options say, as text', async () => {
+    await call(['x', '--token', '0123', '--idempotency-key=007', '--dry-run']);
+    expect(server.calls[0]!.headers).toMatchObject({
+      authorization: 'Bearer 0123',
+      'idempotency-key': '007',
+      prefer: 'tx=rollback',
+    });
+  });
+
+  it('takes the token and the address from the environment, unless options say otherwise', async () => {
+    await call(['x'], { TIDEMARK_TOKEN: 'ann' });
+    expect(server.calls.pop()!.headers.authorization).toBe('Bearer ann');
+    await call(['x', '--token', 'ben', '--url', `${server.url}/some/prefix/`], {
+      TIDEMARK_TOKEN: 'ann',
+      TIDEMARK_URL: 'http://127.0.0.1:1',
+    });
+    expect(server.calls.pop()).toMatchObject({
+      path: '/some/prefix/api/mutators/x',
+      headers: { authorization: 'Bearer ben' },
+    });
+  });
+
+  it('encodes the segments of a name', async () => {
+    await call(['a/b.c d.ä?#%2e']);
+    expect(server.calls[0]!.path).toBe('/api/mutators/a%2Fb/c%20d/%C3%A4%3F%23%252e');
+  });
+
+  it('prints an answer of several lines as one, with its numbers as they are', async () => {
+    server.respond = (response) => response.end('{\n  "ok": true,\n  "result": 12345678901234567890\n}\n');
+    expect((await call(['x'])).stdout).toBe('{ "ok": true, "result": 12345678901234567890 }\n');
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const { child, ended } = start(bin, ['call', 'x', '-'], optionsWith({}));
+    child.stdout!.destroy();
+    child.stdin!.end(JSON.stringify('x'.repeat(1 << 20)));
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a call that is refused', () => {
+  it.each<[ProblemCode, object, number]>([
+    ['malformed-request', {}, 1],
+    ['unauthenticated', {}, 1],
+    ['forbidden', {}, 1],
+    ['unknown-mutator', {}, 1],
+    ['mutator-error', { status: 409 }, 1],
+    ['idempotency-key-reused', {}, 1],
+    ['internal', {}, 1],
+    ['idempotency-key-in-flight', {}, 3],
+    ['too-many-requests', {}, 3],
+    ['unavailable', {}, 3],
+    ['mutate-endpoint-timeout', {}, 3],
+  ])('%s %j has exit code %i', async (code, more, exitCode) => {
+    server.respond = refuse(code, 'This is why', more);
+    const output = await call(['x']);
+    expect([output.code, output.stdout]).toEqual([exitCode, '']);
+    expect(output.stderr).toMatch(new RegExp(`^This is why \\(\\d{3}, ${code}(, request r1)?\\)\\n$`));
+  });
+
+  it('has a line for each issue', async () => {
+    const issues = [
+      { path: ['id'], message: 'Too short' },
+      { path: ['tags', 0, 'name'], message: 'Expected\u001b[31m string' },
+      { message: 'Too much' },
+    ];
+    server.respond = refuse('invalid-args', 'The args are not valid', { issues });
+    const { stderr } = await call(['x', '{}']);
+    expect(stderr).toBe(
+      'The args are not valid (422, invalid-args)\nid: Too short\ntags.0.name: Expected [31m string\nToo much\n',
+    );
+  });
+
+  it('says what answers in another way', async () => {
+    server.respond = (response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<h1>Not here</h1>');
+    expect(await call(['x'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/status 404, and does not say/) });
+    server.respond = (response) => response.end('<h1>Welcome</h1>');
+    const { code, stdout, stderr } = await call(['x']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(`${server.url}/api/mutators/x does not answer as a mutator does.\n`);
+  });
+
+  it('is not sent elsewhere', async () => {
+    server.respond = (response) => response.writeHead(302, { Location: '/other' }).end();
+    expect(await call(['x'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/status 302/) });
+    expect(server.calls).toHaveLength(1);
+  });
+});
+
+describe('a server that does not answer', () => {
+  it('cannot be reached', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, stdout, stderr } = await call(['x', '--url', url]);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED.*\.\n$/);
+  });
+
+  it('closes the connection', async () => {
+    server.respond = (response) => response.destroy();
+    expect(await call(['x'])).toMatchObject({ code: 3, stderr: expect.stringMatching(/cannot be reached: .+\.\n$/) });
+  });
+
+  it.each(['before', 'within'])('is too late, %s its answer', async (when) => {
+    server.respond = (response) => void (when === 'within' && response.writeHead(200).write('{"ok":'));
+    const { code, stdout, stderr } = await call(['x', '--timeout', '0.3']);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toBe(`No answer from ${server.url} within 0.3 s; the call may have been applied all the same.\n`);
+  });
+});
+
+describe('a command line that is wrong', () => {
+  it.each([
+    [[], /needs the name of a mutator/],
+    [['todo..create', '1'], /has a name like todo\.create/],
+    [[''], /has a name like todo\.create/],
+    [['x', '{"secret":'], /^The args are not JSON\./],
+    [['x', ''], /The args are not JSON/],
+    [['x', '-1secret'], /The args are not JSON/],
+    [['x', '1', '2'], /no more: quote the JSON/],
+    [['x', '--nonsense'], /Unknown option '--nonsense'/],
+    [['x', '--token'], /'--token <value>' argument missing/],
+    [['x', '--token', ''], /--token cannot be sent/],
+    [['x', '--token', 'secret\n'.repeat(2)], /--token cannot be sent/],
+    [['x', '--idempotency-key', 'ä'], /--idempotency-key cannot be sent/],
+    [['x', '--timeout', 'soon'], /--timeout takes seconds/],
+    [['x', '--timeout', '0'], /--timeout takes seconds/],
+    [['x', '--url', 'ftp://secret'], /looks like https:/],
+    [['x', '--url', 'http://u:secret@h'], /holds a user name or a password/],
+    [['x', '--url', 'http://h/?secret'], /ends with its path/],
+  ])('%j has exit code 2, and nothing is sent', async (args, message) => {
+    const { code, stdout, stderr } = await call(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/See tidemark --help\.\n$/);
+    expect(stderr).not.toMatch(/secret/);
+    expect(server.calls).toEqual([]);
+  });
+
+  it('may be in what standard input holds', async () => {
+    expect(await callWithInput(['x', '-'], '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/not JSON/) });
+    const latin1 = Buffer.from('"\u00e4"', 'latin1');
+    expect(await callWithInput(['x', '-'], latin1)).toMatchObject({ code: 2, stderr: expect.stringMatching(/UTF-8/) });
+    expect(server.calls).toEqual([]);
+  });
+
+  it('may have its options before the command', async () => {
+    const { code, stderr } = await run(bin, ['--token', 'ann', 'call', 'x'], optionsWith({}));
+    expect([code, stderr]).toEqual([2, 'The options of call stand behind it. See tidemark --help.\n']);
+  });
+
+  it('is explained by the help', async () => {
+    for (const args of [['--help'], ['x', '-1', '-h']]) {
+      const { code, stdout } = await call(args);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/--idempotency-key <key>[\s\S]*Exit codes[\s\S]*3 {2}the server of call/);
+    }
+    expect(server.calls).toEqual([]);
+  });
+});

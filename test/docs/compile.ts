@@ -1,0 +1,41 @@
+/** Compiles TypeScript as documents show it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The code blocks of a document, in order. */
+export function blocksOf(document: string, language: string): string[] {
+  const text = readFileSync(join(root, document), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
+}
+
+/** A folder from which the package can be imported by its name. */
+export function createProject(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-docs-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** What the compiler objects to in files of a project, in the strictest mode. */
+export async function compile(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const compilerOptions = {
+    ...JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).compilerOptions,
+    isolatedDeclarations: false,
+    declaration: false,
+    noEmit: true,
+    rootDir: folder,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => {
+    return error as { stdout: string };
+  });
+  return stdout;
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../../examples/tasks/src/seed.js';
+import { startServer, type TestServer } from '../conformance/server.js';
+import { blocksOf, compile, createProject } from './compile.js';
+
+const project = createProject();
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+  await seed(server.pool as never);
+});
+afterAll(async () => {
+  project.remove();
+  await server.close();
+});
+
+/** Sends what a curl command sends. */
+async function curl(command: string): Promise<unknown> {
+  const path = /localhost:3000(\S+)/.exec(command)![1]!;
+  const headers = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]): [string, string] => [
+    name!,
+    value!,
+  ]);
+  const body = /-d '([^']*)'/.exec(command)![1]!;
+  return await (await fetch(`${server.url}${path}`, { method: 'POST', headers, body })).json();
+}
+
+describe('docs/rest.md', () => {
+  const commands = blocksOf('docs/rest.md', 'sh').filter((block) => block.startsWith('curl'));
+  const [one, several] = blocksOf('docs/rest.md', 'json').map((text) => JSON.parse(text) as unknown);
+
+  it('shows calls that work, against the data of the example', async () => {
+    expect(commands).toHaveLength(3);
+    const answers = await Promise.all(commands.map(curl));
+    expect(answers).toEqual([one, one, several]);
+  });
+
+  it('shows code that compiles', async () => {
+    const [refusal, mutator, zero] = blocksOf('docs/rest.md', 'ts');
+    const errors = await compile(project.folder, {
+      'refusal.ts': refusal!,
+      'mutator.ts': mutator!,
+      'zero.ts': zero!,
+      'mutators.ts': `
+        import { defineMutator, defineMutators } from '@rocicorp/zero';
+        export const mutators = defineMutators({ note: { create: defineMutator(async () => {}) } });`,
+      'database.ts': `
+        import { createSchema, string, table } from '@rocicorp/zero';
+        import pg from 'pg';
+        export const schema = createSchema({ tables: [table('note').columns({ id: string() }).primaryKey('id')] });
+        export const pool = new pg.Pool();`,
+      'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
+    });
+    expect(errors).toBe('');
+  });
+});

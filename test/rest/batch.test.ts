@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Served, serve } from './served.js';
+
+let served: Served;
+
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.close());
+beforeEach(async () => {
+  served.hooks.onHook = (args) => args;
+  await served.database.pool.query('delete from note');
+});
+
+const create = (id: string) => ({ name: 'note.create', args: { id } });
+
+describe('a batch', () => {
+  it('runs its calls in order, and answers each', async () => {
+    const response = await served.call('', [
+      create('a'),
+      create('b'),
+      { name: 'note.count' },
+      { name: 'hook', args: [1] },
+    ]);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual([
+      { ok: true }, { ok: true }, { ok: true, result: { notes: 2 } }, { ok: true, result: [1] },
+    ]); // biome-ignore format: a row
+    expect(await served.notes()).toEqual(['a', 'b']);
+  });
+
+  it('may be empty', async () => {
+    expect(await (await served.call('', [])).json()).toEqual([]);
+  });
+
+  it.each([
+    ['a name that nobody has', [create('a'), { name: 'nobody' }], 404, 'unknown-mutator', 1],
+    ['args that the validator refuses', [create('a'), create('b'), create('')], 422, 'invalid-args', 2],
+    [
+      'a mutator that refuses',
+      [create('a'), { name: 'note.refuse', args: { id: 'x' } }, create('b')],
+      409,
+      'mutator-error',
+      1,
+    ],
+    ['a mutator that fails', [create('a'), create('a')], 500, 'internal', 1],
+    ['__proto__', [{ name: '__proto__' }], 404, 'unknown-mutator', 0],
+  ])('with %s keeps nothing, and says where', async (_, batch, status, code, index) => {
+    const response = await served.call('', batch);
+    const body = (await response.json()) as { detail: string };
+    expect(body).toMatchObject({ status, code, index });
+    expect(response.status).toBe(status);
+    expect(body.detail).toContain(`Call ${index}`);
+    expect(await served.notes()).toEqual([]);
+  });
+
+  it.each([[[1]], [[null]], [[[]]], [[{}]], [[{ name: 1 }]], [[create('a'), { args: {} }]]])(
+    'of other things than calls is malformed: %j',
+    async (batch) => {
+      expect(await (await served.call('', batch)).json()).toMatchObject({ status: 400, code: 'malformed-request' });
+      expect(await served.notes()).toEqual([]);
+    },
+  );
+
+  it('whose commit fails keeps nothing', async () => {
+    const at = (id: string) => ({ name: 'note.at', args: { id, at: 1 } });
+    const response = await served.call('', [at('a'), at('b')]);
+    const body = await response.json();
+    expect(body).toMatchObject({ status: 500, code: 'internal' });
+    expect(body).not.toHaveProperty('index');
+    expect(await served.notes()).toEqual([]);
+  });
+});
+
+describe('a dry run', () => {
+  const dryly = { Prefer: 'tx=rollback' };
+
+  it('runs, keeps nothing, and says so', async () => {
+    const response = await served.call('', [create('a'), { name: 'note.count' }], dryly);
+    expect(response.headers.get('Preference-Applied')).toBe('tx=rollback');
+    expect(await response.json()).toEqual([
+      { ok: true, rolledBack: true }, { ok: true, rolledBack: true, result: { notes: 1 } },
+    ]); // biome-ignore format: a row
+    expect(await (await served.call('/note/create', { id: 'a' }, dryly)).json()).toEqual({
+      ok: true,
+      rolledBack: true,
+    });
+    expect(await served.notes()).toEqual([]);
+  });
+
+  it('fails as the real one would, at the commit too', async () => {
+    await served.call('/note/at', { id: 'a', at: 1 });
+    expect((await served.call('/note/at', { id: 'b', at: 1 }, dryly)).status).toBe(500);
+    expect((await served.call('/note/refuse', { id: 'b' }, dryly)).status).toBe(409);
+    expect((await served.call('/note/create', {}, dryly)).status).toBe(422);
+  });
+
+  it.each(['respond-async, tx=rollback', 'TX="rollback"; x=1', 'tx = rollback'])(
+    'is what %s asks for',
+    async (prefer) => {
+      await served.call('/note/create', { id: 'a' }, { Prefer: prefer });
+      expect(await served.notes()).toEqual([]);
+    },
+  );
+
+  it.each(['tx=commit', 'tx=rollbacks', 'x=tx=rollback', 'return=minimal', ''])(
+    'is not what "%s" asks for',
+    async (prefer) => {
+      const response = await served.call('/note/create', { id: 'a' }, { Prefer: prefer });
+      expect(response.headers.has('Preference-Applied')).toBe(false);
+      expect(await served.notes()).toEqual(['a']);
+    },
+  );
+});
