@@ -4,6 +4,7 @@ import fc from 'fast-check';
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly examples?: readonly unknown[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -35,7 +36,7 @@ interface Scope {
 }
 
 /** Below so many references, everything that may be left out is. */
-const maxDepth = 3;
+const maxDepth = 5;
 const isTooDeep = ({ depth }: Scope) => depth > maxDepth;
 
 /** @param root the document that references lead into */
@@ -45,6 +46,11 @@ export function arbitraryOf(schema: Schema, root: object = schema): fc.Arbitrary
 
 function build(schema: Schema, scope: Scope): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) return build(follow(schema.$ref, scope.root), { ...scope, depth: scope.depth + 1 });
+  if (schema.examples) {
+    // As often as anything else: calls that name the same thing meet.
+    const { examples, ...rest } = schema;
+    return fc.oneof(fc.constantFrom(...examples), build(rest, scope));
+  }
   if ('const' in schema) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
