@@ -33,8 +33,9 @@ test(
   60_000 + kills * 2_000,
 );
 
-const keep = 'await keepAnswer(query, ref, { fingerprint, answer: text });';
 const file = 'sync/calls.js';
+const keep = 'await key?.keep(transaction, answer);';
+const reply = "return outcome.status === 'applied'";
 
 interface Fault {
   readonly name: string;
@@ -47,33 +48,18 @@ const faults: readonly Fault[] = [
     name: 'an answer that is kept after the transaction of its call',
     found: /has its effect twice/,
     patches: [
-      { file, find: keep, replace: 'late = { fingerprint, answer: text };' },
+      { file, find: keep, replace: '' },
       {
         file,
-        find: 'return this.#perform(async ({ tx, query }) => {',
-        replace: `let late;
-          const keepLate = async (answer) => {
-            if (late) await this.#perform(({ query }) => keepAnswer(query, ref, late));
-            return answer;
-          };
-          const once = (work) => this.#perform(work).then(keepLate);
-          return once(async ({ tx, query }) => {`,
+        find: reply,
+        replace: `if (key && outcome.status === 'applied') await transact((late) => key.keep(late, outcome.result)); ${reply}`,
       },
     ],
   },
   {
     name: 'an answer that is kept before the transaction of its call',
     found: /has its effect 0 times/,
-    patches: [
-      {
-        file,
-        find: keep,
-        replace: keep
-          .replace('query, ref', 'early.query, ref')
-          .replace('await ', 'await this.#perform((early) => ')
-          .replace(';', ');'),
-      },
-    ],
+    patches: [{ file, find: keep, replace: 'if (key) await transact((early) => key.keep(early, answer));' }],
   },
 ];
 
