@@ -9,21 +9,31 @@ export interface CallIssue {
 
 /** The most issues that a caller is told of. */
 const maxIssues = 100;
+/** The most characters in the paths of all issues but the first: a long key, sent once, is in the path of each issue below it. */
+const maxPathLength = 65_536;
 
 /** Validators that quote what they were given are not quoted in turn: what was sent may be a secret, or a script. */
 const withheld = '…';
 
-/** In place of a message about a value of more parts than are looked for in it. */
+/** In place of a message about a value of more parts than are looked for in it, or in which looking would take too long. */
 const unspecific = 'Invalid value';
 const maxRenderings = 1_000;
+/** Texts to look for, times the length of the message. */
+const maxSearch = 1_000_000;
 
 /** The first issues that a validator has with args, without repeating what was sent. */
 export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknown): CallIssue[] {
-  return issues.slice(0, maxIssues).map((issue) => {
+  const told: CallIssue[] = [];
+  let lengthLeft = maxPathLength;
+  for (const issue of issues.slice(0, maxIssues)) {
     const path = pathOf(issue);
+    lengthLeft -= path.join('.').length;
+    if (told.length > 0 && lengthLeft < 0) break;
     const texts = renderings(valueAt(args, path));
-    return { path, message: texts.size > maxRenderings ? unspecific : withhold(issue.message, texts) };
-  });
+    const isTooMuch = texts.size > maxRenderings || texts.size * issue.message.length > maxSearch;
+    told.push({ path, message: isTooMuch ? unspecific : withhold(issue.message, texts) });
+  }
+  return told;
 }
 
 /** The keys and indexes on the way to what an issue is about. */
@@ -70,10 +80,25 @@ function renderings(value: unknown): Set<string> {
 /** Longest first, so that no text is spared for a part of it; as words of their own, so that "a" does not empty a sentence. */
 function withhold(message: string, texts: ReadonlySet<string>): string {
   const found = [...texts].filter((text) => message.includes(text)).sort((a, b) => b.length - a.length);
-  return found.reduce((rest, text) => rest.split(wholeWord(text)).join(withheld), message);
+  return found.reduce(withholdOne, message);
 }
 
-function wholeWord(text: string): RegExp {
-  const literal = text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'u');
+const beginsInWord = /^[\p{L}\p{N}_]/u;
+const endsInWord = /[\p{L}\p{N}_]$/u;
+
+/** Without a regular expression for each text: compiling hundreds of them takes seconds. */
+function withholdOne(message: string, text: string): string {
+  let kept = '';
+  let from = 0;
+  for (let at = message.indexOf(text); at !== -1; ) {
+    const end = at + text.length;
+    const isWord =
+      !endsInWord.test(message.slice(Math.max(0, at - 2), at)) && !beginsInWord.test(message.slice(end, end + 2));
+    if (isWord) {
+      kept += message.slice(from, at) + withheld;
+      from = end;
+    }
+    at = message.indexOf(text, isWord ? end : at + 1);
+  }
+  return kept + message.slice(from);
 }

@@ -1,13 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { pathOf } from './issues.js';
 
-/** A validator did not accept the args. The message names each issue and where it is. */
+/** The most issues that a message names: args may be all wrong, each in a place with a long name. */
+const maxNamed = 10;
+
+/** A validator did not accept the args. The message names the first issues and where they are. */
 export class InvalidArgsError extends Error {
   override readonly name = 'InvalidArgsError';
   readonly issues: readonly StandardSchemaV1.Issue[];
 
   constructor(issues: readonly StandardSchemaV1.Issue[]) {
-    super(issues.map(describeIssue).join('; '));
+    super(issues.slice(0, maxNamed).map(describeIssue).join('; '));
     this.issues = issues;
   }
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Code, loadCode } from './code.js';
 
 export interface Patch {
-  /** Below `src`. */
+  /** Below the part that is copied. */
   readonly file: string;
   /** Must be there exactly once. */
   readonly find: string;
@@ -21,12 +21,16 @@ export function removeCopies(): void {
 }
 
 export async function loadBroken(name: string, patches: readonly Patch[]): Promise<Code> {
-  const folder = join(copies, name);
+  return loadCode(copyPatched('src', join(copies, name), patches));
+}
+
+/** Copies the sources, or what they are compiled to, and returns where the copy is. */
+export function copyPatched(part: 'src' | 'dist', folder: string, patches: readonly Patch[]): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const part of ['src', 'sql']) cpSync(join(root, part), join(folder, part), { recursive: true });
-  for (const patch of patches) apply(join(folder, 'src', patch.file), patch);
-  return loadCode(join(folder, 'src'));
+  for (const copied of [part, 'sql']) cpSync(join(root, copied), join(folder, copied), { recursive: true });
+  for (const patch of patches) apply(join(folder, part, patch.file), patch);
+  return join(folder, part);
 }
 
 function apply(path: string, { file, find, replace }: Patch): void {
