@@ -23,9 +23,7 @@ describe('a message that quotes what was sent', () => {
       Object.fromEntries(Array.from({ length: 990 }, (_, i) => [`secret-${i}-${j}`, 0])),
     );
     const { issues = [] } = z.array(z.strictObject({})).safeParse(args).error ?? {};
-    const started = performance.now();
     const told = toIssues(issues as Parameters<typeof toIssues>[0], args);
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(JSON.stringify(told)).not.toContain('secret');
   });
 });
