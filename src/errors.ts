@@ -109,8 +109,11 @@ export class Problem extends Error {
   }
 }
 
+/** What clients and proxies take for an answer about the connection, and may send the request again after. */
+const statusesOfConnections: readonly number[] = [407, 408, 421];
+
 export interface MutatorErrorOptions {
-  /** From 400 to 499. Default 400. */
+  /** From 400 to 499, but for 407, 408 and 421, which are about connections. Default 400. */
   readonly status?: number;
   /** A JSON value for the caller. */
   readonly details?: unknown;
@@ -126,11 +129,11 @@ export class MutatorError extends Error {
   readonly status: number;
   readonly details: unknown;
 
-  /** @throws RangeError for a status that is no client error. */
+  /** @throws RangeError for any other status. */
   constructor(message: string, { status = 400, details, cause }: MutatorErrorOptions = {}) {
     super(message, { cause });
-    if (!Number.isInteger(status) || status < 400 || status > 499) {
-      throw new RangeError('The status of a MutatorError must be from 400 to 499');
+    if (!Number.isInteger(status) || status < 400 || status > 499 || statusesOfConnections.includes(status)) {
+      throw new RangeError('The status of a MutatorError must be from 400 to 499, and not 407, 408 or 421');
     }
     this.status = status;
     this.details = details;

@@ -7,7 +7,7 @@ describe('MutatorError', () => {
     expect(new MutatorError('no', { status: 409, details: [1] })).toMatchObject({ status: 409, details: [1] });
   });
 
-  it.each([200, 399, 500, 503, 404.5, Number.NaN])('takes no status %d', (status) => {
+  it.each([200, 399, 407, 408, 421, 500, 503, 404.5, Number.NaN])('takes no status %d', (status) => {
     expect(() => new MutatorError('no', { status })).toThrow(RangeError);
   });
 });

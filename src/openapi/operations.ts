@@ -1,3 +1,4 @@
+import { MAX_BATCH_LENGTH } from '../protocol/calls.js';
 import type { Call, DescribedMutator } from './call.js';
 import type { ComponentSchemas } from './component-schemas.js';
 import { answerSchema, anyResult, successResponse } from './conventions.js';
@@ -117,7 +118,7 @@ export function describeBatch(
     parameters: common.parameters,
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { type: 'array', items: { ...call } } } },
+      content: { 'application/json': { schema: { type: 'array', maxItems: MAX_BATCH_LENGTH, items: { ...call } } } },
     },
     responses: {
       200: successResponse(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Problem } from '../errors.js';
 import { field, malformed, readObject } from './fields.js';
 
 /** What a REST call asks for: one mutator, by its dot name. */
@@ -8,11 +9,17 @@ export interface Call {
   readonly args: unknown;
 }
 
+/** The most calls in a batch: all of them hold one transaction open. */
+export const MAX_BATCH_LENGTH = 1_000;
+
 /**
  * Decodes the entries of a batch.
  * @throws Problem `malformed-request`
  */
 export function decodeBatch(entries: readonly unknown[]): Call[] {
+  if (entries.length > MAX_BATCH_LENGTH) {
+    throw new Problem('malformed-request', `A batch must have at most ${MAX_BATCH_LENGTH} calls`);
+  }
   return entries.map((entry, i) => {
     const call = readObject(entry, `entry ${i}`);
     const name = field(call, 'name');

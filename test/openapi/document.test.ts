@@ -150,7 +150,11 @@ describe('the document', () => {
     const { schemas, post } = await documentArgs({ 'todo.create': text, 'todo.sweep': undefined });
     expect(post('').requestBody).toEqual({
       required: true,
-      content: { 'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Call' } } } },
+      content: {
+        'application/json': {
+          schema: { type: 'array', maxItems: 1_000, items: { $ref: '#/components/schemas/Call' } },
+        },
+      },
     });
     expect(schemas.Call).toMatchObject({
       oneOf: [{ $ref: '#/components/schemas/TodoCreateCall' }, { $ref: '#/components/schemas/TodoSweepCall' }],

@@ -62,6 +62,15 @@ describe('a batch', () => {
     },
   );
 
+  it('of too many calls is malformed', async () => {
+    const calls = (count: number) => Array.from({ length: count }, () => ({ name: 'hook' }));
+    expect((await served.call('', calls(1_000))).status).toBe(200);
+    expect(await (await served.call('', calls(1_001))).json()).toMatchObject({
+      status: 400,
+      code: 'malformed-request',
+    });
+  });
+
   it('whose commit fails keeps nothing', async () => {
     const at = (id: string) => ({ name: 'note.at', args: { id, at: 1 } });
     const response = await served.call('', [at('a'), at('b')]);

@@ -149,11 +149,9 @@ describe('naughty strings', () => {
         const request = `POST ${api}/echo/any HTTP/1.1\r\n${head({ Authorization, [header]: bytes })}`;
         const answer = await sendBytes(fuzzed.url, Buffer.from(request));
         expectSound(answer, header === 'X-Sync-RequestID' ? [] : [value]);
-        // Two values may be one key, quoted and bare, and meet.
-        expect([200, 400, 409, 415]).toContain(answer.status);
+        expect([200, 400, 415]).toContain(answer.status);
         if (header === 'Idempotency-Key' && answer.status === 200) {
-          const again = await sendBytes(fuzzed.url, Buffer.from(request));
-          expect(again.status === 409 || again.headers.get('Idempotent-Replayed') === 'true').toBe(true);
+          expect((await sendBytes(fuzzed.url, Buffer.from(request))).headers.get('Idempotent-Replayed')).toBe('true');
         }
       }
     }),
