@@ -20,6 +20,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
   const cluster = await startEmbedded({ directory, settings: { ...settings } });
   const pool = new pg.Pool({ connectionString: cluster.url, max: 20 });
+  // Its end does not wait for the connections, which the end of the cluster may then still break.
+  pool.on('error', () => {});
   return {
     url: cluster.url,
     settings,

@@ -12,6 +12,7 @@ import { renameStatement } from './application.mjs';
 
 const connectionString = process.env.DATABASE_URL;
 const pool = new pg.Pool({ connectionString, max: 10 });
+pool.on('error', () => {});
 
 /** @param {string} user */
 const copyOps = (user) => {

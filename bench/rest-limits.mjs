@@ -13,6 +13,7 @@ import { renameStatement } from './application.mjs';
 /** @typedef {{ readonly id: string, readonly title: string }} Rename */
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 16 });
+pool.on('error', () => {});
 
 /**
  * @param {pg.PoolClient} client

@@ -36,6 +36,7 @@ export async function pokes(bench: Bench): Promise<Result[]> {
   await bench.pool.query('drop database if exists pokes with (force)');
   await bench.pool.query('create database pokes');
   const pool = new pg.Pool({ connectionString: address.href, max: 2 });
+  pool.on('error', () => {});
   const tenants = isQuick ? 10 : 100;
   const users = 10 * tenants;
   await seed(pool, tenants, users);

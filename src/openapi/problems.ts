@@ -72,7 +72,7 @@ function responseOf(codes: readonly ProblemCode[]): Response {
 
 function refusal(): Response {
   return {
-    description: `\`mutator-error\`: ${catalogue['mutator-error'].title}. It may choose any status from 400 to 499.`,
+    description: `\`mutator-error\`: ${catalogue['mutator-error'].title}. It chooses the status.`,
     headers: { 'X-Request-ID': headerRef('RequestID') },
     content: contentOf([['mutator-error', { ...exampleOf('mutator-error'), status: 402 }]]),
   };
