@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { SetupError } from '../../src/errors.js';
+import { Problem, SetupError } from '../../src/errors.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { type CreateRestOptions, createRest } from '../../src/rest.js';
 import { memoryLog } from '../log.js';
@@ -122,6 +122,15 @@ describe('without a way to keep idempotency keys', () => {
     expect(await response.json()).toMatchObject({ status: 400, error: 'Idempotency-Key is not supported here' });
     expect(JSON.stringify(await documentOf(await get('/api/openapi.json')))).not.toContain('Idempotency-Key');
   });
+});
+
+it('who is known, but may not call, is told so by a problem that authenticate throws', async () => {
+  const authenticate = () => {
+    throw new Problem('forbidden', 'This token may only read');
+  };
+  const { rest } = setUp({ authenticate });
+  const response = await rest.fetch(new Request('http://localhost/api/mutators/note/create', { method: 'POST' }));
+  expect(await response.json()).toMatchObject({ status: 403, code: 'forbidden', error: 'This token may only read' });
 });
 
 describe('createSync', () => {
