@@ -1,4 +1,5 @@
 import { isTransient } from '../db/sqlstate.js';
+import { SetupError } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import { type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators, UserContext } from '../registry/mutators.js';
@@ -65,7 +66,7 @@ export class Calls<Tx, Context extends UserContext> {
     this.#options = options;
   }
 
-  /** @throws Problem, and every transient failure. */
+  /** @throws Problem, SetupError, and every transient failure. */
   async run(
     asked: Call | readonly Call[],
     { context, log }: Caller<Context>,
@@ -102,7 +103,7 @@ export class Calls<Tx, Context extends UserContext> {
         : { text: key!.kept!, replayed: true };
     } catch (error) {
       if (error instanceof RollbackSignal) return { text: error.answer, replayed: false };
-      if (isTransient(error)) throw error;
+      if (isTransient(error) || error instanceof SetupError) throw error;
       const { index } = place;
       throw toCallProblem(error, calls[index ?? 0]?.args, isBatch ? index : undefined);
     }

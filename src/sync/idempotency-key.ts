@@ -1,4 +1,5 @@
-import { Problem } from '../errors.js';
+import { codeOf } from '../db/sqlstate.js';
+import { Problem, SetupError } from '../errors.js';
 import { type KeyRef, keepAnswer, lockKey, type Query, readAnswer } from '../store/idempotency-keys.js';
 
 /** A transaction that Tidemark's own statements can be run in, or not. */
@@ -27,14 +28,15 @@ export class IdempotencyKey {
 
   /**
    * Takes the key for a transaction. False when the request has been done, in an earlier one.
-   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where keys cannot be kept
+   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where there is no way to keep keys;
+   * SetupError where there is no place to
    */
   async claim({ query }: Queryable): Promise<boolean> {
     if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
     if (!(await lockKey(query, this.#ref))) {
       throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
     }
-    const found = await readAnswer(query, this.#ref, this.#retentionSeconds);
+    const found = await readAnswer(query, this.#ref, this.#retentionSeconds).catch(explainMissing);
     if (found !== undefined && found.fingerprint !== this.#fingerprint) {
       const detail = 'This Idempotency-Key was used for a call of another mutator, or with other args';
       throw new Problem('idempotency-key-reused', detail);
@@ -47,4 +49,14 @@ export class IdempotencyKey {
   async keep({ query }: Queryable, answer: string): Promise<void> {
     await keepAnswer(query!, this.#ref, { fingerprint: this.#fingerprint, answer });
   }
+}
+
+/** undefined_table, insufficient_privilege */
+const missingStates: readonly (string | undefined)[] = ['42P01', '42501'];
+
+function explainMissing(cause: unknown): never {
+  if (!missingStates.includes(codeOf(cause))) throw cause;
+  const message =
+    'Idempotency keys cannot be kept: run tidemark migrate on this database, and grant the role of the server what it needs';
+  throw new SetupError(message, { cause });
 }

@@ -143,3 +143,24 @@ describe.each([
     expect(await notes()).toHaveLength(2);
   });
 });
+
+it('a call with a key says that the database has no place for keys', async () => {
+  const bare = await createEmptyDatabase();
+  await bare.pool.query('create table note (id text primary key, body text not null)');
+  const { log, lines } = memoryLog();
+  const zql = zeroNodePg(schema, bare.pool);
+  const rest = createRest({
+    mutators,
+    query: (tx: Writes, text: string, values: readonly unknown[]) => tx.dbTransaction.query(text, [...values]),
+    transact: (work) => zql.transaction((tx) => work(tx as unknown as Writes)),
+    authenticate: () => ({ userID: 'ann' }),
+    log,
+  });
+  const call = (headers: Record<string, string>) =>
+    rest.fetch(new Request('http://localhost/api/mutators/whoami', { method: 'POST', headers }));
+  expect((await call({})).status).toBe(200);
+  const response = await call({ 'Idempotency-Key': 'k' });
+  expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '1']);
+  expect(JSON.stringify(lines)).toContain('run tidemark migrate on this database');
+  await bare.drop();
+});
