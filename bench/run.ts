@@ -1,7 +1,7 @@
 /**
  * Measures the server side by side with bare limits, on a Postgres of its own.
  *
- *   npm run bench                      everything, some five minutes
+ *   npm run bench                      everything, some three minutes
  *   npm run bench -- --quick           a smoke run
  *   npm run bench -- --only push,herd  some scenarios
  *   npm run bench -- --million         with a view of a million rows, too

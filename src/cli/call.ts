@@ -69,13 +69,14 @@ function exitCodeOf(status: number, answer: Fields): number {
   return [429, 502, 503, 504].includes(status) ? mayPass : failed;
 }
 
-/** What was refused and why, and a line for each issue. */
+/** What was refused and why, a line for each issue, and one for what the mutator adds. */
 function refusalOf({ status }: Response, answer: Fields): string[] {
-  const { detail, code, requestID, issues } = answer ?? {};
+  const { detail, code, requestID, issues, details } = answer ?? {};
   if (typeof detail !== 'string') return [`The server answered with status ${status}, and does not say why.`];
   const facts = [status, code, status >= 500 && typeof requestID === 'string' && `request ${requestID}`];
   const lines = Array.isArray(issues) ? issues.map(describeIssue) : [];
-  return [`${detail} (${facts.filter(Boolean).join(', ')})`, ...lines];
+  const more = details === undefined ? [] : [`details: ${JSON.stringify(details)}`];
+  return [`${detail} (${facts.filter(Boolean).join(', ')})`, ...lines, ...more];
 }
 
 function describeIssue(issue: unknown): string {

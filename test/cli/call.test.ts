@@ -162,6 +162,11 @@ describe('a call that is refused', () => {
     );
   });
 
+  it('shows what the mutator adds', async () => {
+    server.respond = refuse('mutator-error', 'The list is full', { details: { most: 100 } });
+    expect((await call(['x'])).stderr).toMatch(/\ndetails: {"most":100}\n$/);
+  });
+
   it('says what answers in another way', async () => {
     server.respond = (response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<h1>Not here</h1>');
     expect(await call(['x'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/status 404, and does not say/) });
