@@ -2,7 +2,7 @@ import type { OpenAPIDocument } from '../openapi/types.js';
 import { createDocsPage, docsFiles } from './docs-page.js';
 import type { Answer, Exchange } from './exchange.js';
 import type { Route } from './route.js';
-import { replyTagged, tag } from './tagged.js';
+import { replyTagged, type Tagged, tag } from './tagged.js';
 
 export interface DiscoveryRoutesOptions {
   /** Being made. */
@@ -18,7 +18,8 @@ export interface DiscoveryRoutesOptions {
 /** The OpenAPI document, and the page that shows it. */
 export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
-  const encoded = document.then((made) => tag(JSON.stringify(made)));
+  let encoded: Promise<Tagged> | undefined;
+  const encode = () => (encoded ??= document.then((made) => tag(JSON.stringify(made))));
   const page = createDocsPage(title);
   const route = (path: string, answer: (exchange: Exchange) => Promise<Answer>): Route => ({
     methods,
@@ -29,7 +30,7 @@ export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryR
     },
   });
   return [
-    route('openapi.json', async ({ request }) => replyTagged(request, await encoded, {})),
+    route('openapi.json', async ({ request }) => replyTagged(request, await encode(), {})),
     route('docs', () => page.page()),
     ...docsFiles.map((name) => route(`docs/${name}`, (exchange) => page.file(exchange, name))),
   ];

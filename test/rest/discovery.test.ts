@@ -85,6 +85,23 @@ describe('the document', () => {
     expect(warnings[0]!.fields).toMatchObject({ warning: expect.stringContaining('note.at') });
   });
 
+  it('that cannot be made is an error of its own, and calls go on', async () => {
+    const unspeakable = Object.defineProperty({ ...(defineMutatorOf(z.any()) as object) }, 'summary', {
+      get() {
+        throw new Error('unspeakable');
+      },
+    });
+    const { rest, get, lines } = setUp({ mutators: new Map([['x', unspeakable as never]]) });
+    expect((await get('/api/openapi.json')).status).toBe(500);
+    expect((await get('/api/openapi.json')).status).toBe(500);
+    expect(JSON.stringify(lines.filter(({ level }) => level === 'error'))).toContain('unspeakable');
+    const call = new Request('http://localhost/api/mutators/x', {
+      method: 'POST',
+      headers: { Authorization: 'secret' },
+    });
+    expect((await rest.fetch(call)).status).toBe(200);
+  });
+
   it('takes only GET and HEAD', async () => {
     const { get } = setUp();
     const response = await get('/api/openapi.json', {}, 'POST');
