@@ -37,8 +37,9 @@ export class PokeStreams<Context extends UserContext> {
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const { context } = await identify(exchange, authenticate);
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
-    if (this.#isClosed) throw refusal('The server is stopping; connect again');
-    if (this.#open.size >= this.#limit) throw refusal('The server has no room for another stream of pokes');
+    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; connect again');
+    if (this.#open.size >= this.#limit)
+      throw new Problem('unavailable', 'The server has no room for another stream of pokes');
     const stream = new PokeStream(context.expiresAt, () => this.#open.delete(stream));
     this.#open.add(stream);
     try {
@@ -55,10 +56,6 @@ export class PokeStreams<Context extends UserContext> {
     this.#isClosed = true;
     for (const stream of this.#open) stream.end();
   }
-}
-
-function refusal(detail: string): Problem {
-  return new Problem('unavailable', detail);
 }
 
 /** One client's stream. It begins with a poke: what changed until it listened would be told by nobody else. */

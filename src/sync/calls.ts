@@ -89,8 +89,8 @@ export class Calls<Tx, Context extends UserContext> {
       }
       const run = async (transaction: CallTransaction<Tx>) => {
         const { tx } = transaction;
-        const run = ({ mutator, args }: Prepared<Tx, Context>) => mutator.run({ tx, args, ctx: context });
-        const answers = await answerEach(prepared, place, run, rollback);
+        const runOne = ({ mutator, args }: Prepared<Tx, Context>) => mutator.run({ tx, args, ctx: context });
+        const answers = await answerEach(prepared, place, runOne, rollback);
         const answer = isBatch ? `[${answers.join()}]` : answers[0]!;
         if (rollback) await takeBack(transaction, answer);
         await key?.keep(transaction, answer);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seed } from '../../examples/tasks/src/seed.js';
 import { startServer, type TestServer } from '../conformance/server.js';
+import { seedDemo } from '../example/seeded.js';
 import { blocksOf, compile, createProject } from './compile.js';
 
 const project = createProject();
@@ -8,7 +8,7 @@ let server: TestServer;
 
 beforeAll(async () => {
   server = await startServer();
-  await seed(server.pool as never);
+  await seedDemo(server.pool);
 });
 afterAll(async () => {
   project.remove();

@@ -3,22 +3,18 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
 import { accounts } from '../../examples/tasks/src/accounts.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
-import { createSchema } from '../../examples/tasks/src/schema.js';
-import { seed } from '../../examples/tasks/src/seed.js';
 import { createTransact } from '../../src/db/transact.js';
 import { MutatorError } from '../../src/errors.js';
 import { findUnstorable } from '../../src/protocol/json.js';
 import { InvalidArgsError, validate } from '../../src/registry/validate.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createSeeded } from './seeded.js';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
-  await createSchema(database.pool);
-  const client = await database.pool.connect();
-  await seed(client);
-  client.release();
+  await createSeeded(database.pool);
 });
 afterAll(() => database.drop());
 

@@ -3,20 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { schemas } from '../../examples/tasks/src/args.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
-import { createSchema } from '../../examples/tasks/src/schema.js';
-import { seed } from '../../examples/tasks/src/seed.js';
 import { MutatorError } from '../../src/errors.js';
 import { validate } from '../../src/registry/validate.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createSeeded } from './seeded.js';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
-  await createSchema(database.pool);
-  const client = await database.pool.connect();
-  await seed(client);
-  client.release();
+  await createSeeded(database.pool);
 });
 afterAll(() => database.drop());
 

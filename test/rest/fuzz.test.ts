@@ -5,11 +5,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mutators as exampleMutators } from '../../examples/tasks/src/mutators.js';
-import { createSchema } from '../../examples/tasks/src/schema.js';
-import { seed } from '../../examples/tasks/src/seed.js';
 import { createDocument } from '../../src/openapi/document.js';
 import type { Mutators } from '../../src/registry/mutators.js';
 import type { TestDatabase } from '../database.js';
+import { createSeeded } from '../example/seeded.js';
 import { damaged } from './damaged.js';
 import { type DocumentedCall, documentedCalls } from './documented.js';
 import { type Fuzzed, fuzzedMutators, serveFuzzed } from './fuzzed.js';
@@ -28,13 +27,6 @@ interface Target {
 
 const everyRow = `
   select ((select count(*) from list) + (select count(*) from todo) + (select count(*) from share))::int as n`;
-
-async function createSeeded(pool: TestDatabase['pool']): Promise<void> {
-  await createSchema(pool);
-  const client = await pool.connect();
-  await seed(client);
-  client.release();
-}
 
 const targets: [string, Target][] = [
   ['mutators of many kinds', { mutators: fuzzedMutators, count: 'select count(*)::int as n from echoed' }],
