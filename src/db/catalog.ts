@@ -5,6 +5,8 @@ export interface KeyColumn {
   readonly name: string;
   /** The type as SQL writes it, for casts; with its collation, where the column has another than its type. */
   readonly type: string;
+  /** As in `pg_attribute`. */
+  readonly attnum: number;
 }
 
 /** A generated column that is not stored: what rows hold of it is computed when they are read. */
@@ -64,7 +66,7 @@ const tableByName = `
       where a.attrelid = c.oid and a.attgenerated = 'v'
     ), '[]') as "virtualColumns",
     coalesce((
-      select json_agg(json_build_object('name', a.attname, 'type', concat(
+      select json_agg(json_build_object('name', a.attname, 'attnum', a.attnum, 'type', concat(
         format_type(a.atttypid, a.atttypmod), ' collate ' || case when a.attcollation <> t.typcollation then a.attcollation::regcollation end
       )) order by k.position)
       from pg_index i

@@ -56,7 +56,7 @@ function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap
   const near = `tidemark_near_${index}`;
   const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
-  const rows = seats.map((literals, seat) => `(${[seat, ...typed(view, literals)].join(', ')})`);
+  const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);
   // Who sees no touched row, whichever of their states the other tables were in, need not be looked at more closely.
   const touched = () => focusedRows(view, values, ids, states.touched, states.ever);
   const isNear = view.strategy === 'compare' ? 'true' : `exists (\n${touched()}\n)`;
@@ -82,8 +82,4 @@ function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap
     ${unlike(before, after, '', sides.isThere)}
   ) affected`,
   };
-}
-
-function typed({ parameterTypes }: CompiledView, literals: readonly string[]): string[] {
-  return literals.map((literal, i) => `${literal}::${parameterTypes[i]}`);
 }

@@ -1,11 +1,10 @@
 /** The parse tree of Postgres's own parser (libpg-query), as plain JSON, and the walks over it. */
 import { loadModule, parseSync } from 'libpg-query';
-import { deparseSync } from 'pgsql-deparser';
 import { SetupError } from '../errors.js';
+import { write } from './deparse.js';
 
 /** A node's fields, or an object holding one node under its type's name: `{ RangeVar: { relname: 'todo' } }`. */
 export type Tree = { [field: string]: unknown };
-export type Path = readonly (string | number)[];
 
 /** Must have resolved before anything here is called: the parser is WebAssembly. */
 export const parserLoaded: Promise<void> = loadModule();
@@ -15,13 +14,14 @@ export function parseSelect(text: string): Tree {
   return parseStatement(text).select;
 }
 
-/** Parses a text that must be one SELECT; `end` is where it ends in bytes, before a semicolon. */
-function parseStatement(text: string): { select: Tree; end: number } {
-  const stmts = parse(text);
+/** Parses a text that must be one SELECT, and returns it also without the semicolon. */
+export function parseStatement(given: string): { select: Tree; text: string } {
+  const stmts = parse(given);
   if (stmts.length !== 1) throw new SetupError('the query must be exactly one statement');
   const { stmt, stmt_location = 0, stmt_len = 0 } = stmts[0]!;
   if (!stmt.SelectStmt) throw new SetupError('the query must be a SELECT');
-  return { select: stmt.SelectStmt, end: stmt_len === 0 ? Buffer.byteLength(text) : stmt_location + stmt_len };
+  const text = stmt_len === 0 ? given : Buffer.from(given).toString('utf8', 0, stmt_location + stmt_len);
+  return { select: stmt.SelectStmt, text };
 }
 
 interface RawStatement {
@@ -43,17 +43,22 @@ function parse(text: string): readonly RawStatement[] {
  * @throws SetupError when the deparser cannot write this query faithfully.
  */
 export function deparseSelect(select: Tree): string {
-  const text = deparseSync({ SelectStmt: select } as never, { pretty: false });
-  if (shape(parseSelect(text)) !== shape(select)) {
+  const text = write(select);
+  if (!isSame(parseSelect(text), select)) {
     throw new SetupError('it uses a form that cannot be rewritten faithfully. Write the query another way');
   }
   return text;
 }
 
+/** Whether two trees say the same, wherever their texts say it. */
+export function isSame(one: Tree, other: Tree): boolean {
+  return shape(one) === shape(other);
+}
+
 /** A tree without the places in its text, and with its fields in one order. */
 function shape(tree: Tree): string {
   return JSON.stringify(tree, (key, value: unknown) => {
-    if (/^(location|.*_location|stmt_len)$/.test(key)) return undefined;
+    if (/^(location|.*_location|.*list_(start|end)|stmt_len)$/.test(key)) return undefined;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
@@ -64,24 +69,18 @@ export function cloneTree(tree: Tree): Tree {
   return structuredClone(tree);
 }
 
-export function at(tree: Tree, path: Path): Tree {
-  return path.reduce<unknown>((value, step) => (value as Tree)[step], tree) as Tree;
-}
-
 export interface Visit {
   readonly type: string;
   readonly node: Tree;
-  readonly path: Path;
 }
 
 /** Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as SelectStmt. */
-export function* visits(value: unknown, path: Path = []): Generator<Visit> {
+export function* visits(value: unknown): Generator<Visit> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, child] of Object.entries(value)) {
-    const childPath = [...path, Array.isArray(value) ? Number(key) : key];
     const type = nodeType(key, child);
-    if (type) yield { type, node: child as Tree, path: childPath };
-    yield* visits(child, childPath);
+    if (type) yield { type, node: child as Tree };
+    yield* visits(child);
   }
 }
 
@@ -103,9 +102,9 @@ export interface Template {
 }
 
 /** Cuts a SELECT at its parameters, found by the parser, so that quotes and comments cannot deceive. */
-export function toTemplate(text: string): Template {
+export function toTemplate(given: string): Template {
+  const { select, text } = parseStatement(given);
   const bytes = Buffer.from(text);
-  const { select, end } = parseStatement(text);
   const refs = [...visits(select)]
     .filter((visit) => visit.type === 'ParamRef')
     .map(({ node }) => ({ start: node.location as number, number: node.number as number }))
@@ -116,11 +115,11 @@ export function toTemplate(text: string): Template {
     pieces.push(bytes.toString('utf8', from, ref.start));
     from = ref.start + 1 + String(ref.number).length;
   }
-  pieces.push(bytes.toString('utf8', from, end));
+  pieces.push(bytes.toString('utf8', from));
   return { text: pieces, params: refs.map((ref) => ref.number) };
 }
 
-/** Puts literals, one per parameter number from 1, into a template. */
-export function render(template: Template, literals: readonly string[]): string {
-  return template.text.reduce((out, piece, i) => out + literals[template.params[i - 1]! - 1]! + piece);
+/** Puts expressions, one per parameter number from 1, into a template: each a token of its own, whatever stands beside it. */
+export function render(template: Template, values: readonly string[]): string {
+  return template.text.reduce((out, piece, i) => `${out} (${values[template.params[i - 1]! - 1]!})${piece}`);
 }

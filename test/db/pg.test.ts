@@ -29,17 +29,23 @@ const running = async (pattern: string) =>
 
 test('a query is described without being run', async () => {
   const text = 'select $1::uuid as id, $2 || n as name from generate_series(1, $3 / 0) n where n = any ($4) -- end';
-  expect(await db.describe(text, 4)).toEqual({
-    columns: [
-      { name: 'id', typeOID: 2950 },
-      { name: 'name', typeOID: 25 },
-    ],
-    parameterTypes: ['uuid', 'text', 'integer', 'integer[]'],
-  });
+  const { parameterTypes, tree, offset } = await db.describe(text);
+  expect(parameterTypes).toEqual(['pg_catalog.uuid', 'pg_catalog.text', 'pg_catalog.int4', 'pg_catalog._int4']);
+  expect(tree).toMatch(/^\{QUERY/);
+  expect(tree).toContain(`:location ${offset + text.indexOf('$4')}`);
+  expect(await db.columns(text, 4)).toEqual([
+    { name: 'id', typeOID: 2950 },
+    { name: 'name', typeOID: 25 },
+  ]);
   // Nothing of it is left on the connection.
-  for (let i = 0; i < 8; i++) await db.describe(text, 4);
-  await expect(db.describe('select $1', 1)).resolves.toMatchObject({ parameterTypes: ['text'] });
-  await expect(db.describe('select nothing', 0)).rejects.toThrow('nothing');
+  for (let i = 0; i < 8; i++) await db.describe(text);
+  await expect(db.describe('select $1')).resolves.toMatchObject({ parameterTypes: ['pg_catalog.text'] });
+  await expect(db.describe("select $1 = 'a'::char(3)")).resolves.toMatchObject({
+    parameterTypes: ['pg_catalog.bpchar'],
+  });
+  await expect(db.describe('select nothing')).rejects.toThrow('nothing');
+  expect(await db.query({ text: 'select count(*)::int4 as n from pg_prepared_statements' })).toEqual([{ n: 0 }]);
+  expect(await db.query({ text: 'show debug_print_parse' })).toEqual([{ debug_print_parse: 'off' }]);
 });
 
 describe('query', () => {
