@@ -9,11 +9,12 @@ import { type Facts, readFacts } from './facts.js';
 import { groupByColumns } from './grouping.js';
 import { inspect } from './inspect.js';
 import { type Meaning, understand } from './meaning.js';
+import { checkMoments, guardMoments, momentParameters } from './moments.js';
 import { settleOrders } from './order.js';
 import { dropSchemas, type TableOf, typeWholeRows } from './qualify.js';
 import { isSameQuery, parseQueryTree } from './query-tree.js';
 import { tablesIn } from './rewrite.js';
-import { checkStability, momentParameters } from './stability.js';
+import { checkStability } from './stability.js';
 import { type Choice, chooseStrategy } from './strategy.js';
 import { cloneTree, deparseSelect, isSame, parserLoaded, parseStatement, type Tree } from './syntax.js';
 import { settleWindows } from './windows.js';
@@ -49,18 +50,19 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const served = cloneTree(select);
   const meaning = understand(served, description);
   const facts = await readFacts(db, meaning.query);
-  checkStability(served, meaning, facts);
+  checkStability(meaning, facts);
+  checkMoments(served, meaning, facts);
   const columns = await db.columns(text, parameterTypes.length);
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
   if (dropSchemas(served, meaning, tableOf)) await checkMeaning(db, meaning, served);
   const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
-  const isServedAsGiven = isSame(served, select);
-  const servedText = isServedAsGiven ? text : deparseSelect(served);
-  if (!isServedAsGiven) await checkSame(db, { columns, parameterTypes }, servedText);
+  if (!isSame(served, select)) await checkSame(db, { columns, parameterTypes }, deparseSelect(served));
+  // By a function of Tidemark's schema, which may not be installed yet.
+  guardMoments(served, meaning, facts);
   return {
     ...chooseStrategy(served, meaning),
-    text: servedText,
+    text: isSame(served, select) ? text : deparseSelect(served),
     select: served,
     tables,
     columns,

@@ -6,7 +6,7 @@ import { toSqlQuery } from '../sql.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
-import { isMovingMoment } from './stability.js';
+import { isMovingMoment } from './moments.js';
 
 /** A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape is the same. */
 export interface BoundView {
