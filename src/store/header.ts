@@ -2,7 +2,7 @@
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import { render, type Template, toTemplate } from '../view/syntax.js';
+import { render, type Template, toTemplate } from '../view/parse/template.js';
 
 export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */

@@ -1,8 +1,8 @@
 /** A view's rows before and after changes of its tables, as queries over the tables' states. */
 import { identifier } from '../sql.js';
 import type { CompiledView } from '../view/compile.js';
+import { render, type Template } from '../view/parse/template.js';
 import type { Stand } from '../view/rewrite.js';
-import { render, type Template } from '../view/syntax.js';
 import { states } from './states.js';
 
 /** The queries yield native key columns `k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`. */

@@ -3,21 +3,22 @@ import { findTable, type Table } from '../db/catalog.js';
 import type { Database, ResultColumn } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
-import { settleAggregates } from './aggregates.js';
-import { keepDuplicates } from './duplicates.js';
-import { type Facts, readFacts } from './facts.js';
-import { groupByColumns } from './grouping.js';
+import { type Facts, readFacts } from './analysis/facts.js';
+import { type Meaning, understand } from './analysis/meaning.js';
+import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
+import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
+import { checkStability } from './analysis/stability.js';
 import { inspect } from './inspect.js';
-import { type Meaning, understand } from './meaning.js';
-import { checkMoments, guardMoments, momentParameters } from './moments.js';
-import { settleOrders } from './order.js';
-import { dropSchemas, type TableOf, typeWholeRows } from './qualify.js';
-import { isSameQuery, parseQueryTree } from './query-tree.js';
+import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
+import { cloneTree, type Tree } from './parse/tree.js';
 import { tablesIn } from './rewrite.js';
-import { checkStability } from './stability.js';
+import { settleAggregates } from './settle/aggregates.js';
+import { keepDuplicates } from './settle/duplicates.js';
+import { groupByColumns } from './settle/grouping.js';
+import { settleOrders } from './settle/order.js';
+import { dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
+import { settleWindows } from './settle/windows.js';
 import { type Choice, chooseStrategy } from './strategy.js';
-import { cloneTree, deparseSelect, isSame, parserLoaded, parseStatement, type Tree } from './syntax.js';
-import { settleWindows } from './windows.js';
 
 export interface Analysis extends Choice {
   /** The query as it is served: its result is a function of the rows of its tables. */

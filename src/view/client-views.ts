@@ -3,10 +3,10 @@ import type { Database } from '../db/database.js';
 import { typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
 import { toSqlQuery } from '../sql.js';
+import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
-import { isMovingMoment } from './moments.js';
 
 /** A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape is the same. */
 export interface BoundView {

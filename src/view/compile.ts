@@ -2,9 +2,9 @@
 import type { ResultColumn } from '../db/database.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
+import { type Template, toTemplate } from './parse/template.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import type { Strategy } from './strategy.js';
-import { type Template, toTemplate } from './syntax.js';
 
 export interface CompiledView {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** What no view may contain, whatever its strategy. */
 import { SetupError } from '../errors.js';
-import { type Tree, visits } from './syntax.js';
+import { type Tree, visits } from './parse/tree.js';
 
 const refusedNodes: Readonly<Record<string, string>> = {
   SQLValueFunction:

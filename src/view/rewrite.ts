@@ -1,6 +1,7 @@
 /** Rewrites a view's query so that tables stand for other states of themselves. Pure: tree in, text out. */
-import { scopesOf } from './scopes.js';
-import { cloneTree, deparseSelect, type Tree, visits } from './syntax.js';
+import { scopesOf } from './parse/scopes.js';
+import { deparseSelect } from './parse/syntax.js';
+import { cloneTree, type Tree, visits } from './parse/tree.js';
 
 /** What a table's occurrence stands for: the name of a WITH query to read in its place, or the table itself. */
 export type Stand = string | 'now';

@@ -1,6 +1,6 @@
 /** Chooses how the changes of a view are found. */
-import type { Meaning } from './meaning.js';
-import { names, type Tree, visits } from './syntax.js';
+import type { Meaning } from './analysis/meaning.js';
+import { names, type Tree, visits } from './parse/tree.js';
 
 /**
  * `incremental`: the view is evaluated over the changed rows alone; cost O(changes).

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 async function converges({ text, values = [], key = ['id'], writes }: Case): Promise<Record<string, unknown>> {
-  const query = (): SqlQuery => ({ text, values });
+  const query = (): SqlQuery<Record<string, unknown>> => ({ text, values });
   const views: Views<Context> = { v: defineView<Context, Record<string, unknown>>({ query, key, prefix: '' }) };
   const database = await createSynced(ddl, views);
   databases.push(database);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
+import { render, toTemplate } from '../../src/view/parse/template.js';
 import { rewrite, tablesIn } from '../../src/view/rewrite.js';
-import { deparseSelect, parserLoaded, parseSelect, render, toTemplate } from '../../src/view/syntax.js';
 
 beforeAll(() => parserLoaded);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { analyze } from '../../src/view/analyze.js';
-import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/syntax.js';
+import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 
 let database: TestDatabase;

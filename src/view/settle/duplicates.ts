@@ -2,16 +2,16 @@
  * DISTINCT, UNION and GROUP BY keep one of several equal rows. Where equal rows can be written differently, which one is left to chance:
  * finds out whether that can be, and whether the rows of the result can be told apart by the view's key instead.
  */
-import type { Table } from '../db/catalog.js';
-import { SetupError } from '../errors.js';
-import { isExact, keyed, originOf } from './exactness.js';
-import { targets } from './expressions.js';
-import type { Facts } from './facts.js';
-import type { Meaning } from './meaning.js';
+import type { Table } from '../../db/catalog.js';
+import { SetupError } from '../../errors.js';
+import { isExact, keyed, originOf } from '../analysis/exactness.js';
+import { targets } from '../analysis/expressions.js';
+import type { Facts } from '../analysis/facts.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { scopesOf } from '../parse/scopes.js';
+import { type Tree, visits } from '../parse/tree.js';
 import { isDistinctOn } from './order.js';
-import { isNode, nodeList, type QueryNode } from './query-tree.js';
-import { scopesOf } from './scopes.js';
-import { type Tree, visits } from './syntax.js';
 
 /**
  * Makes a query that removes duplicates at its outermost level keep them, where equal rows can be written differently.

@@ -2,7 +2,7 @@
  * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT reads, and which
  * columns are written with a qualifier.
  */
-import { names, type Tree } from './syntax.js';
+import { names, type Tree } from './tree.js';
 
 /** One thing that a FROM clause reads, under the name that qualifies its columns. */
 export interface Source {

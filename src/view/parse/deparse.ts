@@ -1,7 +1,7 @@
 /** Writes parse trees back to text. */
 import { Deparser } from 'pgsql-deparser';
-import { identifier } from '../sql.js';
-import type { Tree } from './syntax.js';
+import { identifier } from '../../sql.js';
+import type { Tree } from './tree.js';
 
 /**
  * Adds what the library leaves out or does not quote. It visits each node by the method of its name, so a node of our own can stand for

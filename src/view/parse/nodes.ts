@@ -1,5 +1,5 @@
 /** Makes nodes of the parse tree. */
-import type { Tree } from './syntax.js';
+import type { Tree } from './tree.js';
 
 function strings(names: readonly string[]): Tree[] {
   return names.map((sval) => ({ String: { sval } }));

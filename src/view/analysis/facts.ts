@@ -1,7 +1,7 @@
 /** What the catalogs say of everything that an analyzed query names. */
-import type { Database } from '../db/database.js';
-import { findRoutines, type Routine, type RoutineUse } from '../db/routines.js';
-import { findAlikeCollations, findTypes, type TypePart } from '../db/types.js';
+import type { Database } from '../../db/database.js';
+import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
+import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
 import { collationOf, typeOf } from './expressions.js';
 import { isNode, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 

@@ -1,9 +1,9 @@
 /** Groups by every column that a query takes from the primary key it groups by: where another state of a table is read, no key is known. */
-import type { Meaning } from './meaning.js';
-import { columnRef } from './nodes.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { columnRef } from '../parse/nodes.js';
+import { type Level, type Reference, scopesOf, sourceOf } from '../parse/scopes.js';
+import { names, type Tree, visits } from '../parse/tree.js';
 import type { TableOf } from './qualify.js';
-import { type Level, type Reference, scopesOf, sourceOf } from './scopes.js';
-import { names, type Tree, visits } from './syntax.js';
 
 export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const { levels, references } = scopesOf(select);

@@ -1,13 +1,13 @@
 /** Settles the order of the rows that window functions number, look at or add up. */
-import { SetupError } from '../errors.js';
+import { SetupError } from '../../errors.js';
+import { isExact } from '../analysis/exactness.js';
+import type { Facts } from '../analysis/facts.js';
+import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { ascending } from '../parse/nodes.js';
+import { type Level, scopesOf } from '../parse/scopes.js';
+import type { Tree } from '../parse/tree.js';
 import { dependsOnOrder, visitsHere } from './aggregates.js';
-import { isExact } from './exactness.js';
-import type { Facts } from './facts.js';
-import { ascending } from './nodes.js';
 import { identityOf, type Settling } from './order.js';
-import { nodeList, numberOf, type QueryNode } from './query-tree.js';
-import { type Level, scopesOf } from './scopes.js';
-import type { Tree } from './syntax.js';
 
 /** Bits of a window's frameOptions (parsenodes.h). */
 const RANGE = 0x2;

@@ -1,14 +1,14 @@
 /** Settles the order in which rows reach the aggregates whose result depends on it. */
-import type { Routine } from '../db/routines.js';
-import { SetupError } from '../errors.js';
-import { isExact } from './exactness.js';
-import type { Facts } from './facts.js';
-import type { Meaning } from './meaning.js';
-import { ascending, bytes } from './nodes.js';
+import type { Routine } from '../../db/routines.js';
+import { SetupError } from '../../errors.js';
+import { isExact } from '../analysis/exactness.js';
+import type { Facts } from '../analysis/facts.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { ascending, bytes } from '../parse/nodes.js';
+import { scopesOf } from '../parse/scopes.js';
+import { type Tree, visits } from '../parse/tree.js';
 import { isSequence } from './order.js';
-import { nodeList, numberOf, type QueryNode } from './query-tree.js';
-import { scopesOf } from './scopes.js';
-import { type Tree, visits } from './syntax.js';
 
 /** Their result shows the order. */
 const listing = /^(array_agg|string_agg|xmlagg|jsonb?_(object_)?agg(_strict|_unique|_unique_strict)?)$/;

@@ -2,13 +2,13 @@
  * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
  * array begins, they are told apart by their keys, so that the result is a function of the data.
  */
-import { SetupError } from '../errors.js';
-import { targets } from './expressions.js';
-import type { Meaning } from './meaning.js';
-import { ascending, bytes, columnRef } from './nodes.js';
+import { SetupError } from '../../errors.js';
+import { targets } from '../analysis/expressions.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { ascending, bytes, columnRef } from '../parse/nodes.js';
+import { type Level, scopesOf } from '../parse/scopes.js';
+import { names, type Tree, visits } from '../parse/tree.js';
 import type { TableOf } from './qualify.js';
-import { type Level, scopesOf } from './scopes.js';
-import { names, type Tree, visits } from './syntax.js';
 
 /** What settles the orders of one query. */
 export interface Settling {

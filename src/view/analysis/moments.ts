@@ -1,12 +1,12 @@
 /** Dates and times that are given as text. A word such as "now" means another one each time that it is read. */
-import type { TypePart } from '../db/types.js';
-import { SetupError } from '../errors.js';
+import type { TypePart } from '../../db/types.js';
+import { SetupError } from '../../errors.js';
+import { call, cast } from '../parse/nodes.js';
+import { type Tree, visits } from '../parse/tree.js';
 import { typeOf } from './expressions.js';
 import { type Facts, typesNamed } from './facts.js';
 import type { Meaning } from './meaning.js';
-import { call, cast } from './nodes.js';
 import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
-import { type Tree, visits } from './syntax.js';
 
 const momentTypes = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
 const movingWord = /(?<![a-z])(now|today|tomorrow|yesterday)(?![a-z])/i;

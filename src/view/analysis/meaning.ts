@@ -1,6 +1,7 @@
 /** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
+
+import type { Tree } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
-import type { Tree } from './syntax.js';
 
 export interface Meaning {
   /** The analyzed tree, whole. */

@@ -1,12 +1,12 @@
 /**
  * Makes the names in a query independent of the tables that they stand for, so that another state of a table can be read in its place.
  */
-import type { Table } from '../db/catalog.js';
-import type { Meaning } from './meaning.js';
-import { call, cast, columnRef, put } from './nodes.js';
-import type { QueryNode } from './query-tree.js';
-import { type Reference, type Scopes, type Source, scopesOf, sourceOf } from './scopes.js';
-import { names, type Tree } from './syntax.js';
+import type { Table } from '../../db/catalog.js';
+import type { Meaning } from '../analysis/meaning.js';
+import type { QueryNode } from '../analysis/query-tree.js';
+import { call, cast, columnRef, put } from '../parse/nodes.js';
+import { type Reference, type Scopes, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
+import { names, type Tree } from '../parse/tree.js';
 
 /** The table that a RangeVar reads. */
 export type TableOf = (range: Tree) => Table;
