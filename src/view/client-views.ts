@@ -47,7 +47,7 @@ export class ClientViews<Context> {
         const { text, values } = inView(name, () => toSqlQuery(view.query(input)));
         const { view: compiled, analysis } = await this.#prepare(shape, name, view, text);
         const literals = inView(name, () => toLiterals(values, analysis));
-        return { view: compiled, text, literals, tables: analysis.tables };
+        return { view: compiled, text: analysis.text, literals, tables: analysis.tables };
       }),
     );
   }

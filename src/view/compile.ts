@@ -35,7 +35,8 @@ export interface ViewNaming {
 
 export function compileView(naming: ViewNaming, analysis: Analysis): CompiledView {
   const { select } = analysis;
-  const cache = new Map<string, Template>();
+  const templates = new Map<string, Template>();
+  const sets = new Map<string, readonly (readonly number[])[]>();
   return {
     name: naming.name,
     strategy: analysis.strategy,
@@ -49,15 +50,16 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     now: toTemplate(analysis.text),
     standing(stands, focuses = []) {
       const id = `${stands.join()}|${focuses.join()}`;
-      let template = cache.get(id);
-      if (!template) {
-        template = toTemplate(rewrite(select, stands, focuses));
-        cache.set(id, template);
-      }
-      return template;
+      return remembered(templates, id, () => toTemplate(rewrite(select, stands, focuses)));
     },
-    focusSets: (isChanged) => focusSets(select, isChanged),
+    focusSets: (isChanged) => remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };
+}
+
+function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
+  const value = known.get(id) ?? make();
+  known.set(id, value);
+  return value;
 }
 
 /** A single column is used as it is; of several, `%` and `/` are percent-encoded, so that no two rows share a key. */

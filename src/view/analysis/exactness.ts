@@ -66,10 +66,8 @@ export function keyed(
 ): boolean[] {
   const origins = expressions.map((expression) => originOf(expression, query));
   return origins.map((origin) => {
-    const key = origin && keyOf(origin.relation);
-    return (
-      key !== undefined &&
-      key.every((column) => origins.some((other) => other?.place === origin!.place && other.column === column))
-    );
+    const isAmong = (column: number) =>
+      origins.some((other) => other?.place === origin!.place && other.column === column);
+    return (origin && keyOf(origin.relation))?.every(isAmong) ?? false;
   });
 }
