@@ -13,7 +13,7 @@ import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syn
 import { cloneTree, type Tree } from './parse/tree.js';
 import { tablesIn } from './rewrite.js';
 import { settleAggregates } from './settle/aggregates.js';
-import { keepDuplicates } from './settle/duplicates.js';
+import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
 import { settleOrders } from './settle/order.js';
 import { dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
@@ -88,7 +88,7 @@ function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
 
 /** Makes the query one whose result depends on nothing but rows, whatever state of its tables it reads. */
 function settle(select: Tree, { meaning, facts, tables, tableOf, key }: Settling): boolean {
-  const choosesByKey = keepDuplicates(select, meaning, facts, tables);
+  const choosesByKey = settleDuplicates(select, meaning, facts, tables);
   groupByColumns(select, meaning, tableOf);
   settleOrders(select, { meaning, tableOf, key });
   settleAggregates(select, meaning, facts);

@@ -179,6 +179,27 @@ describe('ties and duplicates', () => {
       ],
     },
     {
+      name: 'GROUP BY over 1.0 and 1.00',
+      text: 'select p as id, count(*) as n from t group by p',
+      writes: [
+        "insert into t values (1, 1, '', 1.0), (2, 1, '', 1.00)",
+        'delete from t where id = 1',
+        "insert into t values (1, 1, '', 1.0)",
+        'update t set x = x where id = 2',
+        'delete from t where id = 2',
+      ],
+    },
+    {
+      name: 'a nested DISTINCT over 1.0 and 1.00',
+      text: 'select p as id, x from (select distinct p, x from t) v',
+      writes: [
+        "insert into t values (1, 1, '', 1.0), (2, 1, '', 1.00)",
+        'delete from t where id = 1',
+        "insert into t values (1, 1, '', 1.0)",
+        'delete from t where id = 2',
+      ],
+    },
+    {
       name: 'max over 1.0 and 1.00',
       text: 'select x as id, max(p) as p, min(p) as q from t group by x',
       writes: [

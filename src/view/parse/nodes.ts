@@ -19,6 +19,10 @@ export function call(name: readonly string[], ...args: readonly Tree[]): Tree {
   return { FuncCall: { funcname: strings(name), args, funcformat: 'COERCE_EXPLICIT_CALL' } };
 }
 
+export function integer(ival: number): Tree {
+  return { A_Const: { ival: { ival } } };
+}
+
 /** The bytes of a value's text, which differ wherever anything does. */
 export function bytes(value: Tree): Tree {
   const arg = cast(value, 'text');

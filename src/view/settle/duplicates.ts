@@ -1,6 +1,6 @@
 /**
- * DISTINCT, UNION and GROUP BY keep one of several equal rows. Where equal rows can be written differently, which one is left to chance:
- * finds out whether that can be, and whether the rows of the result can be told apart by the view's key instead.
+ * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is left to chance: it is
+ * settled to be the one whose bytes come first.
  */
 import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
@@ -9,34 +9,68 @@ import { targets } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { ascending, columnRef, integer } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visits } from '../parse/tree.js';
-import { isDistinctOn } from './order.js';
+import { type KeyOf, settleGroups } from './groups.js';
+import { isDistinctOn, isLimited } from './order.js';
 
 /**
- * Makes a query that removes duplicates at its outermost level keep them, where equal rows can be written differently.
- * @returns whether it did: of the rows that share a key, one then has to be chosen
+ * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept instead, for one to be
+ * chosen by the view's key: that can be done for changed rows alone.
+ * @returns whether duplicates are kept
  * @throws SetupError where that cannot be, saying what to write.
  */
-export function keepDuplicates(select: Tree, meaning: Meaning, facts: Facts, tables: readonly Table[]): boolean {
+export function settleDuplicates(select: Tree, meaning: Meaning, facts: Facts, tables: readonly Table[]): boolean {
   const keyOf = (relation: number) => keyColumns(tables, relation);
   const indifferent = new Set(membershipTests(select));
-  let kept = false;
+  let isKept = false;
+  let chosen = 0;
   for (const { select: level } of scopesOf(select).levels) {
     const query = meaning.queryOf(level);
-    if (!query || indifferent.has(level)) continue;
-    if (level === select && removesDuplicates(level) && alike(query, facts, keyOf) !== undefined) {
-      if (level.limitCount || level.limitOffset) throw unclear(alike(query, facts, keyOf)!, 'DISTINCT or UNION');
+    if (!query) continue;
+    settleGroups(level, query, meaning, facts, keyOf);
+    const column = removesDuplicates(level) && !indifferent.has(level) ? alike(query, facts, keyOf) : undefined;
+    if (column === undefined) continue;
+    if (isLimited(level) || level.op === 'SETOP_INTERSECT' || (level.op !== 'SETOP_NONE' && level.all)) {
+      throw unclear(column);
+    }
+    if (level.op === 'SETOP_EXCEPT') {
+      replace(select, level.larg as Tree, oneOfEach(level.larg as Tree, targets(query).length, ++chosen));
+    } else if (level === select) {
       keepAll(level);
-      kept = true;
+      isKept = true;
     } else {
-      checkLevel(level, query, facts, keyOf);
+      keepAll(level);
+      replace(select, level, oneOfEach(level, targets(query).length, ++chosen));
     }
   }
-  return kept;
+  return isKept;
 }
 
-type KeyOf = (relation: number) => readonly number[] | undefined;
+/** A query for the first of each set of equal rows, in the order that is settled for DISTINCT ON. */
+function oneOfEach(select: Tree, width: number, number: number): Tree {
+  const alias = `tidemark_d${number}`;
+  const columns = Array.from({ length: width }, (_, i) => integer(i + 1));
+  delete select.sortClause;
+  return {
+    distinctClause: columns,
+    targetList: [{ ResTarget: { val: columnRef('*') } }],
+    fromClause: [{ RangeSubselect: { subquery: { SelectStmt: select }, alias: { aliasname: alias } } }],
+    sortClause: columns.map(ascending),
+    limitOption: 'LIMIT_OPTION_DEFAULT',
+    op: 'SETOP_NONE',
+  };
+}
+
+/** Puts one SELECT in the place of another. */
+function replace(value: unknown, old: Tree, select: Tree): void {
+  if (typeof value !== 'object' || value === null || value === select) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (child === old) (value as Tree)[key] = select;
+    else replace(child, old, select);
+  }
+}
 
 function keyColumns(tables: readonly Table[], relation: number): readonly number[] | undefined {
   return tables.find(({ oid }) => oid === relation)?.primaryKey.map(({ attnum }) => attnum);
@@ -53,35 +87,22 @@ function* membershipTests(select: Tree): Generator<Tree> {
   }
 }
 
-function removesDuplicates(select: Tree): boolean {
-  return (select.op === 'SETOP_UNION' && !select.all) || (Boolean(select.distinctClause) && !isDistinctOn(select));
+function removesDuplicates({ op, all, distinctClause }: Tree): boolean {
+  if (op !== 'SETOP_NONE') return op !== 'SETOP_UNION' || !all;
+  return Boolean(distinctClause) && !isDistinctOn({ distinctClause });
 }
 
 /** Below a UNION that removes duplicates, others that do change nothing. */
 function keepAll(select: Tree): void {
-  if (select.op === 'SETOP_UNION') {
-    select.all = true;
-    for (const arm of [select.larg, select.rarg] as Tree[]) if (removesDuplicates(arm) && !arm.limitCount) keepAll(arm);
-  } else {
+  if (select.op === 'SETOP_NONE') {
     delete select.distinctClause;
+  } else {
+    select.all = true;
+    for (const arm of [select.larg, select.rarg] as Tree[]) {
+      const isUnion = arm.op === 'SETOP_UNION' || arm.op === 'SETOP_NONE';
+      if (isUnion && removesDuplicates(arm) && !isLimited(arm)) keepAll(arm);
+    }
   }
-}
-
-function checkLevel(select: Tree, query: QueryNode, facts: Facts, keyOf: KeyOf): void {
-  const { op, all } = select;
-  if ((op !== 'SETOP_NONE' && !(op === 'SETOP_UNION' && all)) || removesDuplicates(select)) {
-    const column = alike(query, facts, keyOf);
-    if (column !== undefined) throw unclear(column, 'DISTINCT, UNION, INTERSECT or EXCEPT');
-  }
-  const grouped = groupedExpressions(query);
-  const isKeyed = keyed(grouped, query, keyOf);
-  const unclearGroup = grouped.find((expression, i) => !isKeyed[i] && !isExact(expression, facts));
-  if (unclearGroup) throw unclear(unclearGroup.fields.resname as string | null, 'GROUP BY');
-}
-
-function groupedExpressions(query: QueryNode): QueryNode[] {
-  const references = nodeList(query, 'groupClause').map(({ fields }) => fields.tleSortGroupRef);
-  return nodeList(query, 'targetList').filter(({ fields }) => references.includes(fields.ressortgroupref!));
 }
 
 /** The name of a column of the result in which equal values can differ; undefined where there is none. */
@@ -106,9 +127,9 @@ function keyedArms(query: QueryNode, keyOf: KeyOf): boolean[] {
   return (first ?? []).map((origin, i) => origin !== undefined && others.every((arm) => arm[i] === origin));
 }
 
-function unclear(column: string | null, clause: string): SetupError {
+function unclear(column: string | null): SetupError {
   const what = column === null ? 'values' : `values of ${column}`;
   return new SetupError(
-    `its ${clause} keeps one of several ${what} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it keeps one of several ${what} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
   );
 }

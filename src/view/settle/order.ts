@@ -5,7 +5,7 @@
 import { SetupError } from '../../errors.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning } from '../analysis/meaning.js';
-import { ascending, bytes, columnRef } from '../parse/nodes.js';
+import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
 import { names, type Tree, visits } from '../parse/tree.js';
 import type { TableOf } from './qualify.js';
@@ -43,7 +43,7 @@ function dropLimit(select: Tree): void {
   select.limitOption = 'LIMIT_OPTION_DEFAULT';
 }
 
-function isLimited({ limitCount, limitOffset }: Tree): boolean {
+export function isLimited({ limitCount, limitOffset }: Tree): boolean {
   const isNull = Boolean(((limitCount as Tree | undefined)?.A_Const as Tree | undefined)?.isnull);
   return Boolean((limitCount && !isNull) || limitOffset);
 }
@@ -117,7 +117,7 @@ function append(select: Tree, nodes: readonly Tree[]): void {
 function rowsApart(level: Level, settling: Settling): Tree[] {
   const { select } = level;
   const query = settling.meaning.queryOf(select);
-  const places = (query ? targets(query) : []).map((_, i) => ({ A_Const: { ival: { ival: i + 1 } } }));
+  const places = (query ? targets(query) : []).map((_, i) => integer(i + 1));
   if (select.op !== 'SETOP_NONE' || (select.distinctClause && !isDistinctOn(select)) || select.valuesLists)
     return places;
   // A function in the select list makes several rows of one.
