@@ -16,7 +16,7 @@ import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
 import { settleOrders } from './settle/order.js';
-import { dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
+import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
 import { settleWindows } from './settle/windows.js';
 import { type Choice, chooseStrategy } from './strategy.js';
 
@@ -94,6 +94,7 @@ function settle(select: Tree, { meaning, facts, tables, tableOf, key }: Settling
   settleAggregates(select, meaning, facts);
   settleWindows(select, { meaning, tableOf, key }, facts);
   typeWholeRows(select, meaning, tableOf);
+  addSchemas(select, tableOf);
   return choosesByKey;
 }
 

@@ -15,8 +15,9 @@ const refusedNodes: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'it uses CURRENT OF, which needs a cursor. Remove it',
 };
 
-/** Names that WITH queries and aliases of Tidemark's own have, in the statements that a view becomes part of. */
-const reserved = /^tidemark_/;
+/** Names of WITH queries and aliases in the statements that a view becomes part of. */
+const queryNames = /^tidemark_/;
+const aliases = /^tidemark_(l|[dt]\d+)$/;
 
 /** @throws SetupError when the query can never be a view; the message says why and what to do. */
 export function inspect(select: Tree): void {
@@ -25,16 +26,13 @@ export function inspect(select: Tree): void {
     if (refused) throw new SetupError(refused);
     if (type === 'SelectStmt' && node.intoClause) throw new SetupError(refusedNodes.IntoClause!);
     if (type === 'RangeVar' && node.inh !== true) throw new SetupError(`it reads ONLY ${node.relname}. Remove ONLY`);
-    checkName(type === 'RangeVar' && node.schemaname === undefined ? node.relname : undefined);
-    checkName(node.ctename);
-    checkName((node.alias as Tree | undefined)?.aliasname);
+    checkName(node.ctename, queryNames);
+    checkName((node.alias as Tree | undefined)?.aliasname, aliases);
   }
 }
 
-function checkName(name: unknown): void {
+function checkName(name: unknown, reserved: RegExp): void {
   if (typeof name === 'string' && reserved.test(name)) {
-    throw new SetupError(
-      `it has the name ${name}; those that begin with "tidemark_" are Tidemark's own. Choose another`,
-    );
+    throw new SetupError(`it has the name ${name}, which Tidemark's own statements use. Choose another`);
   }
 }

@@ -19,6 +19,7 @@ beforeAll(async () => {
     create table o.t (id int primary key, x int);
     create table u (a int, b int, t_id int, primary key (a, b));
     create table tag (tag text primary key, s text);
+    create table tidemark_header (id int primary key);
     create function twice(t) returns int language sql immutable as 'select $1.x * 2';
     create aggregate product (int) (sfunc = int4mul, stype = int, initcond = '1');
   `);
@@ -59,6 +60,11 @@ describe('as it is', () => {
 describe('names', () => {
   it.each([
     ['select public.t.id from t', 'select tidemark_t1.id from t as tidemark_t1'],
+    ['select id from tidemark_header', 'select id from public.tidemark_header'],
+    [
+      "select coalesce((case when s in ('a', 'b') then public.t.s end)::text, 'x') as id from t",
+      "select coalesce(cast(case when s in ('a', 'b') then tidemark_t1.s end as text), 'x') as id from t as tidemark_t1",
+    ],
     ['select o.t.* from o.t', 'select tidemark_t1.* from o.t as tidemark_t1'],
     [
       'select o.t.id from o.t where exists (select 1 from public.t where public.t.x = o.t.id)',
@@ -257,7 +263,8 @@ describe('refused, since the result is left to chance', () => {
     ['select id, array_agg(x) over (partition by s) as n from t', 'left to chance'],
     ['select id from t order by x offset 1 fetch first 3 rows with ties', 'WITH TIES'],
     ['select s as id, mode() within group (order by p) as p from t group by s', 'which of them'],
-    ['select tidemark_x.id from t tidemark_x', 'Choose another'],
+    ['select tidemark_t1.id from t tidemark_t1', 'Choose another'],
+    ['with tidemark_plus_1 as (select * from t) select id from tidemark_plus_1', 'Choose another'],
   ])('%s', async (text, message) => {
     await expect(analyze(db, text, ['id'])).rejects.toThrow(message);
   });

@@ -94,8 +94,8 @@ export function isSameQuery(one: Field, other: Field): boolean {
   return JSON.stringify(one, withoutNames) === JSON.stringify(other, withoutNames);
 }
 
-const nameFields = new Set(['location', 'stmt_location', 'stmt_len', 'alias', 'aliasname']);
+const named = /^(location|stmt_location|stmt_len|.*list_(start|end)|alias|aliasname)$/;
 
 function withoutNames(field: string, value: unknown): unknown {
-  return nameFields.has(field) ? undefined : value;
+  return named.test(field) ? undefined : value;
 }

@@ -34,6 +34,13 @@ export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): b
   return true;
 }
 
+/** Says in which schemas those tables are whose bare names could be those of WITH queries of Tidemark's own. */
+export function addSchemas(select: Tree, tableOf: TableOf): void {
+  for (const range of scopesOf(select).tables) {
+    if (/^tidemark_/.test(range.relname as string)) range.schemaname ??= tableOf(range).schema;
+  }
+}
+
 /**
  * Casts whole rows of tables to the tables' types, which they lose where another state of a table is read: functions are found by the
  * type, and JSON has the names of its columns. A row that an outer join has filled up with nulls stays null.
