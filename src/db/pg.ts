@@ -1,8 +1,10 @@
 import pg from 'pg';
+import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
 import type { Database, QueryDescription, Statement } from './database.js';
 import { listenTo } from './listen.js';
+import { atOneMoment } from './moment.js';
 import { codeOf } from './sqlstate.js';
 import { createTransact } from './transact.js';
 
@@ -29,6 +31,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     describe: (text, parameterCount) => describe(pool, text, parameterCount),
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
+    atOneMoment: (work) => atOneMoment(pool, work),
     listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
     async close() {
       // Our own pool keeps its listener: connections can still break while they close.
@@ -60,6 +63,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
+      if (timeoutMs !== undefined && isTimeout(error)) cancelStatement(pool, client);
       if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
       return client.query(nameless);
     });
@@ -67,6 +71,11 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   } finally {
     checkout.release(!sound);
   }
+}
+
+/** The driver gives its own timeouts no code. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 async function describe(pool: pg.Pool, text: string, parameterCount: number): Promise<QueryDescription> {

@@ -64,6 +64,11 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/** The statement was ended before its time, as one is that takes longer than it may. */
+export function isCancelled(error: unknown): boolean {
+  return codeOf(error) === '57014';
+}
+
 /** The SQLSTATE, or a system error's code, of the error itself. */
 export function codeOf(error: unknown): string | undefined {
   const code = read(error, 'code');

@@ -15,6 +15,8 @@ export interface Listener {
   readonly clientGroupID: string;
   readonly userID: string;
   outlook: Outlook;
+  /** At which shape of all tables the outlook was last found; undefined when the last try failed. */
+  foundAt: string | undefined;
   /** What the listener sees now. */
   look(): Promise<Outlook>;
   /** Hints that there is something to pull. Must not throw. */
@@ -48,6 +50,10 @@ export class Audiences {
 
   all(): Iterable<Audience> {
     return this.#audiences.values();
+  }
+
+  of(view: CompiledView): Audience | undefined {
+    return this.#audiences.get(view);
   }
 
   /** The tables that any listener's views read, each once. */

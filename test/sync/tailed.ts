@@ -1,8 +1,16 @@
-/** Views for tests of the tail: what users own, and a table that owners do not see. */
+/** Tails over a database of their own, whose statements a test sees and holds up; and views for them. */
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
-import { defineView } from '../../src/view/define.js';
-import type { Context } from '../synced.js';
+import { openPool } from '../../src/db/pg.js';
+import { CurrentInstallation } from '../../src/sync/current-installation.js';
+import { Tail } from '../../src/sync/tail.js';
+import { ClientViews } from '../../src/view/client-views.js';
+import { defineView, type Views } from '../../src/view/define.js';
+import type { TestDatabase } from '../database.js';
+import { type LogLine, memoryLog } from '../log.js';
+import { type Context, createSynced } from '../synced.js';
 
+/** What users own, and a table that owners do not see. */
 export const ddl = `
   create table item (id serial primary key, owner_id text not null);
   create table note (owner_id text primary key);
@@ -10,7 +18,8 @@ export const ddl = `
 
 const owners = ['ann', 'ben'];
 
-const view = (key: string, text: (userID: string) => string) =>
+/** A view of the rows that belong to the user, `$1`. */
+export const view = (key: string, text: (userID: string) => string) =>
   defineView<Context, Record<string, unknown>>({
     query: ({ ctx }) => ({ text: text(ctx.userID), values: [ctx.userID] }),
     key,
@@ -26,13 +35,96 @@ export const views = {
   ),
 };
 
+/** A statement of a tail; at one moment, or by itself. */
+export interface Sent extends Statement {
+  readonly isAtMoment: boolean;
+}
+
 /** A database that says each statement before it is sent; what `before` throws fails the statement. */
-export function announced(db: Database, before: (statement: Statement) => Promise<void>): Database {
+function announced(db: Database, before: (statement: Sent) => Promise<void>): Database {
+  const announce =
+    (query: Database['query'], isAtMoment: boolean) =>
+    async <Row>(statement: Statement) => {
+      await before({ ...statement, isAtMoment });
+      return query<Row>(statement);
+    };
   return {
     ...db,
-    async query<Row>(statement: Statement) {
-      await before(statement);
-      return db.query<Row>(statement);
+    query: announce(db.query, false),
+    atOneMoment: (work) => db.atOneMoment((query) => work(announce(query, true))),
+  };
+}
+
+export interface Listening {
+  readonly poke: ReturnType<typeof vi.fn>;
+  leave(): void;
+}
+
+export interface TailedDatabase {
+  readonly database: TestDatabase;
+  /** The statements that have been sent in this test. */
+  readonly sent: Sent[];
+  /** Awaited before each statement; what it throws fails the statement. */
+  before: (statement: Sent) => Promise<void>;
+  /** A tail that looks every 20 milliseconds, unless told otherwise. */
+  start(intervalMs?: number): {
+    readonly tail: Tail<Context>;
+    readonly lines: LogLine[];
+    listen(userID: string): Promise<Listening>;
+  };
+}
+
+export const isReading = ({ name }: Statement) => name === 'tidemark_tail';
+
+/** Whether a statement asks whom a change concerns. */
+export const isQuestion = ({ text }: Statement) => text.includes('tidemark_changed_');
+
+/** How many looks at the change log have begun. */
+export const looksOf = ({ sent }: TailedDatabase) =>
+  sent.filter((statement) => isReading(statement) && !statement.isAtMoment).length;
+
+/** A database with the views captured, for the tests of a file. */
+export function useTailed(setup: string, tailedViews: Views<Context>): TailedDatabase {
+  let database: TestDatabase;
+  let db: Database;
+  const tails: Tail<Context>[] = [];
+  const sent: Sent[] = [];
+  const tailed: TailedDatabase = {
+    get database() {
+      return database;
+    },
+    sent,
+    before: async () => {},
+    start(intervalMs = 20) {
+      const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
+      const { log, lines } = memoryLog();
+      const tail = new Tail({ database: db, installation, log, intervalMs, notify: false });
+      tails.push(tail);
+      const listen = async (userID: string) => {
+        const poke = vi.fn();
+        const request = { clientGroupID: `group of ${userID}`, profileID: 'p', schemaVersion: '' };
+        return { poke, leave: await tail.listen({ userID }, request, poke) };
+      };
+      return { tail, listen, lines };
     },
   };
+  beforeAll(async () => {
+    database = await createSynced(setup, tailedViews);
+    db = announced(openPool(database.url), async (statement) => {
+      sent.push(statement);
+      await tailed.before(statement);
+    });
+  });
+  beforeEach(() => {
+    sent.length = 0;
+    tailed.before = async () => {};
+  });
+  afterEach(() => {
+    for (const tail of tails.splice(0)) tail.close();
+  });
+  afterAll(async () => {
+    await db.close();
+    await database.drop();
+  });
+  return tailed;
 }
