@@ -31,7 +31,7 @@ export interface TailState {
 }
 
 /** The longest that a look asks, and each of its questions. What takes longer does not hold up the next look. */
-const askingMs = 200;
+const askingMs = 500;
 
 /** Up to where changes have been told. */
 interface Base {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { ddl, looksOf, useTailed, views } from './tailed.js';
+import { ddl, isQuestion, isReading, looksOf, useTailed, views } from './tailed.js';
 
 const tailed = useTailed(ddl, views);
 const { start } = tailed;
@@ -112,6 +112,26 @@ test('a look that failed is made again, however often there is something new', a
   const nudges = setInterval(() => tail.nudge(), 10);
   await insert('ann');
   await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 3_000 }).finally(() => clearInterval(nudges));
+});
+
+test('after a look that took long there is rest for twice as long', async () => {
+  const { listen } = start(20);
+  const { poke } = await listen('ann');
+  let asked = 0;
+  let answered = 0;
+  let next = 0;
+  tailed.before = async (statement) => {
+    if (isQuestion(statement) && asked === 0) {
+      asked = performance.now();
+      await sleep(150);
+      answered = performance.now();
+    } else if (isReading(statement) && answered > 0 && next === 0) next = performance.now();
+  };
+  await insert('ann');
+  await vi.waitFor(() => expect(next).toBeGreaterThan(0), { timeout: 5_000 });
+  expect(poke).toHaveBeenCalledOnce();
+  // A timer may be a little early.
+  expect(next - answered).toBeGreaterThan(Math.min(2 * (answered - asked), 500) - 5);
 });
 
 describe('the lag', () => {
