@@ -1,7 +1,8 @@
 /** Where a tail cannot tell exactly whom a change concerns, it pokes all whom it may concern, and goes on. */
 import { beforeEach, expect, test, vi } from 'vitest';
+import { countedChanges } from '../../src/store/tail.js';
 import type { LogLine } from '../log.js';
-import { ddl, isQuestion, type Listening, useTailed, views } from './tailed.js';
+import { ddl, isQuestion, isReading, type Listening, useTailed, views } from './tailed.js';
 
 const tailed = useTailed(ddl, views);
 let lines: LogLine[];
@@ -40,6 +41,18 @@ test('a TRUNCATE pokes all who see the table, and nobody else', async () => {
   await write('truncate audit');
   await vi.waitFor(() => expect(auditor).toHaveBeenCalled());
   for (const poke of [ann, ben]) expect(poke).not.toHaveBeenCalled();
+});
+
+test('a TRUNCATE behind more changes than are counted pokes all who see the table', async () => {
+  const [ann, auditor] = [await listen('ann'), await listen('auditor')];
+  tailed.before = async (statement) => {
+    if (isReading(statement)) throw new Error('later');
+  };
+  await write(`insert into audit (entry) select 'x' from generate_series(1, ${countedChanges})`);
+  await write('truncate audit');
+  tailed.before = async () => {};
+  await vi.waitFor(() => expect(auditor).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  expect(ann).not.toHaveBeenCalled();
 });
 
 test('a question that fails pokes all who were asked about', async () => {

@@ -1,12 +1,16 @@
 /** What changes rows without a write, and tables that are made anew: listeners are told, and follow the tables as they are. */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../src/migrate.js';
-import { tableView } from '../synced.js';
-import { type Listening, useTailed } from './tailed.js';
+import { defineView } from '../../src/view/define.js';
+import { type Context, tableView } from '../synced.js';
+import { type Listening, type Sent, useTailed } from './tailed.js';
 
 const views = {
   event: tableView('event', 'id', 'event/'),
-  thing: tableView('thing', 'id', 'thing/'),
+  thing: defineView<Context, Record<string, unknown>>({
+    query: ({ ctx }) => ({ text: `select * from thing${ctx.userID === 'other' ? ' where true' : ''}`, values: [] }),
+    key: 'id',
+  }),
 };
 
 const tailed = useTailed(
@@ -26,11 +30,11 @@ const run = (text: string) => tailed.database.pool.query(text);
 const poked = ({ poke }: Listening, times = 1) =>
   vi.waitFor(() => expect(poke.mock.calls.length).toBeGreaterThanOrEqual(times), { timeout: 10_000 });
 
-let listen: () => Promise<Listening>;
+let listen: (userID?: string) => Promise<Listening>;
 
 beforeEach(() => {
   const tail = tailed.start();
-  listen = () => tail.listen('ann');
+  listen = (userID = 'ann') => tail.listen(userID);
 });
 
 describe('without a row in the change log, listeners are poked about', () => {
@@ -77,6 +81,24 @@ test('whoever listened before another one came after a change of the shape is to
   const after = await listen();
   await poked(before);
   for (const listener of [before, after]) await expectFollowed(listener);
+});
+
+test('whoever begins to listen while the shape changes is told of it, and follows', async () => {
+  await listen();
+  let isChanged = false;
+  tailed.before = async ({ text }) => {
+    // Who has a query of their own has it analyzed first; meanwhile the catalogs have been read anew.
+    if (isChanged || !text.includes('pg_proc where proname')) return;
+    isChanged = true;
+    await run('alter table thing add column amid int');
+    const isRead = ({ text }: Sent) => text.includes('pg_control_system');
+    const before = tailed.sent.filter(isRead).length;
+    await vi.waitFor(() => expect(tailed.sent.filter(isRead).length).toBeGreaterThan(before), { timeout: 10_000 });
+  };
+  const other = await listen('other');
+  expect(isChanged).toBe(true);
+  await poked(other);
+  await expectFollowed(other);
 });
 
 test('catalogs that cannot be read at first are read again', async () => {
