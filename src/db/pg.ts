@@ -5,7 +5,7 @@ import { readCopy } from './copy.js';
 import type { Database, QueryDescription, Statement } from './database.js';
 import { listenTo } from './listen.js';
 import { atOneMoment } from './moment.js';
-import { codeOf } from './sqlstate.js';
+import { isStalePlan } from './sqlstate.js';
 import { createTransact } from './transact.js';
 
 export interface PoolOptions {
@@ -64,7 +64,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
       if (timeoutMs !== undefined && isTimeout(error)) cancelStatement(pool, client);
-      if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
+      if (name === undefined || !isStalePlan(error)) throw error;
       return client.query(nameless);
     });
     return rows as Row[];
@@ -101,9 +101,3 @@ async function parameterTypes(client: pg.ClientBase, text: string): Promise<stri
   const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
   return row!.types;
 }
-
-/**
- * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
- * mode): it runs once more without a name.
- */
-const stalePlanStates = new Set(['0A000', '26000', '42P05']);

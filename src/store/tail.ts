@@ -32,9 +32,6 @@ export const countedChanges = 10_000;
 /** So many mutations are looked at: where there are more, everybody is told. */
 export const countedMutations = 1_000;
 
-/** A connection that is dead without saying so must not have pokes wait for it. */
-const timeoutMs = 3_000;
-
 /** The ranges of transactions are read off the index in its order, as the header's are. */
 const tailSql = `
 with unseen (low, high) as materialized (
@@ -91,11 +88,6 @@ export async function readTail(
 ): Promise<TailBatch> {
   const ranges = base && unseenRanges(base);
   const values = [ranges?.lows ?? null, ranges?.highs ?? null, `{${tables.join()}}`];
-  const [row] = await db.query<{ line: string }>({
-    name: 'tidemark_tail',
-    text: tailSql,
-    values,
-    timeoutMs,
-  });
+  const [row] = await db.query<{ line: string }>({ name: 'tidemark_tail', text: tailSql, values });
   return JSON.parse(row!.line) as TailBatch;
 }

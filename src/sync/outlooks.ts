@@ -31,7 +31,7 @@ export class Outlooks {
   async #renew(listener: Listener, shape: string): Promise<boolean> {
     const before = listener.foundAt === undefined ? undefined : listener.outlook.shape;
     try {
-      const outlook = await listener.look();
+      const outlook = await listener.lookUp();
       this.#audiences.move(listener, outlook);
       listener.foundAt = shape;
       return outlook.shape !== before;

@@ -4,7 +4,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import { askEach } from './ask-each.js';
-import type { Audience, Audiences, Listener } from './audiences.js';
+import { type Audience, type Audiences, type Listener, poke } from './audiences.js';
 import { planPokes, thorough } from './plan-pokes.js';
 
 /** So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes longer than this. */
@@ -14,7 +14,6 @@ const longestRestMs = 1_000;
 export interface PostponedOptions {
   readonly database: Database;
   readonly audiences: Audiences;
-  poke(listeners: Iterable<Listener>): void;
   /** Called when a question fails; all whom it was about are poked then. */
   onFailure(view: CompiledView, error: unknown): void;
 }
@@ -72,7 +71,7 @@ export class Postponed {
   }
 
   async #settle(view: CompiledView, debt: Debt): Promise<void> {
-    const { audiences, poke, onFailure } = this.#options;
+    const { audiences, onFailure } = this.#options;
     const audience = audiences.of(view);
     const seats = [...(audience?.seats.values() ?? [])];
     const seated = new Set(seats.flatMap(({ listeners }) => [...listeners]));
@@ -88,10 +87,9 @@ export class Postponed {
   }
 
   #ask(audience: Audience, { since }: Debt, limitMs: number): Promise<void> {
-    const { database, audiences, poke, onFailure } = this.#options;
+    const { database, audiences, onFailure } = this.#options;
     return database.atOneMoment(async (query) => {
-      const tables = audiences.tables();
-      const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
+      const ids = audiences.ids();
       const batch = await readTail({ query }, since, [...ids.values()]);
       const { poked: told, questions } = planPokes({
         audiences: [audience],
@@ -104,7 +102,7 @@ export class Postponed {
       poke(told);
       await askEach(
         questions,
-        { query, since, batch, tables },
+        { query, since, batch, tables: audiences.tables() },
         {
           told,
           limitMs,

@@ -2,16 +2,13 @@ import type { Database } from '../db/database.js';
 import { noticeChannel } from '../db/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { PokeRequest } from '../protocol/poke.js';
-import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
-import { readTail, type TailBatch } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
-import { askEach } from './ask-each.js';
-import { Audiences, type Listener, type Outlook } from './audiences.js';
+import { Audiences, type Listener, type Outlook, poke } from './audiences.js';
 import type { CurrentInstallation } from './current-installation.js';
+import { type Base, type LookParts, look } from './look.js';
 import { LookTimes } from './look-times.js';
 import { Outlooks } from './outlooks.js';
-import { continues, planPokes, quick, withMutations } from './plan-pokes.js';
 import { Postponed } from './postponed.js';
 
 export interface TailOptions<Context> {
@@ -30,15 +27,6 @@ export interface TailState {
   readonly lagMs: number | null;
 }
 
-/** The longest that a look asks, and each of its questions. What takes longer does not hold up the next look. */
-const askingMs = 500;
-
-/** Up to where changes have been told. */
-interface Base {
-  readonly snapshot: Snapshot;
-  readonly installID: string;
-}
-
 /**
  * Pokes those whose client view has changed, whoever made the change. Looks at the change log only while somebody listens.
  * What was not seen because the database could not be asked is seen at the next look: each begins where the last one that
@@ -48,7 +36,7 @@ export class Tail<Context extends UserContext> {
   readonly #options: TailOptions<Context>;
   readonly #audiences = new Audiences();
   readonly #outlooks: Outlooks;
-  readonly #postponed: Postponed;
+  readonly #parts: LookParts;
   readonly #times: LookTimes;
   #base: Base | undefined;
   #looking: Promise<void> | undefined;
@@ -63,12 +51,8 @@ export class Tail<Context extends UserContext> {
     this.#options = options;
     this.#times = new LookTimes(intervalMs);
     this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
-    this.#postponed = new Postponed({
-      database,
-      audiences: this.#audiences,
-      poke,
-      onFailure: (view, error) => this.#warn(view, error),
-    });
+    const parts = { database, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
+    this.#parts = { ...parts, postponed: new Postponed(parts) };
   }
 
   /**
@@ -81,13 +65,13 @@ export class Tail<Context extends UserContext> {
     { clientGroupID, profileID, schemaVersion }: PokeRequest,
     poke: () => void,
   ): Promise<() => void> {
-    const look = async (): Promise<Outlook> => {
+    const lookUp = async (): Promise<Outlook> => {
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
       return { views, tables: installation.tables, shape: installation.shape };
     };
     // Of before: were it of after, a change of the shape in between would be passed over.
     const { shape: foundAt } = await this.#options.installation.present();
-    const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await look(), foundAt, look, poke };
+    const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
     this.#audiences.add(listener);
     try {
       // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will see.
@@ -131,7 +115,7 @@ export class Tail<Context extends UserContext> {
     clearTimeout(this.#timer);
     if (this.#audiences.size === 0) {
       this.#base = undefined;
-      this.#postponed.clear();
+      this.#parts.postponed.clear();
       this.#unlisten?.();
       this.#unlisten = undefined;
       return;
@@ -148,7 +132,7 @@ export class Tail<Context extends UserContext> {
     this.#times.begin(started);
     this.#refresh();
     try {
-      this.#base = await this.#tell(this.#base);
+      this.#base = await look(this.#base, this.#parts);
       this.#lookedAt = started;
       this.#times.succeed(performance.now());
     } catch (error) {
@@ -157,62 +141,6 @@ export class Tail<Context extends UserContext> {
       }
       throw error;
     }
-  }
-
-  /** Pokes those who are concerned by what has been committed since the base, and returns the base of the next look. */
-  async #tell(base: Base | undefined): Promise<Base> {
-    const { database } = this.#options;
-    const batch = await readTail(database, base?.snapshot, this.#tableIDs());
-    if (base && !continues(base.snapshot, base.installID, batch)) poke(this.#audiences.listeners());
-    else if (base && batch.changes.length > 0) return this.#askAbout(base);
-    else poke(withMutations(this.#audiences.listeners(), batch));
-    return baseOf(batch);
-  }
-
-  /**
-   * What has changed is read again where it is asked about, so that all is seen at one moment. Were a table to change between the two, it would be
-   * looked at as if it had always been so; and two transactions might be taken for one.
-   */
-  #askAbout(base: Base): Promise<Base> {
-    return this.#options.database.atOneMoment(async (query) => {
-      const since = base.snapshot;
-      const tables = this.#audiences.tables();
-      const batch = await readTail({ query }, since, this.#tableIDs());
-      const told = new Set<Listener>();
-      const tell = (listeners: Iterable<Listener>) => {
-        const others = [...new Set(listeners)].filter((listener) => !told.has(listener));
-        for (const listener of others) told.add(listener);
-        poke(others);
-      };
-      const postpone = (view: CompiledView, listeners: readonly Listener[]) =>
-        this.#postponed.add(view, since, listeners);
-      tell(withMutations(this.#audiences.listeners(), batch));
-      const plan = planPokes({
-        audiences: this.#audiences.all(),
-        told,
-        batch,
-        ids: new Map(tables.map(({ oid, id }) => [oid, id])),
-        bounds: quick,
-        isPostponed: (view) => this.#postponed.has(view),
-      });
-      for (const { view, listeners } of plan.postponed) postpone(view, listeners);
-      tell(plan.poked);
-      await askEach(
-        plan.questions,
-        { query, since, batch, tables },
-        {
-          told,
-          limitMs: askingMs,
-          onFound: tell,
-          onOvertime: postpone,
-          onFailure: (view, listeners, error) => {
-            this.#warn(view, error);
-            tell(listeners);
-          },
-        },
-      );
-      return baseOf(batch);
-    });
   }
 
   /** Beside the look: what the catalogs say must not hold up what the change log says. */
@@ -226,22 +154,10 @@ export class Tail<Context extends UserContext> {
       });
   }
 
-  #tableIDs(): number[] {
-    return this.#audiences.tables().map(({ id }) => id);
-  }
-
   #warn(view: CompiledView, error: unknown): void {
     this.#options.log.warn(
       { view: view.name, error: describeError(error) },
       'Whom a change concerns is not known; all who see the view are poked',
     );
   }
-}
-
-function baseOf({ snapshot, installID }: TailBatch): Base {
-  return { snapshot: parseSnapshot(snapshot)!, installID };
-}
-
-function poke(listeners: Iterable<Listener>): void {
-  for (const listener of listeners) listener.poke();
 }

@@ -85,8 +85,8 @@ describe('query', () => {
   });
 
   test('an exhausted pool is an error after the timeout, not a hang', async () => {
-    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 50 });
-    const busy = small.query({ text: 'select pg_sleep(0.5)' });
+    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 500 });
+    const busy = small.query({ text: 'select pg_sleep(2)' });
     await expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded');
     await busy;
     await small.close();

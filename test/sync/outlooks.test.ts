@@ -11,9 +11,9 @@ function setUp() {
   const audiences = new Audiences();
   let present = installation('a');
   const outlooks = new Outlooks(audiences, async () => present);
-  const add = (name: string, look: () => Promise<Outlook>, foundAt: string | undefined = 'a') => {
+  const add = (name: string, lookUp: () => Promise<Outlook>, foundAt: string | undefined = 'a') => {
     const outlook = outlookOf(`${name} 1`);
-    const listener: Listener = { clientGroupID: name, userID: name, outlook, foundAt, look, poke: () => {} };
+    const listener: Listener = { clientGroupID: name, userID: name, outlook, foundAt, lookUp, poke: () => {} };
     audiences.add(listener);
     return listener;
   };

@@ -1,14 +1,15 @@
 /** What it takes long to ask about holds up nothing else, and is told of in the end. */
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Statement } from '../../src/db/database.js';
 import { quick } from '../../src/sync/plan-pokes.js';
-import { ddl, isQuestion, looksOf, type Sent, useTailed, views } from './tailed.js';
+import { ddl, isQuestion, looksOf, useTailed, views } from './tailed.js';
 import { gate } from './watched.js';
 
 const tailed = useTailed(ddl, views);
 const write = (text: string) => tailed.database.pool.query(text);
 const bulk = `insert into audit (entry) select 'x' from generate_series(1, ${quick.rows + 1})`;
 
-const isOfAudit = (statement: Sent) => isQuestion(statement) && statement.text.includes('entry <>');
+const isOfAudit = (statement: Statement) => isQuestion(statement) && statement.text.includes('entry <>');
 
 let free = () => {};
 afterEach(() => free());

@@ -1,9 +1,10 @@
 /** What changes rows without a write, and tables that are made anew: listeners are told, and follow the tables as they are. */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Statement } from '../../src/db/database.js';
 import { migrate } from '../../src/migrate.js';
 import { defineView } from '../../src/view/define.js';
 import { type Context, tableView } from '../synced.js';
-import { type Listening, type Sent, useTailed } from './tailed.js';
+import { type Listening, useTailed } from './tailed.js';
 
 const views = {
   event: tableView('event', 'id', 'event/'),
@@ -91,7 +92,7 @@ test('whoever begins to listen while the shape changes is told of it, and follow
     if (isChanged || !text.includes('pg_proc where proname')) return;
     isChanged = true;
     await run('alter table thing add column amid int');
-    const isRead = ({ text }: Sent) => text.includes('pg_control_system');
+    const isRead = ({ text }: Statement) => text.includes('pg_control_system');
     const before = tailed.sent.filter(isRead).length;
     await vi.waitFor(() => expect(tailed.sent.filter(isRead).length).toBeGreaterThan(before), { timeout: 10_000 });
   };

@@ -35,23 +35,18 @@ export const views = {
   ),
 };
 
-/** A statement of a tail; at one moment, or by itself. */
-export interface Sent extends Statement {
-  readonly isAtMoment: boolean;
-}
-
 /** A database that says each statement before it is sent; what `before` throws fails the statement. */
-function announced(db: Database, before: (statement: Sent) => Promise<void>): Database {
+function announced(db: Database, before: (statement: Statement) => Promise<void>): Database {
   const announce =
-    (query: Database['query'], isAtMoment: boolean) =>
+    (query: Database['query']) =>
     async <Row>(statement: Statement) => {
-      await before({ ...statement, isAtMoment });
+      await before(statement);
       return query<Row>(statement);
     };
   return {
     ...db,
-    query: announce(db.query, false),
-    atOneMoment: (work) => db.atOneMoment((query) => work(announce(query, true))),
+    query: announce(db.query),
+    atOneMoment: (work) => db.atOneMoment((query) => work(announce(query))),
   };
 }
 
@@ -63,9 +58,9 @@ export interface Listening {
 export interface TailedDatabase {
   readonly database: TestDatabase;
   /** The statements that have been sent in this test. */
-  readonly sent: Sent[];
+  readonly sent: Statement[];
   /** Awaited before each statement; what it throws fails the statement. */
-  before: (statement: Sent) => Promise<void>;
+  before: (statement: Statement) => Promise<void>;
   /** A tail that looks every 20 milliseconds, unless told otherwise. */
   start(intervalMs?: number): {
     readonly tail: Tail<Context>;
@@ -79,16 +74,15 @@ export const isReading = ({ name }: Statement) => name === 'tidemark_tail';
 /** Whether a statement asks whom a change concerns. */
 export const isQuestion = ({ text }: Statement) => text.includes('tidemark_changed_');
 
-/** How many looks at the change log have begun. */
-export const looksOf = ({ sent }: TailedDatabase) =>
-  sent.filter((statement) => isReading(statement) && !statement.isAtMoment).length;
+/** How often the change log has been read. */
+export const looksOf = ({ sent }: TailedDatabase) => sent.filter(isReading).length;
 
 /** A database with the views captured, for the tests of a file. */
 export function useTailed(setup: string, tailedViews: Views<Context>): TailedDatabase {
   let database: TestDatabase;
   let db: Database;
   const tails: Tail<Context>[] = [];
-  const sent: Sent[] = [];
+  const sent: Statement[] = [];
   const tailed: TailedDatabase = {
     get database() {
       return database;
