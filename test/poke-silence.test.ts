@@ -60,6 +60,13 @@ test('is kept as long as something comes, be it nothing to pull for', async () =
   expect(attempts[0]!.signal.aborted).toBe(false);
 });
 
+test('is given up after 40 seconds without a beginning', async () => {
+  await pass(39);
+  expect(attempts[0]!.signal.aborted).toBe(false);
+  await pass(2);
+  expect(attempts[0]!.signal.aborted).toBe(true);
+});
+
 test('is given up after 40 seconds of silence, and another one is opened', async () => {
   attempts[0]!.say('retry: 1000\n\ndata: poke\n\n');
   await settle();
