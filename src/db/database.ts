@@ -49,6 +49,12 @@ export interface Database {
   transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 
   /**
+   * Runs `work` with a `query` of its own, whose statements all see the database at one moment: that of the first. One that takes longer
+   * than its `timeoutMs` is cancelled. One that fails harms none that come after it.
+   */
+  atOneMoment<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
+
+  /**
    * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was notified before
    * is unknown. Holds one connection. Returns what ends it.
    */

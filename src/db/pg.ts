@@ -1,10 +1,12 @@
 import pg from 'pg';
+import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
 import type { Database, Statement } from './database.js';
 import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
-import { codeOf } from './sqlstate.js';
+import { atOneMoment } from './moment.js';
+import { isStalePlan } from './sqlstate.js';
 import { createTransact } from './transact.js';
 
 export interface PoolOptions {
@@ -31,6 +33,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     columns: (text, parameterCount) => describeColumns(pool, text, parameterCount),
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
+    atOneMoment: (work) => atOneMoment(pool, work),
     listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
     async close() {
       // Our own pool keeps its listener: connections can still break while they close.
@@ -62,7 +65,8 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
-      if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
+      if (timeoutMs !== undefined && isTimeout(error)) cancelStatement(pool, client);
+      if (name === undefined || !isStalePlan(error)) throw error;
       return client.query(nameless);
     });
     return rows as Row[];
@@ -71,8 +75,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   }
 }
 
-/**
- * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
- * mode): it runs once more without a name.
- */
-const stalePlanStates = new Set(['0A000', '26000', '42P05']);
+/** The driver gives its own timeouts no code. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}

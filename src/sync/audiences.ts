@@ -15,8 +15,10 @@ export interface Listener {
   readonly clientGroupID: string;
   readonly userID: string;
   outlook: Outlook;
+  /** At which shape of all tables the outlook was last found; undefined when the last try failed. */
+  foundAt: string | undefined;
   /** What the listener sees now. */
-  look(): Promise<Outlook>;
+  lookUp(): Promise<Outlook>;
   /** Hints that there is something to pull. Must not throw. */
   poke(): void;
 }
@@ -31,6 +33,10 @@ export interface Seat {
 export interface Audience {
   readonly view: CompiledView;
   readonly seats: Map<string, Seat>;
+}
+
+export function poke(listeners: Iterable<Listener>): void {
+  for (const listener of listeners) listener.poke();
 }
 
 /** The listeners of a server, sorted into audiences as they come and go. */
@@ -50,11 +56,20 @@ export class Audiences {
     return this.#audiences.values();
   }
 
+  of(view: CompiledView): Audience | undefined {
+    return this.#audiences.get(view);
+  }
+
   /** The tables that any listener's views read, each once. */
   tables(): SyncedTable[] {
     const tables = new Map<number, SyncedTable>();
     for (const { outlook } of this.#listeners) for (const table of outlook.tables) tables.set(table.id, table);
     return [...tables.values()];
+  }
+
+  /** The IDs of these tables in the change log, by OID. */
+  ids(): Map<number, number> {
+    return new Map(this.tables().map(({ oid, id }) => [oid, id]));
   }
 
   add(listener: Listener): void {

@@ -8,6 +8,9 @@ import type { ViewInput } from '../view/define.js';
 /** How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time. */
 const maxAgeMs = 1000;
 
+/** A connection that is dead without saying so must not keep the knowledge from being read anew. */
+const timeoutMs = 5000;
+
 /** The installation as it was at most a second ago, with the views that fit it. */
 export class CurrentInstallation<Context> {
   readonly #db: Database;
@@ -17,7 +20,7 @@ export class CurrentInstallation<Context> {
   #read: { at: number; installation: Promise<Installation> } | undefined;
 
   constructor(db: Database, views: ClientViews<Context>) {
-    this.#db = db;
+    this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
     this.#views = views;
   }
 
@@ -37,9 +40,9 @@ export class CurrentInstallation<Context> {
     }
   }
 
-  /** The shape of all tables that any view has read: while it is the same, so is what `bind` answers. */
-  async shape(): Promise<string> {
-    return (await this.#current()).shape;
+  /** With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once it has been read anew. */
+  present(): Promise<Installation> {
+    return this.#current();
   }
 
   /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */

@@ -63,6 +63,7 @@ describe('query', () => {
     await expect(db.query(slow)).rejects.toThrow('timeout');
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(await db.query({ text: 'select 1 as one', timeoutMs: 5_000 })).toEqual([{ one: 1 }]);
+    await vi.waitFor(async () => expect(await running('select pg_sleep(20)')).toBe(0), { timeout: 5_000 });
   });
 
   test('a killed connection is replaced', async () => {
@@ -90,8 +91,8 @@ describe('query', () => {
   });
 
   test('an exhausted pool is an error after the timeout, not a hang', async () => {
-    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 50 });
-    const busy = small.query({ text: 'select pg_sleep(0.5)' });
+    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 500 });
+    const busy = small.query({ text: 'select pg_sleep(2)' });
     await expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded');
     await busy;
     await small.close();
@@ -129,6 +130,62 @@ describe('transact', () => {
       "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
     );
     expect(rows).toEqual([]);
+  });
+});
+
+describe('at one moment', () => {
+  test('all statements see the same, whatever is committed between them', async () => {
+    await database.pool.query('create table passing (n int)');
+    const counts = await db.atOneMoment(async (query) => {
+      const count = () =>
+        query<{ n: number }>({ text: 'select count(*)::int as n from passing where n > $1', values: [0] });
+      const before = await count();
+      await database.pool.query('insert into passing values (1)');
+      return [before, await count()];
+    });
+    expect(counts).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+    expect(await db.query({ text: 'select n from passing' })).toEqual([{ n: 1 }]);
+  });
+
+  test('a statement that fails, or takes too long, harms none that come after it', async () => {
+    await db.atOneMoment(async (query) => {
+      const moment = () => query({ text: 'select pg_current_snapshot()::text as snapshot' });
+      const before = await moment();
+      await database.pool.query('select pg_current_xact_id()');
+      await expect(query({ text: 'select 1 / 0' })).rejects.toMatchObject({ code: '22012' });
+      await expect(query({ text: 'select pg_sleep(20)', timeoutMs: 50 })).rejects.toMatchObject({ code: '57014' });
+      expect(await query({ text: 'select pg_sleep(0.1)::text as slept' })).toEqual([{ slept: '' }]);
+      expect(await moment()).toEqual(before);
+    });
+    expect(await running('select pg_sleep(20)')).toBe(0);
+  });
+
+  test('nothing is written', async () => {
+    const write = db.atOneMoment((query) => query({ text: 'create table unwritten (n int)' }));
+    await expect(write).rejects.toMatchObject({ code: '25006' });
+  });
+
+  test('no transaction stays open, and no limit stays, whatever happens', async () => {
+    for (const text of ['select 1', 'select 1 / 0', 'select pg_terminate_backend(pg_backend_pid())']) {
+      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 })).catch(() => {});
+      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 }).catch(() => [])).catch(() => {});
+    }
+    const failing = db.atOneMoment(async () => {
+      throw new Error('mine');
+    });
+    await expect(failing).rejects.toThrow('mine');
+    await vi.waitFor(async () => {
+      const { rows } = await database.pool.query(
+        "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
+      );
+      expect(rows).toEqual([]);
+    });
+    for (let i = 0; i < 4; i++) {
+      const [setting] = await db.query<{ limit: string }>({
+        text: `select current_setting('statement_timeout') as limit`,
+      });
+      expect(setting).toEqual({ limit: '0' });
+    }
   });
 });
 

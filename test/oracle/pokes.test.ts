@@ -71,18 +71,18 @@ async function look(base?: Snapshot): Promise<TailBatch> {
   );
 }
 
-/** The seats of the given views that are found affected, those left out whose tables have not changed. */
+/** The seats that are found affected, those left out whose tables have not changed. */
 async function affected(batch: TailBatch, base: Snapshot, mode: Question['mode']): Promise<Set<number>> {
   const changes = changesOf(tables, new Map(batch.changes.map(({ table, rows }) => [table, rows])));
-  const changed = new Set(changes.map(({ table }) => table.oid));
-  const asked = seats.flatMap(({ view, literals }, seat) => {
-    const isConcerned = view.occurrenceTables.some((oid) => changed.has(oid));
-    return isConcerned && (mode === 'net' || view.strategy === 'incremental') ? [{ seat, view, literals }] : [];
-  });
-  if (asked.length === 0) return new Set();
-  const questions = asked.map(({ view, literals }): Question => ({ view, mode, seats: [literals] }));
-  const found = await findAffected(db, questions, changes, base);
-  return new Set(found.map(({ question }) => asked[question]!.seat));
+  const found = new Set<number>();
+  for (const view of new Set(seats.map((seat) => seat.view))) {
+    const own = changes.filter(({ table }) => view.occurrenceTables.includes(table.oid));
+    if (own.length === 0 || (mode === 'ever' && view.strategy === 'compare')) continue;
+    const asked = seats.flatMap((seat, i) => (seat.view === view ? [{ i, literals: seat.literals }] : []));
+    const question = { view, mode, seats: asked.map(({ literals }) => literals), timeoutMs: 10_000 };
+    for (const place of await findAffected(db, question, own, base)) found.add(asked[place]!.i);
+  }
+  return found;
 }
 
 const name = (seat: number) =>

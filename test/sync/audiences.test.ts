@@ -15,7 +15,7 @@ function outlook(userID: string, shape = 'a'): Outlook {
 
 function listener(userID: string): Listener {
   const seen = outlook(userID);
-  return { clientGroupID: userID, userID, outlook: seen, look: async () => seen, poke: () => {} };
+  return { clientGroupID: userID, userID, outlook: seen, foundAt: 'a', lookUp: async () => seen, poke: () => {} };
 }
 
 /** The users on each seat of each audience. */

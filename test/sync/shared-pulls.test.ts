@@ -1,5 +1,5 @@
 /** Pulls of one client view that come at once: what they share, and what they must not. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
@@ -94,6 +94,26 @@ describe('share their statements', () => {
     passed.open();
     expect((await Promise.all(pulls)).every(({ patch }) => patch.length === 1)).toBe(true);
     expect(watched.take().length).toBeLessThanOrEqual(8);
+  });
+
+  it('but wait for none that hangs', async () => {
+    const cookie = await first();
+    await run(`update item set n = 'new' where id = 'a1'`);
+    for (const kind of ['probe', 'copy']) {
+      const { opened, open } = gate();
+      let isHeld = false;
+      watched.before = (statement) => {
+        if (isHeld || statement.kind !== kind) return;
+        isHeld = true;
+        return opened;
+      };
+      const hanging = server.pull(cookie, { clientGroupID: 'group 0' });
+      await vi.waitFor(() => expect(isHeld).toBe(true));
+      const { patch } = await server.pull(cookie, { clientGroupID: 'group 1' });
+      expect(patch).toHaveLength(1);
+      open();
+      expect((await hanging).patch).toEqual(patch);
+    }
   });
 
   it('also the further delta, when more has changed than the first was made for', async () => {
