@@ -221,6 +221,24 @@ describe('each client group is told its own', () => {
     expect([known, fresh, plain]).toMatchObject([told({ here: 2 }), told({ fresh: 0 }), told({})]);
   });
 
+  it('refusal: of another user’s group, also one that is registered after the probe', async () => {
+    const cookie = await first();
+    await run(`update item set n = 'new' where id = 'a1'`);
+    watched.before = async ({ kind }) => {
+      if (kind !== 'copy') return;
+      watched.before = () => {};
+      await run(`
+        insert into tidemark.client_group values ('group 1', 'ben');
+        insert into tidemark.client values ('theirs', 'group 1', 3, pg_current_xact_id())`);
+    };
+    const [mine, theirs] = await Promise.allSettled(
+      groups(2).map((clientGroupID) => server.pull(cookie, { clientGroupID })),
+    );
+    expect(watched.take()).toEqual(['probe', 'copy']);
+    expect(mine).toMatchObject({ status: 'fulfilled', value: { patch: [{ key: 'item/a1' }] } });
+    expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
+  });
+
   it('failure, and the next pull works', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
