@@ -55,6 +55,14 @@ describe('bodies', () => {
     }
   });
 
+  test('a body that says that it is over the limit is not read', async () => {
+    const read = vi.fn();
+    const body = new ReadableStream({ pull: read }, { highWaterMark: 0 });
+    const response = await setUp({ limits: { push: 2_000 } }).post('/sync/push', body, { 'Content-Length': '2001' });
+    await expectProblem(response, 413, 'body-too-large');
+    expect(read).not.toHaveBeenCalled();
+  });
+
   test.each([
     ['nothing', ''],
     ['no JSON', '{"secret": hunter2'],
