@@ -222,7 +222,7 @@ describe('whoever writes, with whatever settings', () => {
     const ddl = `create table before_us (); ${times};
       do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
       grant all on t to capture_writer`;
-    const { log, ...captured } = await capture(database, { ddl, session, write: ['update t set f = f'] });
+    const { log, ...captured } = await capture(database, { ddl, session, write: ['update t set f = 7'] });
     expect(log).toHaveLength(1);
     expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
   });
@@ -280,6 +280,7 @@ describe('partitions', () => {
       ['update t set id = case when id < 100 then id + 102 else id - 100 end where id < 200'],
       ['-1', '+103', '-101', '+1'],
     ],
+    ['another key in the same partition', ['update t set id = 50 where id = 1'], ['-1', '+50']],
     ['truncate of the parent', ['truncate t'], ['truncate']],
     [
       'merge',

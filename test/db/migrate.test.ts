@@ -164,6 +164,8 @@ describe('migrate', () => {
     ['change', `update tidemark.change set xid = '900000000000' where key = '{b}'`],
   ])('empties a change log with a %s from another cluster', async (_, restored) => {
     await run();
+    const server = new PullServer(database.url, views);
+    const { cookie } = await server.pull(null);
     await database.pool.query(`update todo set sort = 3; insert into tidemark.client_group values ('group', 'ada');
       insert into tidemark.client values ('c', 'group', 5, '900000000000'); ${restored}`);
     await expect(installationOf(database.url, views)).rejects.toThrow('is from another cluster');
@@ -171,7 +173,8 @@ describe('migrate', () => {
     expect(await run()).toEqual([]);
     await expect(installationOf(database.url, views)).resolves.toBeDefined();
 
-    const server = new PullServer(database.url, views);
+    expect((await server.pull(cookie)).patch[0]).toEqual({ op: 'clear' });
+    expect(server.lines.lines.map(({ fields }) => fields.reason)).toEqual(['epoch']);
     const client = new SyncClient(server);
     expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 5 });
     expect(await client.pull()).toMatchObject({ lastMutationIDChanges: {}, patch: [] });

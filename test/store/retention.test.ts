@@ -148,7 +148,8 @@ it('keeps the change at the horizon itself: a cookie whose snapshot begins there
 });
 
 it('deletes in batches, and the ticks with them', async () => {
-  await run('insert into t select i, i from generate_series(10, 25010) i');
+  await run(`insert into t select i, i from generate_series(10, 25010) i;
+    insert into tidemark.tick select now() - make_interval(days => n), '3' from generate_series(1, 10) n`);
   expect(await prune(db, 0)).toBe(25_001);
   expect(await count('change')).toBe(0);
   expect(await count('tick')).toBeLessThanOrEqual(1);

@@ -14,8 +14,10 @@ let one: PullServer;
 
 beforeAll(async () => {
   database = await createSynced('create table near (id int primary key); create table far (id int primary key)', views);
-  both = new PullServer(database.url, views);
+  both = new PullServer(database.url, views, watched.watch);
   one = new PullServer(database.url, { near: views.near }, watched.watch);
+  // From then on their views are known, and only their pulls wait for tables.
+  for (const server of [both, one]) await server.pull(null);
 });
 afterAll(async () => {
   await both.close();
@@ -29,12 +31,34 @@ beforeEach(async () => {
 
 const run = (text: string) => database.pool.query(text);
 
+/** Has a first pull wait while what it has not seen is written. */
+async function pullAcross(server: PullServer, locking: string, meanwhile = 'select 1'): Promise<SyncClient> {
+  const holder = await database.pool.connect();
+  await holder.query(`begin; ${locking}`);
+  const client = new SyncClient(server);
+  const pulled = client.pull();
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like 'copy%'`;
+  while ((await run(waiting)).rowCount === 0);
+  await run(meanwhile);
+  await holder.query('commit');
+  holder.release();
+  await pulled;
+  return client;
+}
+
 it('resets those whose views read the table', async () => {
   const client = new SyncClient(both);
   await client.pull();
   await run('truncate far');
   expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });
   expect(client.held()).toEqual({ 'near/1': { id: 1 } });
+});
+
+it('has a first pull that waited for it read again, all in one snapshot', async () => {
+  const client = await pullAcross(both, 'truncate near; insert into far values (2)');
+  expect(client.held()).toEqual({ 'far/1': { id: 1 }, 'far/2': { id: 2 } });
+  expect(watched.take()).toEqual(['copy', 'copy']);
 });
 
 it('is no matter to others', async () => {
@@ -45,13 +69,7 @@ it('is no matter to others', async () => {
 });
 
 it('is no matter to others either while their statement waits for something else', async () => {
-  const holder = await database.pool.connect();
-  await holder.query('begin; lock table near in access exclusive mode');
-  const pulled = new SyncClient(one).pull();
-  while ((await run(`select from pg_locks where not granted and relation = 'near'::regclass`)).rowCount === 0);
-  await run('truncate far');
-  await holder.query('commit');
-  holder.release();
-  expect((await pulled).patch).toEqual([{ op: 'put', key: 'near/1', value: { id: 1 } }]);
+  const client = await pullAcross(one, 'lock table near in access exclusive mode', 'truncate far');
+  expect(client.held()).toEqual({ 'near/1': { id: 1 } });
   expect(watched.take()).toEqual(['copy']);
 });

@@ -52,7 +52,7 @@ export const capture: readonly Fault[] = [
     file,
     find: " set lc_monetary = 'C'",
     replace: '',
-    tests: ['test/db/capture-types.test.ts'],
+    tests: ['test/db/migrate.test.ts'],
   },
   {
     name: 'partitions are captured by statement, as other tables are',

@@ -6,6 +6,7 @@ const plan = 'src/sync/plan.ts';
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
 const shared = ['test/sync/shared-pulls.test.ts'];
+const otherViews = ['test/sync/other-views.test.ts'];
 const planned = ['test/sync/plan.test.ts'];
 
 export const pulling: readonly Fault[] = [
@@ -42,7 +43,7 @@ export const pulling: readonly Fault[] = [
     file,
     find: 'text, ...literals]),',
     replace: 'text]),',
-    tests: ['test/sync/shared-pulls.test.ts'],
+    tests: otherViews,
   },
   {
     name: 'a cookie outlives a change of the tables’ shape',
@@ -52,11 +53,18 @@ export const pulling: readonly Fault[] = [
     tests: ['test/sync/no-silent-gap.test.ts'],
   },
   {
+    name: 'a cookie outlives another key',
+    file,
+    find: '...view.keyColumns, text, ...',
+    replace: 'text, ...',
+    tests: otherViews,
+  },
+  {
     name: 'a cookie outlives another prefix',
     file,
     find: 'view.name, view.prefix, ...view.keyColumns',
     replace: 'view.name, ...view.keyColumns',
-    tests: cookies,
+    tests: otherViews,
   },
   {
     name: 'a client that another group has is known',
