@@ -60,6 +60,11 @@ it.each<[name: string, change: string, ops: Op[]]>([
   ['a value, there and back', `update todo set title = 'x'; update todo set title = 'ten' where id = 10;
     update todo set title = 'eleven' where id = 11; update todo set title = 'twenty' where id = 20`, []],
   ['a row deleted and made again', `delete from todo where id = 10; insert into todo values (10, 1, 'ten')`, []],
+  ['a row made, deleted and made again', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12;
+    insert into todo values (12, 1, 'twelve')`, [
+    put('todo/12', { name: 'one', title: 'twelve' }),
+    put('count/1', { todos: 3 }),
+  ]],
   ['a row made and deleted', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12`, []],
   ['a row that joins two new ones', `insert into list values (3, 'ada', 'three'); insert into todo values (30, 3, 'thirty')`, [
     put('list/3', { name: 'three' }),

@@ -285,6 +285,17 @@ describe('never share', () => {
     for (const { text } of watched.statements) expect(/0 group/.test(text)).not.toBe(/1 group/.test(text));
   });
 
+  it('what has come from different bases', async () => {
+    const old = await first();
+    await run(`update item set n = 'one' where id = 'a1'`);
+    const young = await first();
+    await run(`update item set n = 'two' where id = 'a2'`);
+    const cookies = [young, old, young, old];
+    const answers = await Promise.all(cookies.map((cookie, i) => server.pull(cookie, { clientGroupID: `group ${i}` })));
+    const keys = answers.map(({ patch }) => patch.map((op) => op.op !== 'clear' && op.key).sort());
+    expect(keys).toEqual([['item/a2'], ['item/a1', 'item/a2'], ['item/a2'], ['item/a1', 'item/a2']]);
+  });
+
   it("what a user's profiles see differently", async () => {
     const cookieOf = async (profileID: string) => (await server.pull(null, { profileID })).cookie;
     const profiles = ['home', 'work'];

@@ -43,13 +43,6 @@ export const deltas: readonly Fault[] = [
     tests,
   },
   {
-    name: 'a row that comes for two reasons comes twice',
-    file: sides,
-    find: 'select distinct on (key) ',
-    replace: 'select ',
-    tests,
-  },
-  {
     name: 'a view that is compared is compared with itself',
     file: sides,
     find: 'const before = rowsOf(view, view.standing(asof), values);',
@@ -82,7 +75,7 @@ export const deltas: readonly Fault[] = [
     file: states,
     find: 'case when balance > 0 then old end as old',
     replace: 'old',
-    tests: ['test/db/capture.test.ts'],
+    tests,
   },
   {
     name: 'a table as it was lacks the rows that have changed',

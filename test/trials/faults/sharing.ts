@@ -7,13 +7,6 @@ const large = ['test/sync/large-patches.test.ts'];
 
 export const sharing: readonly Fault[] = [
   {
-    name: 'the changes that the first member knows of count for all',
-    file,
-    find: 'new Map(readers.flatMap(({ changed }) => changed))',
-    replace: 'new Map(readers[0]!.changed)',
-    tests,
-  },
-  {
     name: 'members are told what the first one is',
     file,
     find: 'return stream.headers.map((header) => ({ header, tables, held }));',
