@@ -92,6 +92,17 @@ describe('each kind of write', () => {
       ['with gone as (delete from t where id = 1 returning id) update t set n = 5 where id in (1, 2)'],
       ['-1', '-2'],
     ],
+    [
+      'a new key held twice until one of the rows goes',
+      three,
+      [
+        'set constraints t_pkey deferred',
+        "insert into t values (8, 0, 'x'), (8, 0, 'y')",
+        'update t set n = 1 where id = 8',
+        "delete from t where note = 'y'",
+      ],
+      ['+8', '-8'],
+    ],
     ['truncate', three, ['truncate t'], ['truncate']],
     ['by a function', three, ['do $$ begin perform 1; update t set n = 0 where id = 3; end $$'], ['-3']],
     ['prepared', three, ['prepare p (int) as delete from t where id = $1', 'execute p (2)'], ['-2']],

@@ -126,6 +126,7 @@ describe('the server’s role', () => {
     'truncate todo',
     'select * from private',
     'create temp table mine (id int, n int); create trigger t after truncate on mine execute function tidemark.capture_1()',
+    'create temp table mine (id int); create trigger t after truncate on mine execute function tidemark.log_mutation()',
   ])('may not: %s', async (sql) => {
     await expect(as('tidemark_server', sql)).rejects.toMatchObject({ code: '42501' });
   });

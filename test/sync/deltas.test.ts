@@ -96,6 +96,20 @@ it.each<[name: string, change: string, ops: Op[]]>([
   expect(client.held()).toEqual(await fullRead(server));
 }); // biome-ignore format: changes and ops
 
+it('a change of a transaction that was open when the cookie was made', async () => {
+  const writers = await Promise.all([1, 2, 3].map(() => database.pool.connect()));
+  const write = (i: number, text: string) => writers[i]!.query(text);
+  await write(0, `begin; update todo set title = 'first' where id = 10`);
+  await write(1, `begin; update todo set title = 'second' where id = 11`);
+  await write(2, `update list set name = 'two' where id = 2`);
+  await write(1, 'commit');
+  expect((await client.pull()).patch).toEqual([put('todo/11', { name: 'one', title: 'second' })]);
+  expect((await client.pull()).patch).toEqual([]);
+  await write(0, 'commit');
+  expect((await client.pull()).patch).toEqual([put('todo/10', { name: 'one', title: 'first' })]);
+  for (const writer of writers) writer.release();
+});
+
 it('a row without a key fails the pull, which names the view', async () => {
   const bare = {
     bare: defineView<Context, { id: number }>({ key: 'id', query: () => sql`select list_id as id from todo` }),

@@ -12,6 +12,7 @@ const { values } = parseArgs({
   options: { jobs: { type: 'string', default: '2' }, only: { type: 'string', default: '' } },
 });
 const chosen = faults.filter(({ name }) => name.includes(values.only));
+if (chosen.length === 0) throw new Error(`no fault has "${values.only}" in its name`);
 
 function describe(verdict: Verdict): string {
   if (verdict.kind === 'survived') return 'every test passed';
@@ -25,8 +26,12 @@ function report(name: string, verdict: Verdict, seconds: number): void {
   );
 }
 
-/** Without a fault, every test must pass: else nothing is proved by one that fails. */
+/**
+ * Without a fault, every test must pass: else nothing is proved by one that fails.
+ * @throws Error for a fault that does not fit the sources
+ */
 async function isSound(copy: TreeCopy): Promise<boolean> {
+  for (const fault of chosen) await copy.with(fault, async () => {});
   const outcome = await runTests(copy.folder, [...new Set(chosen.flatMap(({ tests }) => tests))]);
   const verdict = judge(outcome);
   if (verdict.kind !== 'survived') report('no fault at all', verdict, outcome.seconds);

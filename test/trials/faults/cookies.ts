@@ -59,6 +59,6 @@ export const cookies: readonly Fault[] = [
     file: snapshot,
     find: '[xmax, ...xip]',
     replace: '[xmax]',
-    tests: ['test/sync/shared-pulls-and-writers.test.ts'],
+    tests: ['test/sync/deltas.test.ts'],
   },
 ];

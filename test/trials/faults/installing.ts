@@ -128,8 +128,8 @@ export const installing: readonly Fault[] = [
   {
     name: 'anybody may have mutations logged',
     file: 'sql/0002-log-mutations.sql',
-    find: 'revoke all on function',
-    replace: 'grant all on function',
+    find: 'revoke all on function tidemark.log_mutation() from public',
+    replace: 'grant all on function tidemark.log_mutation() to public',
     tests: ['test/db/roles.test.ts'],
   },
   {

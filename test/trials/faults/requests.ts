@@ -76,14 +76,6 @@ export const requests: readonly Fault[] = [
     tests: ['test/rest/calls.test.ts'],
   },
   {
-    name: 'the body is read before it is known who sends it',
-    file: 'src/http/sync.ts',
-    find: 'const caller = await identify(exchange, authenticate);\n  const body = decodeText',
-    replace:
-      'await readBody(exchange.request.clone(), limit);\n  const caller = await identify(exchange, authenticate);\n  const body = decodeText',
-    tests: app,
-  },
-  {
     name: 'a user ID may be any text',
     file: 'src/http/identify.ts',
     find: ' || !isStorableText(userID)',
