@@ -1,6 +1,8 @@
 /** Cookies that are no good, and the order of those that are handed out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
+import { sql } from '../../src/sql.js';
+import { defineView } from '../../src/view/define.js';
 import { seeded } from './random.js';
 import { startServer, type TestServer } from './server.js';
 import { applied, compareCookies, type PullAnswer, pull, send } from './wire.js';
@@ -99,6 +101,20 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   test("another user's", async () => {
     const { cookie } = await pull(server, 'ben', { clientGroupID: 'of ben' });
     await expectReset(json(cookie));
+  });
+
+  test("another user's, though all users see the same", async () => {
+    const lists = defineView({ key: 'id', query: () => sql<{ id: string }>`select id, name from list` });
+    const other = await startServer({ views: { lists } });
+    try {
+      await other.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
+      const { cookie, patch } = await pull(other, 'ben', { clientGroupID: 'of ben' });
+      expect(await pull(other, 'ann', { clientGroupID: 'of ann', cookie })).toMatchObject({
+        patch: [{ op: 'clear' }, ...patch],
+      });
+    } finally {
+      await other.close();
+    }
   });
 
   test("another database's, even with the same secret", async () => {

@@ -246,4 +246,10 @@ describe('copy', () => {
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
     await vi.waitFor(async () => expect(await running('copy%as early%')).toBe(0), { timeout: 3_000 });
   });
+
+  test('leaving early ends a statement too that sends nothing more and would not notice', async () => {
+    const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
+    for await (const _ of db.copy(text)) break;
+    await vi.waitFor(async () => expect(await running('copy%as quiet%')).toBe(0), { timeout: 10_000 });
+  });
 });

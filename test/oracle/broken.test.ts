@@ -1,6 +1,7 @@
 /** The oracle notices what it is there for: each copy of the sources has one well-known fault. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadBroken, type Patch, removeCopies } from './broken-copy.js';
+import type { Patch } from '../patch.js';
+import { loadBroken, removeCopies } from './broken-copy.js';
 import { runOracle } from './oracle.js';
 import { describeDifference, type Report } from './report.js';
 import { viewSpecs } from './views.js';

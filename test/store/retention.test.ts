@@ -121,8 +121,35 @@ it('holds back for a transaction that is open across the horizon', async () => {
   expect(await count('change')).toBe(0);
 });
 
+it('does not reset a young cookie because a transaction has been open all the while', async () => {
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  await writer.query('begin; update t set n = 77 where id = 1');
+  await run('update t set n = 5 where id = 2');
+  await prune(db, hour);
+  await anHourPasses();
+  const young = await client();
+  await prune(db, hour);
+  await writer.query('commit');
+  await writer.end();
+  expect((await young.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 77 } }]);
+});
+
+it('keeps the change at the horizon itself: a cookie whose snapshot begins there may not have seen it', async () => {
+  const xids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { rows } = await run('update t set n = n + 1 where id = 1 returning pg_current_xact_id()::text as xid');
+    xids.push(rows[0].xid);
+  }
+  await run(`update tidemark.meta set horizon = '${xids[1]}'`);
+  expect(await prune(db, hour)).toBe(1);
+  const { rows } = await run('select xid::text from tidemark.change order by xid');
+  expect(rows.map(({ xid }) => xid)).toEqual(xids.slice(1));
+});
+
 it('deletes in batches, and the ticks with them', async () => {
-  await run('insert into t select i, i from generate_series(10, 25010) i');
+  await run(`insert into t select i, i from generate_series(10, 25010) i;
+    insert into tidemark.tick select now() - make_interval(days => n), '3' from generate_series(1, 10) n`);
   expect(await prune(db, 0)).toBe(25_001);
   expect(await count('change')).toBe(0);
   expect(await count('tick')).toBeLessThanOrEqual(1);

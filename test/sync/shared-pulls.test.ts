@@ -241,6 +241,24 @@ describe('each client group is told its own', () => {
     expect([known, fresh, plain]).toMatchObject([told({ here: 2 }), told({ fresh: 0 }), told({})]);
   });
 
+  it('refusal: of another user’s group, also one that is registered after the probe', async () => {
+    const cookie = await first();
+    await run(`update item set n = 'new' where id = 'a1'`);
+    watched.before = async ({ kind }) => {
+      if (kind !== 'copy') return;
+      watched.before = () => {};
+      await run(`
+        insert into tidemark.client_group values ('group 1', 'ben');
+        insert into tidemark.client values ('theirs', 'group 1', 3, pg_current_xact_id())`);
+    };
+    const [mine, theirs] = await Promise.allSettled(
+      groups(2).map((clientGroupID) => server.pull(cookie, { clientGroupID })),
+    );
+    expect(watched.take()).toEqual(['probe', 'copy']);
+    expect(mine).toMatchObject({ status: 'fulfilled', value: { patch: [{ key: 'item/a1' }] } });
+    expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
+  });
+
   it('failure, and the next pull works', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
@@ -285,6 +303,17 @@ describe('never share', () => {
     }
     expect(watched.statements.map(({ kind }) => kind).sort()).toEqual(['copy', 'copy', 'probe', 'probe']);
     for (const { text } of watched.statements) expect(/0 group/.test(text)).not.toBe(/1 group/.test(text));
+  });
+
+  it('what has come from different bases', async () => {
+    const old = await first();
+    await run(`update item set n = 'one' where id = 'a1'`);
+    const young = await first();
+    await run(`update item set n = 'two' where id = 'a2'`);
+    const cookies = [young, old, young, old];
+    const answers = await Promise.all(cookies.map((cookie, i) => server.pull(cookie, { clientGroupID: `group ${i}` })));
+    const keys = answers.map(({ patch }) => patch.map((op) => op.op !== 'clear' && op.key).sort());
+    expect(keys).toEqual([['item/a2'], ['item/a1', 'item/a2'], ['item/a2'], ['item/a1', 'item/a2']]);
   });
 
   it("what a user's profiles see differently", async () => {

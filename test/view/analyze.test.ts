@@ -80,6 +80,7 @@ describe('compare', () => {
     ['select id, (select count(*) from todo where list_id = list.id) as n from list', 'subquery outside'],
     ['select id from list where (select owner_id = $1 from list l where l.id = list.id)', 'subquery outside'],
     ['select id from list where exists (select from todo) = false', 'subquery outside'],
+    ['select id from todo where sort >= all (select sort from todo)', 'subquery outside'],
     ['select id from list except select list_id from share', 'EXCEPT'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
     ['select id from list where id in (select list_id from todo group by list_id having count(*) > 1)', 'GROUP BY'],
