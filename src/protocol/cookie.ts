@@ -17,19 +17,21 @@ export interface Cookie {
   readonly clientGroupID: string;
   /** The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told of. */
   readonly mutations: number;
+  /** The newest tick of the database below the snapshot's xmin: a witness of its history. Null where there was none. */
+  readonly tick: string | null;
   readonly signature: string;
 }
 
 /** Of a `Cookie`. */
-const fieldCount = 7;
+const fieldCount = 8;
 
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
 }
 
 export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
-  const { order, snapshot, epoch, views, clientGroupID, mutations } = fields;
-  return { order, snapshot, epoch, views, clientGroupID, mutations, signature: sign(fields, secret) };
+  const { order, snapshot, epoch, views, clientGroupID, mutations, tick } = fields;
+  return { order, snapshot, epoch, views, clientGroupID, mutations, tick, signature: sign(fields, secret) };
 }
 
 /** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
@@ -37,7 +39,7 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   if (typeof value !== 'object' || value === null) return undefined;
   // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
   if (Object.keys(value).length !== fieldCount) return undefined;
-  const { order, snapshot, epoch, views, clientGroupID, mutations, signature } = value as Record<string, unknown>;
+  const { order, snapshot, epoch, views, clientGroupID, mutations, tick, signature } = value as Record<string, unknown>;
   if (typeof order !== 'number' && typeof order !== 'string') return undefined;
   if (
     typeof snapshot !== 'string' ||
@@ -45,11 +47,12 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
     typeof views !== 'string' ||
     typeof clientGroupID !== 'string' ||
     typeof mutations !== 'number' ||
+    (typeof tick !== 'string' && tick !== null) ||
     typeof signature !== 'string'
   ) {
     return undefined;
   }
-  const fields = { order, snapshot, epoch, views, clientGroupID, mutations };
+  const fields = { order, snapshot, epoch, views, clientGroupID, mutations, tick };
   const expected = Buffer.from(sign(fields, secret));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
@@ -58,10 +61,10 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
 }
 
 function sign(
-  { order, snapshot, epoch, views, clientGroupID, mutations }: Omit<Cookie, 'signature'>,
+  { order, snapshot, epoch, views, clientGroupID, mutations, tick }: Omit<Cookie, 'signature'>,
   secret: string,
 ): string {
-  const message = JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations]);
+  const message = JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations, tick]);
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 

@@ -7,8 +7,10 @@ import { render, type Template, toTemplate } from '../view/parse/template.js';
 export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */
   readonly base: Snapshot | undefined;
-  /** The tables that the views read, by their IDs in the change log. */
-  readonly tables: readonly { readonly id: number }[];
+  /** The cookie's, if it names one. */
+  readonly tick?: string | null;
+  /** The tables that the views read. */
+  readonly tables: readonly { readonly id: number; readonly oid: number; readonly outline: string }[];
   /** The pulls that are served; any two may be of one client group. */
   readonly members: readonly Member[];
 }
@@ -40,6 +42,12 @@ interface SharedHeader {
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
+  /** The database's OID: a copy of it within the cluster has another. */
+  readonly database: string;
+  /** The newest tick that every transaction in progress is younger than; null where there is none. */
+  readonly tick: string | null;
+  /** This database does not know the tick that the cookie names. */
+  readonly diverged: boolean;
   readonly horizon: string;
   /** Snapshots with an xmin below are to be renewed. */
   readonly aging: string;
@@ -47,7 +55,10 @@ interface SharedHeader {
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
-  /** A table was truncated after the snapshot and before the statement could read it, so its rows are not the snapshot's. */
+  /**
+   * A table has another outline than it is known by: the statement may have read another table, or other files than those that hold
+   * what its snapshot shows.
+   */
   readonly torn: boolean;
 }
 
@@ -76,6 +87,9 @@ select json_build_object(
   'snapshot', ${snapshotText},
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
+  'database', (select oid::text from pg_database where datname = current_database()),
+  'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
+  'diverged', (select $7::uuid) is not null and not exists (select from tidemark.tick where id = (select $7::uuid)),
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
@@ -121,7 +135,12 @@ from tidemark.meta m, pg_current_snapshot() s`;
 /** A probe reads no rows that could be torn. */
 const probeSql = headerSql('false');
 
-function values({ base, tables, members }: HeaderInput): unknown[] {
+/** COPY takes its snapshot before it waits for its tables; this is asked once it has them. */
+const tornSql = `exists (
+    select from unnest($8::oid[], $9::bigint[]) known (oid, outline) where tidemark.outline(known.oid) is distinct from known.outline
+  )`;
+
+function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
   return [
     members.map(({ clientGroupID }) => clientGroupID),
@@ -130,6 +149,7 @@ function values({ base, tables, members }: HeaderInput): unknown[] {
     members.map(({ sameGroup }) => base !== undefined && sameGroup),
     `{${tables.map(({ id }) => id).join()}}`,
     members.map(({ clientID }) => clientID ?? null),
+    tick ?? null,
   ];
 }
 
@@ -142,8 +162,10 @@ let template: Template | undefined;
 
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(headerSql('tidemark.truncated_since(s, $5::integer[])'));
-  return render(template, values(input).map(literal));
+  template ??= toTemplate(headerSql(tornSql));
+  const { tables } = input;
+  const outlines = [`{${tables.map(({ oid }) => oid).join()}}`, `{${tables.map(({ outline }) => outline).join()}}`];
+  return render(template, [...values(input), ...outlines].map(literal));
 }
 
 /** What the line of a header says to each member, in their order. */

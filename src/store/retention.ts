@@ -24,7 +24,10 @@ const deleteBatch = `
   ))
   returning 1`;
 
-const deleteTicks = 'delete from tidemark.tick where oldest_xid < (select horizon from tidemark.meta)';
+/** A cookie that is good yet may name the newest tick below the horizon. */
+const deleteTicks = `
+  delete from tidemark.tick
+  where xid < (select max(xid) from tidemark.tick where xid < (select horizon from tidemark.meta))`;
 
 const batch = 10_000;
 

@@ -1,6 +1,6 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
-import { SetupError } from '../errors.js';
+import { Problem, SetupError } from '../errors.js';
 import { type Installation, knows, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -11,13 +11,34 @@ const maxAgeMs = 1000;
 /** A connection that is dead without saying so must not keep the knowledge from being read anew. */
 const timeoutMs = 5000;
 
+/** So often is an answer begun while the tables change under it. */
+const maxAttempts = 10;
+
+/** What a caller goes by. */
+export interface Bound {
+  readonly installation: Installation;
+  readonly views: readonly BoundView[];
+}
+
+/** A statement has found a table to be another than the installation says. */
+export class OutdatedError extends Problem {
+  constructor() {
+    super('unavailable', 'The tables are being changed now; send the request again later');
+  }
+}
+
+interface Reading {
+  readonly at: number;
+  readonly installation: Promise<Installation>;
+}
+
 /** The installation as it was at most a second ago, with the views that fit it. */
 export class CurrentInstallation<Context> {
   readonly #db: Database;
   readonly #views: ClientViews<Context>;
   /** By OID: every table that any view has read. */
   readonly #tables = new Map<number, Table>();
-  #read: { at: number; installation: Promise<Installation> } | undefined;
+  #read: Reading | undefined;
 
   constructor(db: Database, views: ClientViews<Context>) {
     this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
@@ -29,20 +50,41 @@ export class CurrentInstallation<Context> {
    * other servers have not seen them.
    * @throws SetupError when a view cannot be served, or changes of its tables are not captured.
    */
-  async bind(input: ViewInput<Context>): Promise<{ installation: Installation; views: readonly BoundView[] }> {
+  async bind(input: ViewInput<Context>): Promise<Bound> {
+    return (await this.#bind(input)).bound;
+  }
+
+  /**
+   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read again first.
+   * @throws what `bind` and the work throw.
+   */
+  async serve<T>(input: ViewInput<Context>, work: (bound: Bound) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const { bound, reading } = await this.#bind(input);
+      try {
+        return await work(bound);
+      } catch (error) {
+        if (!(error instanceof OutdatedError) || attempt === maxAttempts) throw error;
+        if (this.#read === reading) this.#read = undefined;
+      }
+    }
+  }
+
+  async #bind(input: ViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
     for (;;) {
-      const installation = await this.#current();
+      const reading = this.#current();
+      const installation = await reading.installation;
       const views = await this.#views.bind(input, installation.shape);
       const tables = views.flatMap((view) => view.tables);
       const unknown = tables.filter((table) => !knows(installation, table.oid));
-      if (unknown.length === 0) return { installation: narrow(installation, tables), views };
+      if (unknown.length === 0) return { bound: { installation: narrow(installation, tables), views }, reading };
       this.#follow(unknown);
     }
   }
 
   /** With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once it has been read anew. */
   present(): Promise<Installation> {
-    return this.#current();
+    return this.#current().installation;
   }
 
   /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */
@@ -52,7 +94,7 @@ export class CurrentInstallation<Context> {
     if (added.length > 0) this.#read = undefined;
   }
 
-  #current(): Promise<Installation> {
+  #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
       const read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
       this.#read = read;
@@ -61,6 +103,6 @@ export class CurrentInstallation<Context> {
         if (this.#read === read && !(error instanceof SetupError)) this.#read = undefined;
       });
     }
-    return this.#read.installation;
+    return this.#read;
   }
 }

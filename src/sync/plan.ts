@@ -34,6 +34,10 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   if (cookie.views !== views) return { kind: 'reset', reason: 'views' };
   if (cookie.epoch !== epoch) return { kind: 'reset', reason: 'epoch' };
   if (now.xmax < base.xmax) return header.recovery ? { kind: 'unchanged' } : { kind: 'reset', reason: 'future' };
+  if (header.diverged) {
+    // Below the xmin of a standby that is not behind lies all that the base had below its own, its tick too.
+    return header.recovery && now.xmin < base.xmin ? { kind: 'unchanged' } : { kind: 'reset', reason: 'epoch' };
+  }
   if (base.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
   if (header.truncated) return { kind: 'reset', reason: 'truncate' };
   const tables = header.changed.map(([table]) => table);

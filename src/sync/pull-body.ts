@@ -23,9 +23,9 @@ export function unchangedBody({ cookie }: PullRequest): PullBody {
 /** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
 export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
   const { epoch, views, secret } = seal;
-  const { snapshot, mutations, lastMutationIDs } = header;
+  const { snapshot, mutations, lastMutationIDs, tick } = header;
   const order = nextOrder(orderOf(cookie), finishedTransactions(parseSnapshot(snapshot)!));
-  const next = sealCookie({ order, snapshot, epoch, views, clientGroupID, mutations }, secret);
+  const next = sealCookie({ order, snapshot, epoch, views, clientGroupID, mutations, tick }, secret);
   // A client that the request names and the server does not know yet is told its mutation ID 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
   return `{"cookie":${JSON.stringify(next)},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;

@@ -7,11 +7,9 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import type { UserContext } from '../registry/mutators.js';
 import { type Header, headerQuery, type Member } from '../store/header.js';
-import type { Installation } from '../store/installation.js';
 import { fullPatch } from '../store/patch-sql.js';
-import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
-import type { CurrentInstallation } from './current-installation.js';
+import { type Bound, type CurrentInstallation, OutdatedError } from './current-installation.js';
 import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
@@ -47,20 +45,19 @@ export class Puller<Context extends UserContext> {
     try {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
-      const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
-      const { database: db } = this.#options;
-      return await new Pull({ db, reads: this.#reads, installation, views, request, caller }).answer();
+      const { database: db, installation } = this.#options;
+      return await installation.serve({ ctx, profileID, schemaVersion }, (bound) =>
+        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(),
+      );
     } catch (error) {
       throw toUnavailable(error);
     }
   }
 }
 
-interface PullParts {
+interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
-  readonly installation: Installation;
-  readonly views: readonly BoundView[];
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
 }
@@ -90,7 +87,7 @@ class Pull {
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, reader, plan, changed);
+      const answer = await this.#delta(cookie, reader, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
@@ -109,7 +106,6 @@ class Pull {
   async #delta(
     cookie: OpenedCookie,
     reader: Reader,
-    plan: Plan,
     changed: Header['changed'],
   ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
     let patch: Patch | undefined;
@@ -118,9 +114,9 @@ class Pull {
       const { header, tables, held, rest } = patch;
       this.#check(header);
       const actual = this.#plan(cookie, header);
-      if (header.torn || !covers({ kind: 'delta', tables }, actual)) {
+      if (!covers({ kind: 'delta', tables }, actual)) {
         await rest?.close();
-        return { plan: header.torn ? plan : actual, changed: header.changed };
+        return { plan: actual, changed: header.changed };
       }
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header);
       return { body: renew ? bodyOf(this.#opening(header), held, rest) : unchangedBody(this.#parts.request) };
@@ -143,10 +139,6 @@ class Pull {
       await patch.close();
       throw error;
     }
-    if (answered.torn) {
-      await patch.close();
-      return this.#full();
-    }
     const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
     if (first.done) return bodyOf(`${this.#opening(answered)}${clear}`, []);
@@ -156,9 +148,9 @@ class Pull {
   /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
   #reader(cookie: OpenedCookie): Reader {
     const { installation, views, caller } = this.#parts;
-    const { snapshot, epoch, parsedSnapshot: base } = cookie;
-    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot];
-    return { key: JSON.stringify(parts), installation, views, base, member: this.#member(cookie) };
+    const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
+    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick];
+    return { key: JSON.stringify(parts), installation, views, base, tick, member: this.#member(cookie) };
   }
 
   #member(cookie: OpenedCookie | undefined): Member {
@@ -166,8 +158,9 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  #check({ owner, clientKnown }: Header): void {
+  #check({ owner, clientKnown, torn }: Header): void {
     const { caller, request } = this.#parts;
+    if (torn) throw new OutdatedError();
     if (owner !== null && owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
@@ -189,8 +182,8 @@ class Pull {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }
 
-  #epoch({ installID }: Header): string {
-    return digest([installID, this.#parts.installation.cluster]);
+  #epoch({ installID, database }: Header): string {
+    return digest([installID, this.#parts.installation.cluster, database]);
   }
 
   #opening(header: Header): string {

@@ -160,8 +160,15 @@ function obstacleTo(table: Table): string | undefined {
   if (table.persistence === 't')
     return 'which is a temporary table that other connections do not see. Use a permanent one';
   if (table.isPartition) return 'which is a partition. Read its parent table';
+  if (table.isInheritanceChild)
+    return 'which inherits from another table: what is written to it by way of that one is not captured. ALTER TABLE … NO INHERIT, or use partitions';
   if (table.hasInheritanceChildren)
     return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
+  const foreign = table.members.find(({ kind }) => kind === 'f');
+  if (foreign) return `whose partition ${foreign.name} is a foreign table: its changes cannot be captured. Detach it`;
+  const unlogged = table.members.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
+  if (unlogged)
+    return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED`;
   if (table.primaryKey.length === 0) return 'which has no primary key. Add one: ALTER TABLE … ADD PRIMARY KEY (…)';
   if (table.rowSecurity) {
     return 'which has row-level security for the connected role: the change log would not obey it. Connect as the owner or a role with BYPASSRLS, and say in the view who sees what';

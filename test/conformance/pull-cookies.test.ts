@@ -78,8 +78,9 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   });
 
   test('our own, cut short or with a bit flipped', async () => {
+    await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
     const { cookie } = await pull(server, 'ann');
-    for (const field of ['snapshot', 'epoch', 'views', 'clientGroupID', 'signature'] as const) {
+    for (const field of ['snapshot', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
       const value = cookie[field] as string;
       await expectReset(json({ ...cookie, [field]: value.slice(0, -1) }));
       const flipped = String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);

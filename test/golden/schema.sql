@@ -44,18 +44,18 @@ function capture_2()
   begin
     case tg_op
     when 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
     when 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0);
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0), tg_relid;
       else
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
       end if;
     when 'DELETE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
     when 'TRUNCATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), null, null, null;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
     end case;
     return null;
   end
@@ -100,17 +100,23 @@ function null_key(text)
   $function$
 
 
-function truncated_since(pg_snapshot,integer[])
-  fv  CREATE OR REPLACE FUNCTION tidemark.truncated_since(seen pg_snapshot, tables integer[])
-   RETURNS boolean
+function outline(oid)
+  fv  CREATE OR REPLACE FUNCTION tidemark.outline(relation oid)
+   RETURNS bigint
    LANGUAGE plpgsql
-   PARALLEL RESTRICTED
+   PARALLEL RESTRICTED STRICT
   AS $function$
   begin
-    return exists (
-      select from tidemark.change
-      where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
-    );
+    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), (
+      select string_agg(concat_ws(':', member.oid, pg_relation_filenode(member.oid)), ',' order by member.oid)
+      from (
+        select relation
+        union select relid from pg_partition_tree(relation)
+        union select inhrelid from pg_inherits join pg_class c on c.oid = inhparent where inhparent = relation and relkind <> 'p'
+      ) member (oid)
+    ), (
+      select string_agg(concat_ws(':', attnum, xmin), ',' order by attnum) from pg_attribute where attrelid = relation and attnum > 0
+    )), 0);
   end
   $function$
 
@@ -138,6 +144,7 @@ table change
   key text[]
   old text
   new_hash bigint
+  partition oid
   CREATE INDEX change_table_id_xid ON tidemark.change USING btree (table_id, xid)
   CREATE INDEX change_truncate ON tidemark.change USING btree (xid) WHERE (key IS NULL)
 
@@ -197,7 +204,12 @@ table synced_table
 table tick
   at timestamp with time zone not null default clock_timestamp()
   oldest_xid xid8 not null
+  id uuid not null default gen_random_uuid()
+  xid xid8 not null default pg_current_xact_id()
+  CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
+  CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)
+  UNIQUE (id)
   PRIMARY KEY (at)
 
 function stamp()

@@ -117,7 +117,15 @@ it.each<[unknown, Order | undefined]>([
 
 describe('openCookie', () => {
   const secret = 'secret';
-  const fields = { order: 5, snapshot: '10:20:10,15', epoch: 'e', views: 'v', clientGroupID: 'g', mutations: 3 };
+  const fields = {
+    order: 5,
+    snapshot: '10:20:10,15',
+    epoch: 'e',
+    views: 'v',
+    clientGroupID: 'g',
+    mutations: 3,
+    tick: 't',
+  };
   const sealed = sealCookie(fields, secret);
 
   it('reads what was sealed', () => {
@@ -136,6 +144,9 @@ describe('openCookie', () => {
     ['client group missing', { clientGroupID: null }],
     ['sum of mutations', { mutations: 4 }],
     ['sum of mutations as a string', { mutations: '3' }],
+    ['tick', { tick: 'u' }],
+    ['tick taken away', { tick: null }],
+    ['tick missing', { tick: undefined }],
     ['two fields that run together', { epoch: 'ev', views: '' }],
     ['signature', { signature: sealed.signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }],
     ['signature cut short', { signature: sealed.signature.slice(0, -1) }],

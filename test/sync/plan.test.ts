@@ -7,6 +7,9 @@ const header: Header = {
   snapshot: '100:110:105',
   recovery: false,
   installID: 'install',
+  database: '5',
+  tick: 'tick',
+  diverged: false,
   horizon: '50',
   aging: '55',
   owner: 'ada',
@@ -19,7 +22,15 @@ const header: Header = {
 };
 const cookie = openCookie(
   sealCookie(
-    { order: 1, snapshot: '60:70:61', epoch: 'epoch', views: 'views', clientGroupID: 'group', mutations: 7 },
+    {
+      order: 1,
+      snapshot: '60:70:61',
+      epoch: 'epoch',
+      views: 'views',
+      clientGroupID: 'group',
+      mutations: 7,
+      tick: 'tick',
+    },
     'secret',
   ),
   'secret',
@@ -53,6 +64,14 @@ describe('planPull', () => {
     ['a standby behind the cookie', { snapshot: '60:69:', recovery: true }, {}, unchanged],
     ['a standby of another epoch', { snapshot: '60:69:', recovery: true }, { epoch: 'other' }, reset('epoch')],
     ['a database just as far', { snapshot: '60:70:61' }, {}, unchanged],
+    ['a history that went another way', { diverged: true, changed: [[3, 1]] }, {}, reset('epoch')],
+    ['a standby of such a history', { diverged: true, recovery: true }, {}, reset('epoch')],
+    [
+      'a standby that may only be behind',
+      { diverged: true, recovery: true, snapshot: '59:110:60,61,70', changed: [[3, 1]] },
+      {},
+      unchanged,
+    ],
     ['a horizon above the cookie', { horizon: '61' }, {}, reset('horizon')],
     ['a horizon at the cookie', { horizon: '60' }, {}, unchanged],
     ['a truncated table', { truncated: true, changed: [[3, 1]] }, {}, reset('truncate')],
