@@ -8,7 +8,7 @@ import { type Audience, type Audiences, type Listener, poke } from './audiences.
 import { planPokes, thorough } from './plan-pokes.js';
 
 /** So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes longer than this. */
-const patienceMs = 3_000;
+export const patienceMs = 3_000;
 const longestRestMs = 1_000;
 
 export interface PostponedOptions {

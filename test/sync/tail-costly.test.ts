@@ -1,7 +1,9 @@
 /** What it takes long to ask about holds up nothing else, and is told of in the end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { quick } from '../../src/sync/plan-pokes.js';
+import { patienceMs } from '../../src/sync/postponed.js';
 import { ddl, isQuestion, looksOf, useTailed, views } from './tailed.js';
 import { gate } from './watched.js';
 
@@ -71,6 +73,24 @@ test('a question that Postgres does not answer in time is put off, and then give
   await write(`insert into item (owner_id) values ('ann')`);
   await vi.waitFor(() => expect(ann).toHaveBeenCalledTimes(2), { timeout: 3_000 });
   for (const poke of [ben, auditor]) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 10_000 });
+});
+
+test('what has waited too long to be asked about is not asked about: all are poked', async () => {
+  const { ann, ben, auditor } = await listen();
+  const { opened, open } = gate();
+  free = open;
+  tailed.before = async (statement) => {
+    if (isOfAudit(statement)) await opened;
+  };
+  await write(bulk);
+  await vi.waitFor(() => expect(tailed.sent.some(isOfAudit)).toBe(true));
+  await write(`insert into note select 'nobody ' || n from generate_series(1, ${quick.rows + 1}) n`);
+  await sleep(patienceMs + 1_000);
+  expect(ann).not.toHaveBeenCalled();
+  open();
+  for (const poke of [ann, ben]) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 10_000 });
+  await vi.waitFor(() => expect(auditor).toHaveBeenCalledTimes(2), { timeout: 10_000 });
+  expect(tailed.sent.filter((statement) => isQuestion(statement) && statement.text.includes(`'note/'`))).toEqual([]);
 });
 
 test('a listener who is seated elsewhere while questions about it wait is told all the same', async () => {
