@@ -233,8 +233,10 @@ describe('whoever writes, with whatever settings', () => {
     const ddl = `create table before_us (); ${times};
       do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
       grant all on t to capture_writer`;
-    const { log, ...captured } = await capture(database, { ddl, session, write: ['update t set f = 7'] });
-    expect(log).toHaveLength(1);
+    // What one session has written, another finds there: both must have called it the same.
+    const insert = `insert into t select id + interval '1 year', span, f, d, b, r from t`;
+    const { log, ...captured } = await capture(database, { ddl, write: [insert, session, 'update t set f = 7'] });
+    expect(log).toHaveLength(3);
     expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
   });
 
