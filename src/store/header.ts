@@ -3,6 +3,7 @@ import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { render, type Template, toTemplate } from '../view/syntax.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */
@@ -36,7 +37,9 @@ interface MemberHeader {
 }
 
 interface SharedHeader {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
+  /** The transaction ID that comes next, as far as this database knows. */
+  readonly next: string;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
@@ -55,25 +58,18 @@ interface SharedHeader {
 export const countedRows = 100;
 
 /**
- * A snapshot `s` as cookies hold it. A standby's has an empty list of transactions in progress, so all that it can vouch for is what
- * lies below its xmin.
- */
-export const snapshotText: string = `case
-    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
-    else s::text
-  end`;
-
-/**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
- * plan the prepared statement anew each time, which takes longer than running it.
+ * plan the prepared statement anew each time, which takes longer than running it. The age of a transaction ID is how many have been
+ * given out from that one on.
  */
 const headerSql = (torn: string) => `
 with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$5::integer[]')},
+  'next', (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text,
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'horizon', m.horizon::text,
@@ -138,16 +134,29 @@ export function probe(input: HeaderInput): Statement {
   return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
 
+/** The snapshot was taken before the statement had its locks. */
+const tornSql = `exists (
+    select tidemark.truncates($5::integer[], pg_snapshot_xmin(s))
+    except
+    select seq from tidemark.change where key is null and table_id = any ($5::integer[]) and xid >= pg_snapshot_xmin(s)
+  )`;
+
 let template: Template | undefined;
 
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(headerSql('tidemark.truncated_since(s, $5::integer[])'));
+  template ??= toTemplate(headerSql(tornSql));
   return render(template, values(input).map(literal));
 }
 
-/** What the line of a header says to each member, in their order. */
+type HeaderLine = Omit<SharedHeader, 'snapshot'> & SnapshotFields & { readonly members: Record<string, MemberHeader> };
+
+/**
+ * What the line of a header says to each member, in their order.
+ * @throws Problem when a standby has seen more than can be listed.
+ */
 export function readHeaders(line: string): Header[] {
-  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: Record<string, MemberHeader> };
+  const { members, snapshot, standby, ...rest } = JSON.parse(line) as HeaderLine;
+  const shared = { ...rest, snapshot: readSnapshot({ snapshot, standby }) };
   return Object.values(members).map((member) => Object.assign(member, shared));
 }

@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
-import { snapshotText } from './header.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface TailChange {
   /** The table's ID in the change log. */
@@ -15,7 +15,7 @@ export interface TailChange {
 }
 
 export interface TailBatch {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
   readonly changes: readonly TailChange[];
   /** How many mutations were applied, at most `tailedRows`. */
   readonly mutations: number;
@@ -42,7 +42,7 @@ with unseen (low, high) as materialized (
   limit ${tailedRows}
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$3::integer[]')},
   'changes', (
     select coalesce(json_agg(json_build_object(
       'table', t.id, 'rows', c.rows, 'truncated', c.truncated,
@@ -74,6 +74,7 @@ from pg_current_snapshot() s`;
 /**
  * Reads what the snapshot has not seen; without one, only where the database stands.
  * @param tables IDs, in the change log, of the tables that matter
+ * @throws Problem when a standby has seen more than can be listed.
  */
 export async function readTail(
   db: Database,
@@ -88,5 +89,6 @@ export async function readTail(
     values,
     timeoutMs: tailTimeoutMs,
   });
-  return JSON.parse(row!.line) as TailBatch;
+  const { snapshot, standby, ...batch } = JSON.parse(row!.line) as Omit<TailBatch, 'snapshot'> & SnapshotFields;
+  return { ...batch, snapshot: readSnapshot({ snapshot, standby }) };
 }

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.js';
 import { noticeChannel } from '../db/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { PokeRequest } from '../protocol/poke.js';
-import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
+import type { Snapshot } from '../protocol/snapshot.js';
 import type { UserContext } from '../registry/mutators.js';
 import { findAffected } from '../store/affected.js';
 import { changesOf, type TableChanges } from '../store/patch-sql.js';
@@ -138,7 +138,7 @@ export class Tail<Context extends UserContext> {
     try {
       const tables = this.#audiences.tables().map(({ id }) => id);
       const batch = await readTail(this.#options.database, this.#base, tables);
-      const now = parseSnapshot(batch.snapshot)!;
+      const { snapshot: now } = batch;
       // Another history of the database answers, as after a failover.
       if (this.#base && now.xmax < this.#base.xmax) this.#poke(this.#audiences.listeners());
       else if (this.#base && (batch.changes.length > 0 || batch.mutations > 0)) await this.#tell(batch, this.#base);

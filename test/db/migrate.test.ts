@@ -51,6 +51,7 @@ const firstRun = [
   'applying 0001-initial.sql',
   'applying 0002-log-mutations.sql',
   'applying 0003-idempotency-keys.sql',
+  'applying 0004-standbys.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
@@ -87,10 +88,17 @@ describe('migrate', () => {
     const before = await listSchema(database.pool, 'tidemark');
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
+       drop function tidemark.seen_by_standby, tidemark.truncates;
+       alter table tidemark.tick drop column snapshot, drop column system_identifier;
+       create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 3/);
-    expect(await run()).toEqual(['applying 0002-log-mutations.sql', 'applying 0003-idempotency-keys.sql']);
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 4/);
+    expect(await run()).toEqual([
+      'applying 0002-log-mutations.sql',
+      'applying 0003-idempotency-keys.sql',
+      'applying 0004-standbys.sql',
+    ]);
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

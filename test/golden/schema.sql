@@ -100,17 +100,57 @@ function null_key(text)
   $function$
 
 
-function truncated_since(pg_snapshot,integer[])
-  fv  CREATE OR REPLACE FUNCTION tidemark.truncated_since(seen pg_snapshot, tables integer[])
-   RETURNS boolean
+function seen_by_standby(integer[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.seen_by_standby(tables integer[])
+   RETURNS json
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+  AS $function$
+  declare
+    most constant integer := 100000;
+    lowest constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
+    known constant pg_snapshot := coalesce(
+      (
+        select snapshot from tidemark.tick
+        where system_identifier = (select system_identifier from pg_control_system())
+        order by at desc limit 1
+      ),
+      concat(lowest, ':', lowest, ':')::pg_snapshot
+    );
+  begin
+    return (
+      select json_build_object(
+        'known', known::text,
+        'seen', case when count(*) < most then coalesce(array_agg(distinct xid), '{}') end
+      )
+      from (
+        select c.xid
+        from (
+          select pg_snapshot_xmax(known), '18446744073709551615'::xid8
+          union all
+          select xip, xip from pg_snapshot_xip(known) xip
+        ) unknown (low, high)
+        cross join unnest(tables || 0) t (id)
+        cross join lateral (
+          select xid from tidemark.change
+          where table_id = t.id and xid between greatest(unknown.low, lowest) and unknown.high
+          order by xid limit most
+        ) c
+        limit most
+      ) seen
+    );
+  end
+  $function$
+
+
+function truncates(integer[],xid8)
+  fv  CREATE OR REPLACE FUNCTION tidemark.truncates(tables integer[], since xid8)
+   RETURNS SETOF bigint
    LANGUAGE plpgsql
    PARALLEL RESTRICTED
   AS $function$
   begin
-    return exists (
-      select from tidemark.change
-      where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
-    );
+    return query select seq from tidemark.change where key is null and table_id = any (tables) and xid >= since;
   end
   $function$
 
@@ -197,6 +237,8 @@ table synced_table
 table tick
   at timestamp with time zone not null default clock_timestamp()
   oldest_xid xid8 not null
+  snapshot pg_snapshot
+  system_identifier bigint
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
   PRIMARY KEY (at)
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { type TailBatch, type TailChange, tailedRows } from '../../src/store/tail.js';
 import type { Audience, Listener } from '../../src/sync/audiences.js';
 import { afforded, mostQuestions, planPokes } from '../../src/sync/plan-pokes.js';
@@ -31,7 +32,7 @@ const change = (table: { id: number }, more: Partial<TailChange> = {}): TailChan
 });
 
 const batch = (changes: TailChange[], more: Partial<TailBatch> = {}): TailBatch => ({
-  snapshot: '701:701:',
+  snapshot: parseSnapshot('701:701:')!,
   changes,
   mutations: 0,
   groups: [],
