@@ -3,6 +3,7 @@ import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { render, type Template, toTemplate } from '../view/parse/template.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */
@@ -38,7 +39,9 @@ interface MemberHeader {
 }
 
 interface SharedHeader {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
+  /** The transaction ID that comes next, as far as this database knows. */
+  readonly next: string;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
@@ -66,25 +69,18 @@ interface SharedHeader {
 export const countedRows = 100;
 
 /**
- * A snapshot `s` as cookies hold it. A standby's has an empty list of transactions in progress, so all that it can vouch for is what
- * lies below its xmin.
- */
-export const snapshotText: string = `case
-    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
-    else s::text
-  end`;
-
-/**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
- * plan the prepared statement anew each time, which takes longer than running it.
+ * plan the prepared statement anew each time, which takes longer than running it. The age of a transaction ID is how many have been
+ * given out from that one on.
  */
 const headerSql = (torn: string) => `
 with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$5::integer[]')},
+  'next', (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text,
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'database', (select oid::text from pg_database where datname = current_database()),
@@ -168,8 +164,14 @@ export function headerQuery(input: HeaderInput): string {
   return render(template, [...values(input), ...outlines].map(literal));
 }
 
-/** What the line of a header says to each member, in their order. */
+type HeaderLine = Omit<SharedHeader, 'snapshot'> & SnapshotFields & { readonly members: Record<string, MemberHeader> };
+
+/**
+ * What the line of a header says to each member, in their order.
+ * @throws Problem when a standby has seen more than can be listed.
+ */
 export function readHeaders(line: string): Header[] {
-  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: Record<string, MemberHeader> };
+  const { members, snapshot, standby, ...rest } = JSON.parse(line) as HeaderLine;
+  const shared = { ...rest, snapshot: readSnapshot({ snapshot, standby }) };
   return Object.values(members).map((member) => Object.assign(member, shared));
 }

@@ -2,8 +2,10 @@
 import type { Database } from '../db/database.js';
 import { mutationsID } from './client-groups.js';
 
-const insertTick =
-  'insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
+const insertTick = `
+  insert into tidemark.tick (oldest_xid, snapshot, system_identifier)
+  select pg_snapshot_xmin(s), s, c.system_identifier from pg_current_snapshot() s, pg_control_system() c
+  on conflict do nothing`;
 
 /** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
 const raiseHorizon = `

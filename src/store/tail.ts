@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
-import { snapshotText } from './header.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface TailChange {
   /** The table's ID in the change log. */
@@ -15,7 +15,7 @@ export interface TailChange {
 }
 
 export interface TailBatch {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
   readonly installID: string;
   /** The change log no longer has the transactions below. */
   readonly horizon: string;
@@ -45,7 +45,7 @@ with unseen (low, high) as materialized (
   limit ${countedMutations}
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$3::integer[]')},
   'installID', m.install_id,
   'horizon', m.horizon::text,
   'changes', (
@@ -80,6 +80,7 @@ from tidemark.meta m, pg_current_snapshot() s`;
 /**
  * Reads what the snapshot has not seen; without one, only where the database stands.
  * @param tables IDs, in the change log, of the tables that matter
+ * @throws Problem when a standby has seen more than can be listed.
  */
 export async function readTail(
   db: Pick<Database, 'query'>,
@@ -89,5 +90,6 @@ export async function readTail(
   const ranges = base && unseenRanges(base);
   const values = [ranges?.lows ?? null, ranges?.highs ?? null, `{${tables.join()}}`];
   const [row] = await db.query<{ line: string }>({ name: 'tidemark_tail', text: tailSql, values });
-  return JSON.parse(row!.line) as TailBatch;
+  const { snapshot, standby, ...batch } = JSON.parse(row!.line) as Omit<TailBatch, 'snapshot'> & SnapshotFields;
+  return { ...batch, snapshot: readSnapshot({ snapshot, standby }) };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.js';
-import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
+import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import { askEach } from './ask-each.js';
@@ -36,7 +36,7 @@ export function look(base: Base | undefined, parts: LookParts): Promise<Base> {
     const batch = await readTail({ query }, base?.snapshot, [...audiences.ids().values()]);
     if (base && !continues(base.snapshot, base.installID, batch)) poke(audiences.listeners());
     else if (base) await tell(query, base.snapshot, batch, parts);
-    return { snapshot: parseSnapshot(batch.snapshot)!, installID: batch.installID };
+    return { snapshot: batch.snapshot, installID: batch.installID };
   });
 }
 

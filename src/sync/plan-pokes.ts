@@ -1,5 +1,5 @@
 /** Whom to poke for what has been committed. Pure. */
-import { parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
+import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
 import { countedMutations, type TailBatch, type TailChange } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
@@ -46,7 +46,7 @@ export interface PokePlan {
 
 /** False when the change log may not hold all that has happened since the base: then everybody is to be poked. */
 export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
-  const isSameHistory = batch.installID === installID && parseSnapshot(batch.snapshot)!.xmax >= base.xmax;
+  const isSameHistory = batch.installID === installID && batch.snapshot.xmax >= base.xmax;
   return isSameHistory && base.xmin >= BigInt(batch.horizon);
 }
 

@@ -83,7 +83,6 @@ class Pull {
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const reader = this.#reader(cookie);
     const header = await reads.probe(reader);
-    this.#check(header);
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
@@ -91,15 +90,15 @@ class Pull {
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
-    if (plan.kind === 'unchanged') return unchangedBody(request);
+    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
     if (plan.kind === 'delta') return bodyOf(this.#opening(header), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
-    return this.#reset(plan.reason);
+    return this.#reset(plan.reason, cookie);
   }
 
-  #reset(reason: ResetReason): Promise<PullBody> {
+  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<PullBody> {
     this.#parts.caller.log.info({ reason }, 'The client is reset');
-    return this.#full();
+    return this.#full(cookie);
   }
 
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
@@ -112,7 +111,6 @@ class Pull {
     try {
       patch = await this.#parts.reads.delta(reader, changed);
       const { header, tables, held, rest } = patch;
-      this.#check(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
         await rest?.close();
@@ -128,16 +126,22 @@ class Pull {
     }
   }
 
-  async #full(): Promise<PullBody> {
+  /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
+  async #full(cookie?: OpenedCookie): Promise<PullBody> {
     const { db, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const patch = await openPatch(db, fullPatch(header, views));
     const [answered] = patch.headers as [Header];
+    let plan: Plan;
     try {
-      this.#check(answered);
+      plan = this.#plan(cookie, answered);
     } catch (error) {
       await patch.close();
       throw error;
+    }
+    if (plan.kind === 'behind') {
+      await patch.close();
+      return unchangedBody(request);
     }
     const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
@@ -158,22 +162,22 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  #check({ owner, clientKnown, torn }: Header): void {
+  /** @throws Problem when a table is not what it was, the client group belongs to another user, or a client's record is lost. */
+  #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
-    if (torn) throw new OutdatedError();
-    if (owner !== null && owner !== caller.context.userID) {
+    const { clientGroupID, client } = request;
+    if (header.torn) throw new OutdatedError();
+    if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
-    const { client } = request;
-    if (client && !clientKnown && client.lastMutationID !== 0) {
-      throw new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
-    }
-  }
-
-  #plan(cookie: OpenedCookie, header: Header): Plan {
-    const { clientGroupID } = this.#parts.request;
     const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#viewsDigest };
-    const plan = planPull(cookie, present);
+    const plan: Plan = cookie ? planPull(cookie, present) : { kind: 'reset', reason: 'cookie' };
+    if (plan.kind === 'behind') return plan;
+    if (client && !header.clientKnown && client.lastMutationID !== 0) {
+      throw header.recovery
+        ? new Problem('unavailable', 'This standby has no record of the client yet; send the request again later')
+        : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
+    }
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 

@@ -80,7 +80,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   test('our own, cut short or with a bit flipped', async () => {
     await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
     const { cookie } = await pull(server, 'ann');
-    for (const field of ['snapshot', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
+    for (const field of ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
       const value = cookie[field] as string;
       await expectReset(json({ ...cookie, [field]: value.slice(0, -1) }));
       const flipped = String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);
@@ -135,8 +135,16 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     const { cookie } = await pull(server, 'ann');
     const { signature: _, ...fields } = cookie as unknown as Cookie;
     const secret = await secretOf(server);
-    for (const snapshot of ['9000000000:9000000000:', '9000000000:9000000002:9000000001', 'none', '1:2:3:4', '']) {
+    for (const snapshot of [
+      '9000000000:9000000000:',
+      '9000000000:9000000002:9000000001',
+      'none',
+      '1:2:3:4',
+      '1:2:~',
+      '',
+    ]) {
       await expectReset(json(sealCookie({ ...fields, snapshot }, secret)));
+      await expectReset(json(sealCookie({ ...fields, snapshot, next: '9000000002' }, secret)));
     }
   });
 });

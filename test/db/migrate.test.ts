@@ -52,6 +52,8 @@ const firstRun = [
   'applying 0002-log-mutations.sql',
   'applying 0003-idempotency-keys.sql',
   'applying 0004-witnesses.sql',
+  'applying 0005-standbys.sql',
+  'applying 0006-moments.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
@@ -89,12 +91,13 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       alter table tidemark.tick drop column id, drop column xid;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment;
+       alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 4/);
-    expect(await run()).toEqual(firstRun.slice(1, 4));
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 6/);
+    expect(await run()).toEqual(firstRun.slice(1, 6));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

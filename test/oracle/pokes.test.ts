@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
-import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
+import type { Snapshot } from '../../src/protocol/snapshot.js';
 import { findAffected, type Question } from '../../src/store/affected.js';
 import { changesOf } from '../../src/store/patch-sql.js';
 import { rowsOf } from '../../src/store/sides.js';
@@ -91,7 +91,7 @@ const name = (seat: number) =>
 it('finds exactly those whose view one transaction has changed', async () => {
   let changes = 0;
   for (let i = 0; i < 100; i++) {
-    const base = parseSnapshot((await look()).snapshot)!;
+    const base = (await look()).snapshot;
     const before = await holdings();
     await randomly();
     const batch = await look(base);
@@ -116,7 +116,7 @@ const toggles = [
 it('finds all whose view was another one at any moment between several transactions', async () => {
   let missedByNet = 0;
   for (let i = 0; i < 30; i++) {
-    const base = parseSnapshot((await look()).snapshot)!;
+    const base = (await look()).snapshot;
     const moments = [await holdings()];
     const toggle = random.pick(toggles);
     for (const transact of [toggle, ...Array.from({ length: random.between(0, 2) }, () => randomly), toggle]) {

@@ -5,7 +5,6 @@ import { views } from '../../examples/tasks/src/views.js';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
-import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { findAffected, type Question } from '../../src/store/affected.js';
 import { changesOf } from '../../src/store/patch-sql.js';
 import { readTail } from '../../src/store/tail.js';
@@ -46,7 +45,7 @@ async function ask(mode: Question['mode'], seats: number, change: string) {
   const { tables } = bound[0]!.installation;
   const todos = bound.map((one) => one.views.find(({ view }) => view.name === 'todo')!);
   const ids = tables.map(({ id }) => id);
-  const base = parseSnapshot((await readTail(db, undefined, ids)).snapshot)!;
+  const base = (await readTail(db, undefined, ids)).snapshot;
   await database.pool.query(change);
   const batch = await readTail(db, base, ids);
   const changes = changesOf(tables, new Map(batch.changes.map((one) => [one.table, one.rows])));

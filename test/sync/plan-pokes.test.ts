@@ -39,7 +39,7 @@ const change = (table: { id: number }, more: Partial<TailChange> = {}): TailChan
 });
 
 const batch = (changes: TailChange[], more: Partial<TailBatch> = {}): TailBatch => ({
-  snapshot: '701:701:',
+  snapshot: parseSnapshot('701:701:')!,
   installID: 'a',
   horizon: '3',
   changes,
@@ -203,6 +203,8 @@ describe('the change log', () => {
     ['is kept back to the base', '701:701:', { horizon: '701' }, true],
     ['has been forgotten in part', '701:701:', { horizon: '702' }, false],
   ])('%s', (_, base, more, expected) => {
-    expect(continues(parseSnapshot(base)!, 'a', batch([], { snapshot: '700:701:', ...more }))).toBe(expected);
+    expect(continues(parseSnapshot(base)!, 'a', batch([], { snapshot: parseSnapshot('700:701:')!, ...more }))).toBe(
+      expected,
+    );
   });
 });
