@@ -15,8 +15,8 @@ export const cookies: readonly Fault[] = [
   ...['order', 'clientGroupID', 'mutations'].map((field) => ({
     name: `the ${field} is not signed`,
     file,
-    find: 'JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations])',
-    replace: `JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations].filter((one) => one !== ${field}))`,
+    find: '.update(message)',
+    replace: `.update(message.replace(JSON.stringify(${field}), ''))`,
     tests,
   })),
   {

@@ -28,8 +28,8 @@ export const poking: readonly Fault[] = [
   {
     name: 'as much is asked as there is',
     file,
-    find: ' || questions.length === mostQuestions',
-    replace: '',
+    find: '.length === mostQuestions',
+    replace: '.length < 0',
     tests,
   },
 ];

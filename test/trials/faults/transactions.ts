@@ -66,8 +66,8 @@ export const transactions: readonly Fault[] = [
   {
     name: 'a plan that no longer fits is an error',
     file: 'src/db/pg.ts',
-    find: "new Set(['0A000', ",
-    replace: 'new Set([',
+    find: 'if (name === undefined || !',
+    replace: 'if (error !== name || !',
     tests: pg,
   },
   {
