@@ -90,10 +90,10 @@ export const capture: readonly Fault[] = [
     tests,
   },
   {
-    name: 'a partition’s row is kept in the partition’s order of columns',
+    name: 'a partition’s row is taken for one in the layout of its parent',
     file,
-    find: 'if (members.every((member) => JSON.stringify(member.columns) === layout))',
-    replace: 'if (layout)',
-    tests,
+    find: "table.kind === 'p' ? [', partition'",
+    replace: "table.kind === 'x' ? [', partition'",
+    tests: ['test/sync/partitions.test.ts'],
   },
 ];

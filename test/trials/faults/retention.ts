@@ -14,8 +14,8 @@ export const retention: readonly Fault[] = [
   {
     name: 'a tick notes the end of the snapshot in place of its beginning',
     file,
-    find: 'values (pg_snapshot_xmin(',
-    replace: 'values (pg_snapshot_xmax(',
+    find: 'select pg_snapshot_xmin(s), s,',
+    replace: 'select pg_snapshot_xmax(s), s,',
     tests,
   },
   {
