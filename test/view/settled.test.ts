@@ -60,6 +60,10 @@ describe('as it is', () => {
 describe('names', () => {
   it.each([
     ['select public.t.id from t', 'select tidemark_t1.id from t as tidemark_t1'],
+    [
+      'select (t).x as id from public.t where public.t.s = $1',
+      'select (tidemark_t1).x as id from public.t as tidemark_t1 where tidemark_t1.s = $1',
+    ],
     ['select id from tidemark_header', 'select id from public.tidemark_header'],
     [
       "select coalesce((case when s in ('a', 'b') then public.t.s end)::text, 'x') as id from t",

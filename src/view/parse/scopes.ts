@@ -27,6 +27,8 @@ export interface Reference {
   readonly node: Tree;
   /** `*` stands for a star. */
   readonly names: readonly string[];
+  /** A field is taken of it, as in `(todo).title`. */
+  readonly isRow: boolean;
   readonly scope: Scope;
 }
 
@@ -69,6 +71,7 @@ class Walk implements Scopes {
   readonly tables: Tree[] = [];
   readonly references: Reference[] = [];
   readonly levels: Level[] = [];
+  readonly #rows = new Set<unknown>();
 
   select(select: Tree, outer: Scope | undefined): void {
     const queries = select.withClause ? this.#with(select.withClause as Tree, outer) : (outer?.queries ?? nothing);
@@ -127,12 +130,14 @@ class Walk implements Scopes {
   #walk(value: unknown, scope: Scope): void {
     if (typeof value !== 'object' || value === null) return;
     for (const [key, child] of Object.entries(value)) {
+      if (key === 'A_Indirection') this.#rows.add((child as Tree).arg);
       if (key === 'SelectStmt') this.select(child as Tree, scope);
       else if (key === 'ColumnRef') {
         this.references.push({
           holder: value as Tree,
           node: child as Tree,
           names: names((child as Tree).fields),
+          isRow: this.#rows.has(value),
           scope,
         });
       } else this.#walk(child, scope);

@@ -28,7 +28,7 @@ export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): b
     const alias = renamed.get(source(reference)!);
     if (alias === undefined) continue;
     if (reference.names.length > 1) put(reference.holder, columnRef(alias, reference.names.at(-1)!));
-    else if (wholeRows.has(reference)) putUnderName(scopes, reference, columnRef(alias));
+    else if (wholeRows.has(reference) || reference.isRow) putUnderName(scopes, reference, columnRef(alias));
   }
   for (const [{ table }, aliasname] of renamed) table!.alias = { aliasname };
   return true;
