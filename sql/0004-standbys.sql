@@ -44,14 +44,25 @@ begin
 end
 $$;
 
--- On a standby, a snapshot does not say which of the transactions below its xmax it has seen.
-drop function tidemark.truncated_since(pg_snapshot, integer[]);
+-- The rows that tell of a TRUNCATE of one of the tables, from a transaction on, as far as the statement's snapshot has seen them.
+create function tidemark.truncates(tables integer[], since xid8) returns bigint[]
+language plpgsql stable parallel safe as $$
+begin
+  return array(select seq from tidemark.change where key is null and table_id = any (tables) and xid >= since);
+end
+$$;
 
--- The rows that tell of a TRUNCATE of one of the tables, from a transaction on. Being volatile, this function sees what has been committed
--- while the statement waited: TRUNCATE keeps no row versions, so the statement finds the table empty even where its snapshot was taken before.
-create function tidemark.truncates(tables integer[], since xid8) returns setof bigint
+-- As before, but for the rows that are known to have been seen: a standby's snapshot does not tell of those between its xmin and xmax.
+drop function tidemark.truncated_since(pg_snapshot, integer[]);
+create function tidemark.truncated_since(seen pg_snapshot, tables integer[], known bigint[]) returns boolean
 language plpgsql volatile parallel restricted as $$
 begin
-  return query select seq from tidemark.change where key is null and table_id = any (tables) and xid >= since;
+  return exists (
+    select from tidemark.change
+    where key is null and table_id = any (tables) and (
+      not pg_visible_in_snapshot(xid, seen)
+      or known is not null and xid >= pg_snapshot_xmin(seen) and seq <> all (known)
+    )
+  );
 end
 $$;

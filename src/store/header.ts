@@ -39,7 +39,7 @@ interface MemberHeader {
 interface SharedHeader {
   readonly snapshot: Snapshot;
   /** The transaction ID that comes next, as far as this database knows. */
-  readonly next: string;
+  readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
@@ -60,8 +60,7 @@ export const countedRows = 100;
 /**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
- * plan the prepared statement anew each time, which takes longer than running it. The age of a transaction ID is how many have been
- * given out from that one on.
+ * plan the prepared statement anew each time, which takes longer than running it.
  */
 const headerSql = (torn: string) => `
 with unseen (low, high) as materialized (
@@ -69,7 +68,7 @@ with unseen (low, high) as materialized (
 )
 select json_build_object(
   ${snapshotFields('$5::integer[]')},
-  'next', (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text,
+  'begun', age(pg_snapshot_xmax(s)::xid),
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'horizon', m.horizon::text,
@@ -134,11 +133,8 @@ export function probe(input: HeaderInput): Statement {
   return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
 
-/** The snapshot was taken before the statement had its locks. */
-const tornSql = `exists (
-    select tidemark.truncates($5::integer[], pg_snapshot_xmin(s))
-    except
-    select seq from tidemark.change where key is null and table_id = any ($5::integer[]) and xid >= pg_snapshot_xmin(s)
+const tornSql = `tidemark.truncated_since(
+    s, $5::integer[], case when pg_is_in_recovery() then tidemark.truncates($5::integer[], pg_snapshot_xmin(s)) end
   )`;
 
 let template: Template | undefined;
@@ -149,14 +145,19 @@ export function headerQuery(input: HeaderInput): string {
   return render(template, values(input).map(literal));
 }
 
-type HeaderLine = Omit<SharedHeader, 'snapshot'> & SnapshotFields & { readonly members: Record<string, MemberHeader> };
+interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
+  /** How many transaction IDs had been given out from the snapshot's xmax on. */
+  readonly begun: number;
+  readonly members: Readonly<Record<string, MemberHeader>>;
+}
 
 /**
  * What the line of a header says to each member, in their order.
  * @throws Problem when a standby has seen more than can be listed.
  */
 export function readHeaders(line: string): Header[] {
-  const { members, snapshot, standby, ...rest } = JSON.parse(line) as HeaderLine;
-  const shared = { ...rest, snapshot: readSnapshot({ snapshot, standby }) };
+  const { members, begun, snapshot: bounds, standby, ...rest } = JSON.parse(line) as HeaderLine;
+  const snapshot = readSnapshot({ snapshot: bounds, standby });
+  const shared: SharedHeader = { ...rest, snapshot, next: snapshot.xmax + BigInt(begun) };
   return Object.values(members).map((member) => Object.assign(member, shared));
 }

@@ -88,7 +88,7 @@ describe('migrate', () => {
     const before = await listSchema(database.pool, 'tidemark');
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
-       drop function tidemark.seen_by_standby, tidemark.truncates;
+       drop function tidemark.seen_by_standby, tidemark.truncates, tidemark.truncated_since;
        alter table tidemark.tick drop column snapshot, drop column system_identifier;
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean return true;
        delete from tidemark.migration where version > 1`,

@@ -143,14 +143,32 @@ function seen_by_standby(integer[])
   $function$
 
 
-function truncates(integer[],xid8)
-  fv  CREATE OR REPLACE FUNCTION tidemark.truncates(tables integer[], since xid8)
-   RETURNS SETOF bigint
+function truncated_since(pg_snapshot,integer[],bigint[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.truncated_since(seen pg_snapshot, tables integer[], known bigint[])
+   RETURNS boolean
    LANGUAGE plpgsql
    PARALLEL RESTRICTED
   AS $function$
   begin
-    return query select seq from tidemark.change where key is null and table_id = any (tables) and xid >= since;
+    return exists (
+      select from tidemark.change
+      where key is null and table_id = any (tables) and (
+        not pg_visible_in_snapshot(xid, seen)
+        or known is not null and xid >= pg_snapshot_xmin(seen) and seq <> all (known)
+      )
+    );
+  end
+  $function$
+
+
+function truncates(integer[],xid8)
+  fs  CREATE OR REPLACE FUNCTION tidemark.truncates(tables integer[], since xid8)
+   RETURNS bigint[]
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+  AS $function$
+  begin
+    return array(select seq from tidemark.change where key is null and table_id = any (tables) and xid >= since);
   end
   $function$
 
