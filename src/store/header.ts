@@ -41,7 +41,7 @@ interface MemberHeader {
 interface SharedHeader {
   readonly snapshot: Snapshot;
   /** The transaction ID that comes next, as far as this database knows. */
-  readonly next: string;
+  readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
@@ -71,8 +71,7 @@ export const countedRows = 100;
 /**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
- * plan the prepared statement anew each time, which takes longer than running it. The age of a transaction ID is how many have been
- * given out from that one on.
+ * plan the prepared statement anew each time, which takes longer than running it.
  */
 const headerSql = (torn: string) => `
 with unseen (low, high) as materialized (
@@ -80,7 +79,7 @@ with unseen (low, high) as materialized (
 )
 select json_build_object(
   ${snapshotFields('$5::integer[]')},
-  'next', (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text,
+  'begun', age(pg_snapshot_xmax(s)::xid),
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'database', (select oid::text from pg_database where datname = current_database()),
@@ -164,14 +163,19 @@ export function headerQuery(input: HeaderInput): string {
   return render(template, [...values(input), ...outlines].map(literal));
 }
 
-type HeaderLine = Omit<SharedHeader, 'snapshot'> & SnapshotFields & { readonly members: Record<string, MemberHeader> };
+interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
+  /** How many transaction IDs had been given out from the snapshot's xmax on. */
+  readonly begun: number;
+  readonly members: Readonly<Record<string, MemberHeader>>;
+}
 
 /**
  * What the line of a header says to each member, in their order.
  * @throws Problem when a standby has seen more than can be listed.
  */
 export function readHeaders(line: string): Header[] {
-  const { members, snapshot, standby, ...rest } = JSON.parse(line) as HeaderLine;
-  const shared = { ...rest, snapshot: readSnapshot({ snapshot, standby }) };
+  const { members, begun, snapshot: bounds, standby, ...rest } = JSON.parse(line) as HeaderLine;
+  const snapshot = readSnapshot({ snapshot: bounds, standby });
+  const shared: SharedHeader = { ...rest, snapshot, next: snapshot.xmax + BigInt(begun) };
   return Object.values(members).map((member) => Object.assign(member, shared));
 }

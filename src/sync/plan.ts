@@ -32,7 +32,7 @@ export interface Present {
 }
 
 export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views }: Present): Plan {
-  const isOneHistory = cookie.epoch === epoch && (header.recovery || BigInt(header.next) >= cookie.parsedNext);
+  const isOneHistory = cookie.epoch === epoch && (header.recovery || header.next >= cookie.parsedNext);
   const isBehind = isOneHistory && !showsAllOf(cookie, header);
   if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
     return { kind: header.recovery || isBehind ? 'behind' : 'lost' };

@@ -25,7 +25,7 @@ export function openingOf({ clientGroupID, client, cookie }: PullRequest, header
   const { epoch, views, secret } = seal;
   const { snapshot, next, tick, mutations, lastMutationIDs } = header;
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
-  const fields = { order, snapshot: snapshot.text, next, epoch, views, clientGroupID, mutations, tick };
+  const fields = { order, snapshot: snapshot.text, next: String(next), epoch, views, clientGroupID, mutations, tick };
   // A client that the request names and the server does not know yet is told its mutation ID 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
   return `{"cookie":${JSON.stringify(sealCookie(fields, secret))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;

@@ -8,7 +8,7 @@ const parse = (text: string) => parseSnapshot(text)!;
 
 const header: Header = {
   snapshot: parse('100:110:105'),
-  next: '112',
+  next: 112n,
   recovery: false,
   installID: 'install',
   database: '5',
@@ -67,8 +67,8 @@ describe('planPull', () => {
     ['both', { lastMutationIDs: { c: 2 }, changed: [[3, 1]] }, {}, delta(3)],
     ['other views, or another user’s', {}, { views: 'other' }, reset('views')],
     ['another epoch', {}, { epoch: 'other' }, reset('epoch')],
-    ['a database behind the cookie', { snapshot: parse('60:69:'), next: '71' }, {}, reset('future')],
-    ['a standby behind the cookie', { snapshot: parse('60:69:'), next: '71', recovery: true }, {}, behind],
+    ['a database behind the cookie', { snapshot: parse('60:69:'), next: 71n }, {}, reset('future')],
+    ['a standby behind the cookie', { snapshot: parse('60:69:'), next: 71n, recovery: true }, {}, behind],
     ['a standby of another epoch', { snapshot: parse('60:69:'), recovery: true }, { epoch: 'other' }, reset('epoch')],
     ['a database just as far', { snapshot: parse('60:70:61') }, {}, unchanged],
     ['a history that went another way', { diverged: true, changed: [[3, 1]] }, {}, reset('epoch')],
@@ -122,8 +122,8 @@ describe('planPull', () => {
     ['the primary, where 65 is ending', { snapshot: parse('60:82:60,65') }, behind],
     ['the primary, where nothing from 65 on has ended', { snapshot: parse('60:65:60') }, behind],
     ['the primary, where 65 and its mutation are ending', { snapshot: parse('60:82:60,65'), mutations: 6 }, behind],
-    ['a primary that has not come as far', { snapshot: parse('60:65:60'), next: '81' }, reset('future')],
-    ['such a one without the mutations', { snapshot: parse('60:65:60'), next: '81', mutations: 6 }, lost],
+    ['a primary that has not come as far', { snapshot: parse('60:65:60'), next: 81n }, reset('future')],
+    ['such a one without the mutations', { snapshot: parse('60:65:60'), next: 81n, mutations: 6 }, lost],
   ])("a standby's cookie and %s", (_, change, plan) => {
     const changed = [[3, 1]] as const;
     expect(planPull(ofStandby, { header: { ...header, changed, ...change }, ...present })).toEqual(plan);
@@ -133,7 +133,7 @@ describe('planPull', () => {
     const fields = { snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' };
     const old = openCookie(sealCookie({ ...cookie, ...fields }, 'secret'), 'secret')!;
     const at = (xmax: string) => ({
-      header: { ...header, snapshot: parse(`9223372036854775805:${xmax}:`), next: xmax },
+      header: { ...header, snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) },
       ...present,
     });
     expect(planPull(old, at('9223372036854775806'))).toEqual(unchanged);
