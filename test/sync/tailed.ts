@@ -36,7 +36,7 @@ export const views = {
 };
 
 /** A database that says each statement before it is sent; what `before` throws fails the statement. */
-function announced(db: Database, before: (statement: Statement) => Promise<void>): Database {
+export function announced(db: Database, before: (statement: Statement) => Promise<void>): Database {
   const announce =
     (query: Database['query']) =>
     async <Row>(statement: Statement) => {
