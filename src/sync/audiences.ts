@@ -35,10 +35,6 @@ export interface Audience {
   readonly seats: Map<string, Seat>;
 }
 
-export function poke(listeners: Iterable<Listener>): void {
-  for (const listener of listeners) listener.poke();
-}
-
 /** The listeners of a server, sorted into audiences as they come and go. */
 export class Audiences {
   readonly #listeners = new Set<Listener>();
@@ -94,6 +90,11 @@ export class Audiences {
       if (seat?.listeners.size === 0) audience!.seats.delete(place);
       if (audience?.seats.size === 0) this.#audiences.delete(view);
     }
+  }
+
+  /** Pokes those of them who still listen. */
+  poke(listeners: Iterable<Listener>): void {
+    for (const listener of listeners) if (this.#listeners.has(listener)) listener.poke();
   }
 
   /** Has a listener see something else from now on. */

@@ -3,7 +3,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import { askEach } from './ask-each.js';
-import { type Audiences, type Listener, poke } from './audiences.js';
+import type { Audiences, Listener } from './audiences.js';
 import { continues, planPokes, quick, withMutations } from './plan-pokes.js';
 import type { Postponed } from './postponed.js';
 
@@ -34,7 +34,7 @@ export function look(base: Base | undefined, parts: LookParts): Promise<Base> {
   const { database, audiences } = parts;
   return database.atOneMoment(async (query) => {
     const batch = await readTail({ query }, base?.snapshot, [...audiences.ids().values()]);
-    if (base && !continues(base.snapshot, base.installID, batch)) poke(audiences.listeners());
+    if (base && !continues(base.snapshot, base.installID, batch)) audiences.poke(audiences.listeners());
     else if (base) await tell(query, base.snapshot, batch, parts);
     return { snapshot: batch.snapshot, installID: batch.installID };
   });
@@ -46,7 +46,7 @@ async function tell(query: Database['query'], since: Snapshot, batch: TailBatch,
   const onFound = (listeners: Iterable<Listener>) => {
     const others = [...new Set(listeners)].filter((listener) => !told.has(listener));
     for (const listener of others) told.add(listener);
-    poke(others);
+    audiences.poke(others);
   };
   const postpone = (view: CompiledView, listeners: readonly Listener[]) => postponed.add(view, since, listeners);
   onFound(withMutations(audiences.listeners(), batch));

@@ -4,7 +4,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import { askEach } from './ask-each.js';
-import { type Audience, type Audiences, type Listener, poke } from './audiences.js';
+import type { Audience, Audiences, Listener, Seat } from './audiences.js';
 import { planPokes, thorough } from './plan-pokes.js';
 
 /** So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes longer than this. */
@@ -72,17 +72,15 @@ export class Postponed {
 
   async #settle(view: CompiledView, debt: Debt): Promise<void> {
     const { audiences, onFailure } = this.#options;
-    const audience = audiences.of(view);
-    const seats = [...(audience?.seats.values() ?? [])];
-    const seated = new Set(seats.flatMap(({ listeners }) => [...listeners]));
+    const audience = audienceNow(audiences, view);
+    const seated = new Set([...audience.seats.values()].flatMap(({ listeners }) => [...listeners]));
     // Whoever has been seated elsewhere since is not among those asked about.
-    poke([...debt.listeners].filter((listener) => !seated.has(listener)));
+    audiences.poke([...debt.listeners].filter((listener) => !seated.has(listener)));
     const limitMs = Math.ceil(debt.deadline - performance.now());
-    if (!audience) return;
-    if (limitMs <= 0) return poke(seated);
+    if (limitMs <= 0) return audiences.poke(seated);
     await this.#ask(audience, debt, limitMs).catch((error: unknown) => {
       onFailure(view, error);
-      poke(seated);
+      audiences.poke(seated);
     });
   }
 
@@ -99,21 +97,28 @@ export class Postponed {
         bounds: thorough,
         isPostponed: () => false,
       });
-      poke(told);
+      audiences.poke(told);
       await askEach(
         questions,
         { query, since, batch, tables: audiences.tables() },
         {
           told,
           limitMs,
-          onFound: poke,
-          onOvertime: (_, listeners) => poke(listeners),
+          onFound: (listeners) => audiences.poke(listeners),
+          onOvertime: (_, listeners) => audiences.poke(listeners),
           onFailure(view, listeners, error) {
             onFailure(view, error);
-            poke(listeners);
+            audiences.poke(listeners);
           },
         },
       );
     });
   }
+}
+
+/** Who sees a view now. It stays as it is, whoever is seated elsewhere while it is asked about them. */
+function audienceNow(audiences: Audiences, view: CompiledView): Audience {
+  const seats = audiences.of(view)?.seats ?? new Map<string, Seat>();
+  const copies = [...seats].map(([place, seat]) => [place, { ...seat, listeners: new Set(seat.listeners) }] as const);
+  return { view, seats: new Map(copies) };
 }

@@ -4,7 +4,7 @@ import { describeError, type Logger } from '../log.js';
 import type { PokeRequest } from '../protocol/poke.js';
 import type { UserContext } from '../registry/mutators.js';
 import type { CompiledView } from '../view/compile.js';
-import { Audiences, type Listener, type Outlook, poke } from './audiences.js';
+import { Audiences, type Listener, type Outlook } from './audiences.js';
 import type { CurrentInstallation } from './current-installation.js';
 import { type Base, type LookParts, look } from './look.js';
 import { LookTimes } from './look-times.js';
@@ -69,7 +69,7 @@ export class Tail<Context extends UserContext> {
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
       return { views, tables: installation.tables, shape: installation.shape };
     };
-    // Of before: were it of after, a change of the shape in between would be passed over.
+    // Read first: then a change of the shape that comes in between is seen at the next reading.
     const { shape: foundAt } = await this.#options.installation.present();
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
     this.#audiences.add(listener);
@@ -148,7 +148,10 @@ export class Tail<Context extends UserContext> {
     this.#refreshing ??= this.#outlooks
       .refresh()
       // What is wrong with the installation, pulls say.
-      .then(poke, () => {})
+      .then(
+        (concerned) => this.#audiences.poke(concerned),
+        () => {},
+      )
       .finally(() => {
         this.#refreshing = undefined;
       });

@@ -66,3 +66,12 @@ it('moves a listener who sees something else, unless it has left', () => {
   audiences.move(ann, outlook('ann'));
   expect(audiences.size).toBe(0);
 });
+
+it('pokes those who still listen', () => {
+  const audiences = new Audiences();
+  const poked: string[] = [];
+  const [ann, ben] = ['ann', 'ben'].map((userID) => ({ ...listener(userID), poke: () => void poked.push(userID) }));
+  audiences.add(ann!);
+  audiences.poke([ann!, ben!]);
+  expect(poked).toEqual(['ann']);
+});
