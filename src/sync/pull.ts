@@ -46,8 +46,8 @@ export class Puller<Context extends UserContext> {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
       const { database: db, installation } = this.#options;
-      return await installation.serve({ ctx, profileID, schemaVersion }, (bound) =>
-        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(),
+      return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
+        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(last?.header),
       );
     } catch (error) {
       throw toUnavailable(error);
@@ -77,12 +77,13 @@ class Pull {
     ]);
   }
 
-  async answer(): Promise<ProtocolError | PullBody> {
+  /** @param known what a probe would say, where another statement has said it already */
+  async answer(known?: Header): Promise<ProtocolError | PullBody> {
     const { request, reads, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const reader = this.#reader(cookie);
-    const header = await reads.probe(reader);
+    const header = known ?? (await reads.probe(reader));
     this.#check(header);
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
@@ -112,6 +113,7 @@ class Pull {
     try {
       patch = await this.#parts.reads.delta(reader, changed);
       const { header, tables, held, rest } = patch;
+      if (header.torn) throw new OutdatedError(header);
       this.#check(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
@@ -134,6 +136,7 @@ class Pull {
     const patch = await openPatch(db, fullPatch(header, views));
     const [answered] = patch.headers as [Header];
     try {
+      if (answered.torn) throw new OutdatedError();
       this.#check(answered);
     } catch (error) {
       await patch.close();
@@ -158,9 +161,8 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  #check({ owner, clientKnown, torn }: Header): void {
+  #check({ owner, clientKnown }: Header): void {
     const { caller, request } = this.#parts;
-    if (torn) throw new OutdatedError();
     if (owner !== null && owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
