@@ -7,23 +7,18 @@ create index tick_xid on tidemark.tick (xid);
 -- Of a partitioned table, the partition that the changed row is in: the row literal has its columns, in its order.
 alter table tidemark.change add column partition oid;
 
--- A digest of what decides which rows a statement finds in a table: its name as this session says it, its row-level security, the files
--- of the table, its partitions and its heirs, and its columns. It sees what was done to the table while a statement waited for it: being
--- volatile, whatever has been committed; and above read committed at least names, files and partitions, which it is told by functions
--- that look past the transaction's snapshot.
+-- A digest of what decides which rows a statement finds in a table: its name as this session says it, its row-level security, its file,
+-- its partitions with theirs, its heirs and its columns. It tells what was done to the table while a statement waited for it: being
+-- volatile, whatever has been committed; and above read committed all but heirs and columns, since the functions here look past the
+-- transaction's snapshot.
 create function tidemark.outline(relation oid) returns bigint
 language plpgsql volatile strict parallel restricted as $$
 begin
-  return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), (
-    select string_agg(concat_ws(':', member.oid, pg_relation_filenode(member.oid)), ',' order by member.oid)
-    from (
-      select relation
-      union select relid from pg_partition_tree(relation)
-      union select inhrelid from pg_inherits join pg_class c on c.oid = inhparent where inhparent = relation and relkind <> 'p'
-    ) member (oid)
-  ), (
-    select string_agg(concat_ws(':', attnum, xmin), ',' order by attnum) from pg_attribute where attrelid = relation and attnum > 0
-  )), 0);
+  return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), pg_relation_filenode(relation),
+    (select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),
+    array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
+    array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)
+  ), 0);
 end
 $$;
 

@@ -46,7 +46,7 @@ export interface Member {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
-  /** As `Table.kind`; a partition may also be a foreign table, `f`. */
+  /** As `Table.kind`. A table with a primary key has no foreign partitions. */
   readonly kind: string;
   /** As `Table.persistence`. */
   readonly persistence: string;

@@ -41,7 +41,7 @@ const identitySql = `
 
 /** By the table's name; where that is gone, by its OID. */
 const outlineSql = `
-  select found.oid::int8, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
+  select found.oid, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
 
 /**
  * All that a view's rows depend on besides the rows of its tables. The xmin of a catalog row tells any change of it, and one

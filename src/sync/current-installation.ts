@@ -1,6 +1,7 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
 import { Problem, SetupError } from '../errors.js';
+import type { Header } from '../store/header.js';
 import { type Installation, knows, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -12,7 +13,7 @@ const maxAgeMs = 1000;
 const timeoutMs = 5000;
 
 /** So often is an answer begun while the tables change under it. */
-const maxAttempts = 10;
+const maxAttempts = 5;
 
 /** What a caller goes by. */
 export interface Bound {
@@ -22,8 +23,12 @@ export interface Bound {
 
 /** A statement has found a table to be another than the installation says. */
 export class OutdatedError extends Problem {
-  constructor() {
+  /** What it has said all the same of the cookie, where there was one. */
+  readonly header: Header | undefined;
+
+  constructor(header?: Header) {
     super('unavailable', 'The tables are being changed now; send the request again later');
+    this.header = header;
   }
 }
 
@@ -55,16 +60,19 @@ export class CurrentInstallation<Context> {
   }
 
   /**
-   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read again first.
+   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read again first, and
+   * the work is given the error.
    * @throws what `bind` and the work throw.
    */
-  async serve<T>(input: ViewInput<Context>, work: (bound: Bound) => Promise<T>): Promise<T> {
+  async serve<T>(input: ViewInput<Context>, work: (bound: Bound, last?: OutdatedError) => Promise<T>): Promise<T> {
+    let last: OutdatedError | undefined;
     for (let attempt = 1; ; attempt++) {
       const { bound, reading } = await this.#bind(input);
       try {
-        return await work(bound);
+        return await work(bound, last);
       } catch (error) {
         if (!(error instanceof OutdatedError) || attempt === maxAttempts) throw error;
+        last = error;
         if (this.#read === reading) this.#read = undefined;
       }
     }

@@ -46,8 +46,8 @@ export class Puller<Context extends UserContext> {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
       const { database: db, installation } = this.#options;
-      return await installation.serve({ ctx, profileID, schemaVersion }, (bound) =>
-        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(),
+      return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
+        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(last?.header),
       );
     } catch (error) {
       throw toUnavailable(error);
@@ -77,12 +77,13 @@ class Pull {
     ]);
   }
 
-  async answer(): Promise<ProtocolError | PullBody> {
+  /** @param known what a probe would say, where another statement has said it already */
+  async answer(known?: Header): Promise<ProtocolError | PullBody> {
     const { request, reads, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const reader = this.#reader(cookie);
-    const header = await reads.probe(reader);
+    const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
@@ -111,6 +112,7 @@ class Pull {
     try {
       patch = await this.#parts.reads.delta(reader, changed);
       const { header, tables, held, rest } = patch;
+      if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
         await rest?.close();
@@ -134,6 +136,7 @@ class Pull {
     const [answered] = patch.headers as [Header];
     let plan: Plan;
     try {
+      if (answered.torn) throw new OutdatedError();
       plan = this.#plan(cookie, answered);
     } catch (error) {
       await patch.close();
@@ -162,11 +165,10 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  /** @throws Problem when a table is not what it was, the client group belongs to another user, or a client's record is lost. */
+  /** @throws Problem when the client group belongs to another user, or a client's record is lost. */
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
     const { clientGroupID, client } = request;
-    if (header.torn) throw new OutdatedError();
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }

@@ -164,8 +164,6 @@ function obstacleTo(table: Table): string | undefined {
     return 'which inherits from another table: what is written to it by way of that one is not captured. ALTER TABLE … NO INHERIT, or use partitions';
   if (table.hasInheritanceChildren)
     return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
-  const foreign = table.members.find(({ kind }) => kind === 'f');
-  if (foreign) return `whose partition ${foreign.name} is a foreign table: its changes cannot be captured. Detach it`;
   const unlogged = table.members.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
   if (unlogged)
     return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED`;

@@ -107,16 +107,11 @@ function outline(oid)
    PARALLEL RESTRICTED STRICT
   AS $function$
   begin
-    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), (
-      select string_agg(concat_ws(':', member.oid, pg_relation_filenode(member.oid)), ',' order by member.oid)
-      from (
-        select relation
-        union select relid from pg_partition_tree(relation)
-        union select inhrelid from pg_inherits join pg_class c on c.oid = inhparent where inhparent = relation and relkind <> 'p'
-      ) member (oid)
-    ), (
-      select string_agg(concat_ws(':', attnum, xmin), ',' order by attnum) from pg_attribute where attrelid = relation and attnum > 0
-    )), 0);
+    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), pg_relation_filenode(relation),
+      (select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),
+      array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
+      array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)
+    ), 0);
   end
   $function$
 

@@ -147,6 +147,30 @@ it('keeps the change at the horizon itself: a cookie whose snapshot begins there
   expect(rows.map(({ xid }) => xid)).toEqual(xids.slice(1));
 });
 
+it('keeps every tick that a good cookie names, and few others', async () => {
+  const waiting = new pg.Client({ connectionString: database.url });
+  await waiting.connect();
+  const ages: SyncClient[] = [];
+  for (let minute = 0; minute < 12; minute++) {
+    // From the fourth minute on, a writer holds the horizon back until the eighth.
+    if (minute === 4) await waiting.query('begin; select pg_current_xact_id()');
+    if (minute === 8) await waiting.query('commit');
+    await prune(db, hour);
+    await run(`update tidemark.tick set at = at - interval '12 minutes'`);
+    ages.push(await client());
+    await run('update t set n = n + 1 where id = 1');
+    const { rows } = await run('select horizon::text from tidemark.meta');
+    for (const one of ages) {
+      const { snapshot } = one.cookie as { snapshot: string };
+      const isGood = BigInt(snapshot.split(':')[0]!) >= BigInt(rows[0].horizon);
+      const { patch } = await server.pull(one.cookie);
+      expect([minute, patch[0]!.op]).toEqual([minute, isGood ? 'put' : 'clear']);
+    }
+  }
+  expect(await count('tick')).toBeLessThan(10);
+  await waiting.end();
+});
+
 it('deletes in batches, and the ticks with them', async () => {
   await run(`insert into t select i, i from generate_series(10, 25010) i;
     insert into tidemark.tick select now() - make_interval(days => n), '3' from generate_series(1, 10) n`);

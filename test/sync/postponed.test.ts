@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { readTail } from '../../src/store/tail.js';
 import { Audiences, type Listener } from '../../src/sync/audiences.js';
 import { CurrentInstallation } from '../../src/sync/current-installation.js';
@@ -42,7 +41,7 @@ it.each([
     poke: vi.fn(),
   };
   audiences.add(listener);
-  const since = parseSnapshot((await readTail(db, undefined, [])).snapshot)!;
+  const since = (await readTail(db, undefined, [])).snapshot;
   await database.pool.query(`insert into item (owner_id) values ('ann')`);
 
   onMeant = () => audiences.move(listener, { ...outlook, views: [] });

@@ -21,9 +21,11 @@ beforeAll(async () => {
     create table loose (a int);
     create unlogged table fleeting (id int primary key);
     create table parent (id int primary key);
-    create table child () inherits (parent);
+    create table child (primary key (id)) inherits (parent);
     create table event (id int, day date, primary key (id, day)) partition by range (day);
     create table event_2026 partition of event for values from ('2026-01-01') to ('2027-01-01');
+    create table swift (id int primary key) partition by range (id);
+    create unlogged table swift_low partition of swift for values from (0) to (10);
     create table secret (id int primary key);
     alter table secret enable row level security;
     alter table secret force row level security;
@@ -118,7 +120,9 @@ describe('refused, saying what to do', () => {
     ['select id from missing', 'there is no table missing'],
     ['select a as id from loose', 'has no primary key'],
     ['select id from fleeting', 'UNLOGGED'],
-    ['select id from parent', 'INHERITS'],
+    ['select id from parent', 'which has INHERITS children'],
+    ['select id from child', 'NO INHERIT'],
+    ['select id from swift', 'whose partition swift_low is UNLOGGED'],
     ['select id from event_2026', 'Read its parent table'],
     ['select id from todo_view', 'SQL view'],
     ['select id from todo_stored', 'materialized view'],
