@@ -1,0 +1,160 @@
+/** One case from its beginning to its end. */
+import type { Code } from '../oracle/code.js';
+import type { Case } from './case.js';
+import { FailedPull, FuzzClient } from './client.js';
+import { CaseDatabase } from './database.js';
+import { Difference, InvalidCase } from './difference.js';
+import { Judge } from './judge.js';
+import { refusalOf } from './refusals.js';
+import { type Served, type ServingOptions, servable, serve } from './serving.js';
+import { clientCount, type Step, serverCount } from './steps.js';
+import type { Tally } from './tally.js';
+import { marksOf, textOf } from './tree.js';
+import { Truth } from './truth.js';
+import type { FuzzView } from './view.js';
+import { Writers } from './writers.js';
+
+export interface RunOptions {
+  /** A connection string for a cluster in which databases can be created. */
+  readonly cluster: string;
+  readonly code: Code;
+  readonly tally: Tally;
+  /** At most so many of a case's views are served. */
+  readonly views: number;
+  /** Reasons for which views were served that must be refused: these are passed over. */
+  readonly accepted?: ReadonlySet<string>;
+}
+
+/**
+ * @throws Difference at the first one
+ * @throws InvalidCase when there is nothing to run
+ */
+export async function runCase(value: Case, options: RunOptions): Promise<void> {
+  const database = await CaseDatabase.create(options.cluster);
+  try {
+    await prepare(value, database);
+    await new CaseRun(value, options, database).run();
+  } finally {
+    await database.close();
+  }
+}
+
+async function prepare({ setup, rows }: Case, database: CaseDatabase): Promise<void> {
+  const client = await database.connect();
+  for (const statement of setup.items) {
+    await client.query(textOf(statement)).catch((error: Error) => {
+      throw new InvalidCase(`${error.message}:\n${textOf(statement)}`);
+    });
+  }
+  for (const statement of rows.items) await client.query(textOf(statement)).catch(() => {});
+}
+
+class CaseRun {
+  readonly #case: Case;
+  readonly #options: RunOptions;
+  readonly #database: CaseDatabase;
+  readonly #serving: ServingOptions;
+  readonly #writers: Writers;
+  readonly #clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i === 2 ? 1 : 0, `group ${i}`));
+  readonly #errors: string[] = [];
+  #servers: readonly Served[] = [];
+  #truth!: Truth;
+  #judge!: Judge;
+
+  constructor(value: Case, options: RunOptions, database: CaseDatabase) {
+    this.#case = value;
+    this.#options = options;
+    this.#database = database;
+    this.#writers = new Writers(database, options.tally);
+    this.#serving = {
+      code: options.code,
+      database,
+      onRefused: (view, message) => options.tally.refuse(refusalOf(view, message)),
+      onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
+    };
+  }
+
+  async run(): Promise<void> {
+    const { tally, views: most } = this.#options;
+    tally.cases++;
+    this.#truth = new Truth(await this.#database.connect(), this.#writers, tally);
+    for (const view of this.#case.views) if (this.#truth.views.length < most) await this.#truth.admit(view);
+    if (this.#truth.views.length === 0) throw new InvalidCase('no view can be read');
+    this.#judge = new Judge({ truth: this.#truth, database: this.#database, serving: this.#serving, tally });
+    await this.#start(true);
+    tally.views += this.#truth.views.length;
+    this.#refuseIllegal();
+    for (const client of this.#clients) await this.#pull(client, 0);
+    for (const step of this.#case.steps) await this.#perform(step);
+    await this.#writers.commitOpen();
+    for (const client of this.#clients) await this.#pull(client, 1);
+    await this.#judge.checkChance();
+  }
+
+  /** Starts the servers with the views that they take. */
+  async #start(migrates: boolean): Promise<void> {
+    for (const { sync, pool } of this.#servers) {
+      await sync.close();
+      await pool.end();
+    }
+    const taken = await servable(this.#serving, this.#truth.views, migrates);
+    for (const view of this.#truth.views) if (!taken.includes(view)) this.#truth.forget(view);
+    this.#servers = await Promise.all(Array.from({ length: serverCount }, () => serve(this.#serving, taken)));
+  }
+
+  #refuseIllegal(): void {
+    for (const view of this.#truth.views) {
+      const illegal = marksOf(view.tree).find(
+        ({ kind, reason }) => kind === 'illegal' && !this.#options.accepted?.has(reason),
+      );
+      if (illegal) throw new Difference('accepted', illegal.reason, view);
+    }
+  }
+
+  async #perform(step: Step): Promise<void> {
+    if (step.kind === 'transaction') return this.#writers.perform(step);
+    if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
+    await this.#writers.define(step.statements);
+    // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
+    await this.#clients[0]!.pull(this.#servers[0]!.sync).catch(() => {});
+    await this.#truth.refresh();
+    await this.#start(step.needsMigrate);
+    await this.#pull(this.#clients[0]!, 1);
+  }
+
+  /** @param commitAt before which of the pull's statements the others commit */
+  async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
+    const { sync, pool } = this.#servers[server]!;
+    let left = commitAt ?? Number.NaN;
+    pool.before = async () => {
+      if (left-- === 0) await this.#writers.commitOpen();
+    };
+    this.#errors.length = 0;
+    try {
+      this.#options.tally.pulls[await client.pull(sync)]++;
+    } catch (error) {
+      if (!(error instanceof FailedPull)) throw error;
+      await this.#afterFailure(client, error);
+      return;
+    } finally {
+      pool.before = undefined;
+    }
+    await this.#judge.compare(client);
+    const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
+    if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
+  }
+
+  /** Where a view cannot be read any more, it is no wonder. */
+  async #afterFailure(client: FuzzClient, error: FailedPull): Promise<void> {
+    const before = this.#truth.views.length;
+    for (const view of this.#truth.views) await this.#truth.rows(view, client.user);
+    if (this.#truth.views.length === before)
+      throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
+    await this.#start(false);
+    await this.#pull(client, 0);
+  }
+
+  #onlyView(): FuzzView | undefined {
+    return this.#truth.views.length === 1 ? this.#truth.views[0] : undefined;
+  }
+}
