@@ -35,15 +35,15 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     const schema = createSchema(choices, version);
     const made = Array.from({ length: views }, (_, i) => createView(choices, schema, version, `v${i}`));
     const { setup, rows } = schema;
-    return new fc.Value({ setup, rows, views: made, steps: createSteps(choices, schema) }, 0);
+    return new fc.Value({ setup, rows, views: made, steps: createSteps(choices, schema) }, start);
   }
 
   override canShrinkWithoutContext(_: unknown): _ is Case {
     return false;
   }
 
-  /** @param from the edit to begin with: those before it were tried on what this was made of */
-  override shrink(value: Case, from: number): fc.Stream<fc.Value<Case>> {
+  /** @param from where to go on: what comes before was tried on what this was made of */
+  override shrink(value: Case, from: Place): fc.Stream<fc.Value<Case>> {
     return fc.stream(smaller(value, from));
   }
 }
@@ -52,31 +52,58 @@ export function cases(options: CaseOptions): fc.Arbitrary<Case> {
   return new CaseArbitrary(options);
 }
 
-function* smaller(value: Case, from: number): Generator<fc.Value<Case>> {
-  const edits = [...caseEdits(value)];
-  for (let i = 0; i < edits.length; i++) {
-    const at = (from + i) % edits.length;
-    yield new fc.Value(edits[at]!(), at);
+interface Place {
+  readonly phase: number;
+  readonly edit: number;
+}
+
+const start: Place = { phase: 0, edit: 0 };
+
+/** Each edit once, beginning where the last one that kept the difference stands. */
+function* smaller(value: Case, from: Place): Generator<fc.Value<Case>> {
+  for (let i = 0; i <= phases.length; i++) {
+    const phase = (from.phase + i) % phases.length;
+    const edits = [...phases[phase]!(value)];
+    const first = i === 0 ? from.edit : 0;
+    const last = i === phases.length ? from.edit : edits.length;
+    for (let edit = first; edit < Math.min(last, edits.length); edit++)
+      yield new fc.Value(edits[edit]!(), { phase, edit });
   }
 }
 
+type Phase = (value: Case) => Generator<Edit<Case>>;
+
 /** What takes the most away comes first. */
-function* caseEdits(value: Case): Generator<Edit<Case>> {
-  const { setup, rows, views, steps } = value;
-  if (views.length > 1) for (const view of views) yield () => ({ ...value, views: [view] });
-  for (const kept of shorter(views))
-    if (kept.length > 0 && kept.length < views.length) yield () => ({ ...value, views: kept });
-  for (const kept of shorter(steps)) yield () => ({ ...value, steps: kept });
-  for (const [i, view] of views.entries()) {
-    for (const edit of treeEdits(view.tree))
-      yield () => ({ ...value, views: views.with(i, { ...view, tree: edit() }) });
-  }
-  for (const [i, step] of steps.entries()) yield* stepEdits(step, (made) => ({ ...value, steps: steps.with(i, made) }));
-  const tags = new Set([setup, rows, ...views.map(({ tree }) => tree)].flatMap(tagsOf));
-  for (const tag of tags) if (tag !== '') yield () => without(value, tag);
-  for (const edit of treeEdits(setup)) yield () => ({ ...value, setup: edit() as List });
-  for (const edit of treeEdits(rows)) yield () => ({ ...value, rows: edit() as List });
-}
+const phases: readonly Phase[] = [
+  function* (value) {
+    const { views } = value;
+    if (views.length > 1) for (const view of views) yield () => ({ ...value, views: [view] });
+  },
+  function* (value) {
+    for (const steps of shorter(value.steps)) yield () => ({ ...value, steps });
+  },
+  function* (value) {
+    const { views } = value;
+    for (const kept of shorter(views)) if (kept.length > 0) yield () => ({ ...value, views: kept });
+    for (const [i, view] of views.entries()) {
+      for (const edit of treeEdits(view.tree))
+        yield () => ({ ...value, views: views.with(i, { ...view, tree: edit() }) });
+    }
+  },
+  function* (value) {
+    for (const [i, step] of value.steps.entries()) {
+      yield* stepEdits(step, (made) => ({ ...value, steps: value.steps.with(i, made) }));
+    }
+  },
+  function* (value) {
+    const tags = new Set([value.setup, value.rows, ...value.views.map(({ tree }) => tree)].flatMap(tagsOf));
+    for (const tag of tags) if (tag !== '') yield () => without(value, tag);
+  },
+  function* (value) {
+    for (const edit of treeEdits(value.setup)) yield () => ({ ...value, setup: edit() as List });
+    for (const edit of treeEdits(value.rows)) yield () => ({ ...value, rows: edit() as List });
+  },
+];
 
 function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
   if (step.kind === 'pull') {

@@ -16,22 +16,67 @@ export class GatedPool extends pg.Pool {
   }
 }
 
-export class CaseDatabase {
-  readonly url: string;
-  readonly #drop: () => Promise<void>;
-  readonly #closers: (() => Promise<unknown>)[] = [];
+/** Databases of a cluster. To make one takes longer than to empty one. */
+export class Databases {
+  readonly #cluster: string;
+  readonly #free: string[] = [];
+  readonly #all: string[] = [];
 
-  private constructor(url: string, drop: () => Promise<void>) {
-    this.url = url;
-    this.#drop = drop;
+  /** @param cluster a connection string for a cluster in which databases can be created */
+  constructor(cluster: string) {
+    this.#cluster = cluster;
   }
 
-  static async create(cluster: string): Promise<CaseDatabase> {
+  async take(): Promise<CaseDatabase> {
+    return new CaseDatabase(this.#free.pop() ?? (await this.#create()));
+  }
+
+  /** Takes one back once its connections are closed. One that cannot be emptied is left alone. */
+  async give(database: CaseDatabase): Promise<void> {
+    await database.close();
+    await onDatabase(database.url, emptied)
+      .then(() => this.#free.push(database.url))
+      .catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    for (const name of this.#all) await onDatabase(this.#cluster, `drop database ${name} with (force)`);
+  }
+
+  async #create(): Promise<string> {
     const name = `fuzz_${randomUUID().replaceAll('-', '')}`;
-    await onCluster(cluster, `create database ${name}`);
-    const address = new URL(cluster);
+    await onDatabase(this.#cluster, `create database ${name}`);
+    this.#all.push(name);
+    const address = new URL(this.#cluster);
     address.pathname = name;
-    return new CaseDatabase(address.href, () => onCluster(cluster, `drop database if exists ${name} with (force)`));
+    // Where dropping all schemas does not reach it.
+    await onDatabase(address.href, 'create extension citext schema pg_catalog');
+    return address.href;
+  }
+}
+
+/** Drops all that a case made. Tidemark's own schema stays, as it would under an application. */
+const emptied = `
+do $$
+declare name text;
+begin
+  execute format('alter database %I reset all', current_database());
+  for name in
+    select quote_ident(nspname) from pg_namespace
+    where nspname !~ '^pg_' and nspname not in ('information_schema', 'tidemark')
+  loop
+    execute 'drop schema ' || name || ' cascade';
+  end loop;
+  create schema public;
+end $$`;
+
+/** The connections to a case's database. */
+export class CaseDatabase {
+  readonly url: string;
+  readonly #closers: (() => Promise<unknown>)[] = [];
+
+  constructor(url: string) {
+    this.url = url;
   }
 
   async connect(): Promise<pg.Client> {
@@ -58,11 +103,10 @@ export class CaseDatabase {
 
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close().catch(() => {});
-    await this.#drop();
   }
 }
 
-async function onCluster(url: string, statement: string): Promise<void> {
+async function onDatabase(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

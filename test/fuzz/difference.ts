@@ -8,6 +8,8 @@ export type DifferenceKind =
   | 'chance'
   /** A view is served that must be refused. */
   | 'accepted'
+  /** A view is refused that is legal. */
+  | 'refused'
   | 'failed pull'
   /** A delta could not be computed, and the client was reset. */
   | 'failed delta'

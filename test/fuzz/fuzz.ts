@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { type Code, loadCode } from '../oracle/code.js';
 import { type Case, cases } from './case.js';
-import { Difference, InvalidCase } from './difference.js';
+import { Databases } from './database.js';
+import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
 import { describeDifference } from './report.js';
 import { runCase } from './run-case.js';
 import { count, Tally } from './tally.js';
@@ -18,6 +19,8 @@ export interface FuzzOptions {
   readonly views?: number;
   /** How long a case is made smaller, in milliseconds. Default: five minutes. */
   readonly shrinkMs?: number;
+  /** Takes a needless refusal for a difference, each reason once. */
+  readonly showsNeedless?: boolean;
   /** Whether to go on. Asked before each case. */
   readonly goesOn: (progress: Progress) => boolean;
   readonly onFound?: (found: Found) => void;
@@ -40,28 +43,31 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
   const { version, seed, views = 10, code = await loadCode(), onFound = () => {}, onProgress = () => {} } = options;
   const tally = new Tally();
   const found: Found[] = [];
-  const accepted = new Set<string>();
+  const told = new Set<string>();
+  const passes = (difference: Difference) =>
+    (difference.kind === 'refused' && !options.showsNeedless) || told.has(idOf(difference));
+  const databases = new Databases(options.cluster);
   for (let i = 0; options.goesOn({ tally, found }); i++) {
-    const common = { cluster: options.cluster, code, views, accepted };
+    const common = { databases, code, views, passes };
     const one = await firstDifference(
       { version, views: 2 * views },
       seed + i,
-      (value, isFirst) => runCase(value, { ...common, tally: isFirst ? tally : new Tally() }),
+      (value, kind) =>
+        runCase(value, { ...common, tally: kind === undefined ? tally : new Tally(), ...(kind && { kind }) }),
       options.shrinkMs ?? 300_000,
       tally,
     );
     onProgress({ tally, found });
     if (!one) continue;
     found.push(one);
-    if (one.difference.kind === 'accepted') {
-      accepted.add(one.difference.message);
-    }
+    told.add(idOf(one.difference));
     onFound(one);
   }
+  await databases.close();
   return { tally, found };
 }
 
-type Run = (value: Case, isFirst: boolean) => Promise<void>;
+type Run = (value: Case, kind: DifferenceKind | undefined) => Promise<void>;
 
 async function firstDifference(
   of: { version: number; views: number },
@@ -70,23 +76,15 @@ async function firstDifference(
   shrinkMs: number,
   tally: Tally,
 ): Promise<Found | undefined> {
-  let isFirst = true;
-  let kind: string | undefined;
   let last: { value: Case; difference: Difference } | undefined;
   const property = fc.asyncProperty(cases(of), async (value) => {
-    const first = isFirst;
-    isFirst = false;
     try {
-      await run(value, first);
+      await run(value, last?.difference.kind);
     } catch (error) {
-      if (error instanceof InvalidCase) {
-        if (first) count(tally.unusable, `the whole case: ${error.message}`);
-        return;
-      }
+      if (error instanceof InvalidCase) return void (last ?? count(tally.unusable, `the whole case: ${error.message}`));
       if (!(error instanceof Difference)) throw error;
       // Another difference on the way to a smaller case would hide the one that is sought.
-      if (kind !== undefined && kind !== idOf(error)) return;
-      kind = idOf(error);
+      if (last && idOf(last.difference) !== idOf(error)) return;
       last = { value, difference: error };
       throw error;
     }
@@ -104,5 +102,5 @@ async function firstDifference(
 }
 
 function idOf({ kind, message }: Difference): string {
-  return kind === 'accepted' ? `${kind} ${message}` : kind;
+  return kind === 'accepted' || kind === 'refused' ? `${kind} ${message}` : kind;
 }

@@ -2,12 +2,12 @@
 import type { Code } from '../oracle/code.js';
 import type { Case } from './case.js';
 import { FailedPull, FuzzClient } from './client.js';
-import { CaseDatabase } from './database.js';
-import { Difference, InvalidCase } from './difference.js';
+import type { CaseDatabase, Databases } from './database.js';
+import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
 import { Judge } from './judge.js';
 import { refusalOf } from './refusals.js';
 import { type Served, type ServingOptions, servable, serve } from './serving.js';
-import { clientCount, type Step, serverCount } from './steps.js';
+import { clientCount, type Step } from './steps.js';
 import type { Tally } from './tally.js';
 import { marksOf, textOf } from './tree.js';
 import { Truth } from './truth.js';
@@ -15,14 +15,15 @@ import type { FuzzView } from './view.js';
 import { Writers } from './writers.js';
 
 export interface RunOptions {
-  /** A connection string for a cluster in which databases can be created. */
-  readonly cluster: string;
+  readonly databases: Databases;
   readonly code: Code;
   readonly tally: Tally;
   /** At most so many of a case's views are served. */
   readonly views: number;
-  /** Reasons for which views were served that must be refused: these are passed over. */
-  readonly accepted?: ReadonlySet<string>;
+  /** The only kind of difference that is sought. */
+  readonly kind?: DifferenceKind;
+  /** Differences that are passed over, by what `idOf` says. */
+  readonly passes: (difference: Difference) => boolean;
 }
 
 /**
@@ -30,12 +31,12 @@ export interface RunOptions {
  * @throws InvalidCase when there is nothing to run
  */
 export async function runCase(value: Case, options: RunOptions): Promise<void> {
-  const database = await CaseDatabase.create(options.cluster);
+  const database = await options.databases.take();
   try {
     await prepare(value, database);
     await new CaseRun(value, options, database).run();
   } finally {
-    await database.close();
+    await options.databases.give(database);
   }
 }
 
@@ -57,7 +58,8 @@ class CaseRun {
   readonly #writers: Writers;
   readonly #clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i === 2 ? 1 : 0, `group ${i}`));
   readonly #errors: string[] = [];
-  #servers: readonly Served[] = [];
+  /** Started when they are first asked. */
+  readonly #servers = new Map<number, Served>();
   #truth!: Truth;
   #judge!: Judge;
 
@@ -69,7 +71,7 @@ class CaseRun {
     this.#serving = {
       code: options.code,
       database,
-      onRefused: (view, message) => options.tally.refuse(refusalOf(view, message)),
+      onRefused: (view, message) => this.#refused(view, message),
       onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
     };
   }
@@ -84,30 +86,46 @@ class CaseRun {
     await this.#start(true);
     tally.views += this.#truth.views.length;
     this.#refuseIllegal();
-    for (const client of this.#clients) await this.#pull(client, 0);
     for (const step of this.#case.steps) await this.#perform(step);
-    await this.#writers.commitOpen();
-    for (const client of this.#clients) await this.#pull(client, 1);
-    await this.#judge.checkChance();
+    if (this.#options.kind === undefined || this.#options.kind === 'chance') await this.#judge.checkChance();
   }
 
-  /** Starts the servers with the views that they take. */
+  /** Starts anew with the views that are taken. */
   async #start(migrates: boolean): Promise<void> {
-    for (const { sync, pool } of this.#servers) {
+    for (const { sync, pool } of this.#servers.values()) {
       await sync.close();
       await pool.end();
     }
-    const taken = await servable(this.#serving, this.#truth.views, migrates);
-    for (const view of this.#truth.views) if (!taken.includes(view)) this.#truth.forget(view);
-    this.#servers = await Promise.all(Array.from({ length: serverCount }, () => serve(this.#serving, taken)));
+    this.#servers.clear();
+    const { views, served } = await servable(this.#serving, this.#truth.views, migrates);
+    for (const view of this.#truth.views) if (!views.includes(view)) this.#truth.forget(view);
+    this.#servers.set(0, served);
+  }
+
+  async #server(place: number): Promise<Served> {
+    const known = this.#servers.get(place);
+    if (known) return known;
+    const served = await serve(this.#serving, this.#truth.views);
+    this.#servers.set(place, served);
+    return served;
+  }
+
+  #refused(view: FuzzView, message: string): void {
+    const refusal = refusalOf(view, message);
+    this.#options.tally.refuse(refusal);
+    if (refusal.isNeedless) this.#object(new Difference('refused', refusal.reason, view));
+  }
+
+  #object(difference: Difference): void {
+    if (!this.#options.passes(difference)) throw difference;
   }
 
   #refuseIllegal(): void {
     for (const view of this.#truth.views) {
-      const illegal = marksOf(view.tree).find(
-        ({ kind, reason }) => kind === 'illegal' && !this.#options.accepted?.has(reason),
-      );
-      if (illegal) throw new Difference('accepted', illegal.reason, view);
+      const illegal = marksOf(view.tree).find(({ kind }) => kind === 'illegal');
+      if (!illegal) continue;
+      this.#object(new Difference('accepted', illegal.reason, view));
+      this.#truth.forget(view);
     }
   }
 
@@ -116,7 +134,7 @@ class CaseRun {
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
     await this.#writers.define(step.statements);
     // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
-    await this.#clients[0]!.pull(this.#servers[0]!.sync).catch(() => {});
+    await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
     await this.#truth.refresh();
     await this.#start(step.needsMigrate);
     await this.#pull(this.#clients[0]!, 1);
@@ -124,7 +142,7 @@ class CaseRun {
 
   /** @param commitAt before which of the pull's statements the others commit */
   async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
-    const { sync, pool } = this.#servers[server]!;
+    const { sync, pool } = await this.#server(server);
     let left = commitAt ?? Number.NaN;
     pool.before = async () => {
       if (left-- === 0) await this.#writers.commitOpen();

@@ -34,7 +34,7 @@ export function createSchema(choices: Choices, version: number): Schema {
   return {
     setup: list(
       [
-        'create extension if not exists citext',
+        ...(types.some(({ name }) => name === 'citext') ? ['create extension if not exists citext'] : []),
         ...schemas.filter((name) => name !== 'public').map((name) => `create schema ${identifier(name)}`),
         ...(path[0] === 'public' ? [] : [searchPath(path)]),
         ...created.map(({ creation }) => creation!),

@@ -30,20 +30,17 @@ const refusals = [
   /^The changes of the view "(.*?)" cannot be computed: (.*)$/s,
 ];
 
-/** The views that can be served; each other one is told of. Captures what they read if `migrates`. */
+/** A server of the views that can be served; each other one is told of. Captures what they read if `migrates`. */
 export async function servable(
   options: ServingOptions,
   views: readonly FuzzView[],
   migrates: boolean,
-): Promise<readonly FuzzView[]> {
+): Promise<{ views: readonly FuzzView[]; served: Served }> {
   let left = views;
   for (;;) {
     try {
       if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(left) });
-      const { sync, pool } = await serve(options, left);
-      await sync.close();
-      await pool.end();
-      return left;
+      return { views: left, served: await serve(options, left) };
     } catch (error) {
       const refused = refusedBy(error as Error, left);
       if (!refused) throw new Difference('setup', (error as Error).message);

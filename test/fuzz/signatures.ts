@@ -48,7 +48,6 @@ const generic = signatures(`
   text: to_json(«any»)::text
   text: quote_nullable(«any»)
   text: quote_literal(«any»)
-  text: pg_typeof(«any»)::text
   integer: num_nulls(«any», «any»)
   integer: num_nonnulls(«any», «integer»)
   boolean: «=» in (select «=»)

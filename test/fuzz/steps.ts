@@ -23,8 +23,9 @@ export const clientCount = 3;
 export const serverCount = 2;
 const connections = 3;
 
+/** At the beginning and at the end, every client pulls. */
 export function createSteps(choices: Choices, schema: Schema): Step[] {
-  return choices.times(8, 18, (): Step => {
+  const between = choices.times(8, 18, (): Step => {
     const kind = choices.weighted([
       [55, 'transaction'],
       [40, 'pull'],
@@ -33,6 +34,16 @@ export function createSteps(choices: Choices, schema: Schema): Step[] {
     if (kind === 'pull') return pullStep(choices);
     return kind === 'ddl' ? { kind, ...ddl(choices, schema) } : transaction(choices, schema);
   });
+  return [...pullsOfAll(0), ...between, ...pullsOfAll(1, 0)];
+}
+
+function pullsOfAll(server: number, commitAt?: number): Step[] {
+  return Array.from({ length: clientCount }, (_, client) => ({
+    kind: 'pull',
+    client,
+    server,
+    ...(commitAt !== undefined && { commitAt }),
+  }));
 }
 
 function pullStep(choices: Choices): Step {

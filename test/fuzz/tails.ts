@@ -24,7 +24,7 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   const isLimited = want.isSingle === true || choices.percent(want.isTop ? 12 : 8);
   const isOrdered = isLimited || want.isSorted === true || first.length > 0 || choices.percent(12);
   if (!isOrdered) return '';
-  if (want.isSingle) return seq(orderBy(first, total), ' limit 1');
+  if (want.isSingle) return total?.length === 0 ? '' : seq(orderBy(first, total), ' limit 1');
   if (!isLimited) return plainOrder(site, want, ordering);
   const limit = limitOf(site, want);
   const isFree = want.isExists === true && !limit.isOffset;
