@@ -106,9 +106,12 @@ const phases: readonly Phase[] = [
 ];
 
 function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
-  if (step.kind === 'pull') {
+  if (step.kind === 'look' || step.kind === 'pull') {
     const { commitAt, ...plain } = step;
     if (commitAt !== undefined) yield () => put(plain);
+  }
+  if (step.kind === 'look') return;
+  if (step.kind === 'pull' || step.kind === 'listen') {
     if (step.client !== 0) yield () => put({ ...step, client: 0 });
     if (step.server !== 0) yield () => put({ ...step, server: 0 });
     return;
@@ -128,7 +131,7 @@ function without({ setup, rows, views, steps }: Case, tag: string): Case {
     rows: withoutTag(rows, tag) as List,
     views: views.map((view) => viewWithout(view, tag)),
     steps: steps.map((step) =>
-      step.kind === 'pull' ? step : { ...step, statements: withoutTag(step.statements, tag) as List },
+      'statements' in step ? { ...step, statements: withoutTag(step.statements, tag) as List } : step,
     ),
   };
 }

@@ -1,5 +1,6 @@
 /** A client that applies patches as Replicache does. */
 import type { Sync } from '../../src/server.js';
+import { requestTo } from './requests.js';
 
 type Op =
   | { readonly op: 'clear' }
@@ -13,31 +14,25 @@ export class FailedPull extends Error {}
 
 export class FuzzClient {
   readonly user: number;
-  readonly #group: string;
+  readonly group: string;
   readonly rows = new Map<string, unknown>();
   #cookie: unknown = null;
 
   constructor(user: number, group: string) {
     this.user = user;
-    this.#group = group;
+    this.group = group;
   }
 
   /** @throws FailedPull when the answer is no patch */
   async pull({ fetch }: Sync): Promise<Outcome> {
     const body = {
       pullVersion: 1,
-      clientGroupID: this.#group,
+      clientGroupID: this.group,
       profileID: 'p',
       schemaVersion: '',
       cookie: this.#cookie,
     };
-    const response = await fetch(
-      new Request('http://fuzz.test/sync/pull', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `user ${this.user}` },
-        body: JSON.stringify(body),
-      }),
-    );
+    const response = await fetch(requestTo('/sync/pull', this.user, body));
     const text = await response.text().catch((error: Error) => `the body broke off: ${error.message}`);
     if (response.status !== 200) throw new FailedPull(`${response.status} ${text}`);
     return this.#take(text);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
 import { FuzzClient } from './client.js';
 import type { CaseDatabase } from './database.js';
-import { Difference } from './difference.js';
+import { Difference, type DifferenceKind } from './difference.js';
 import { type Rows, users } from './expected.js';
 import { type ServingOptions, serve } from './serving.js';
 import type { Tally } from './tally.js';
@@ -33,26 +33,35 @@ export interface JudgeParts {
 export class Judge {
   readonly #parts: JudgeParts;
   readonly #last = new Map<string, Rows>();
+  readonly #changed = new Set<string>();
   #planners: Promise<readonly Client[]> | undefined;
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
   }
 
-  /** @throws Difference where the client does not hold what its views do */
-  async compare(client: FuzzClient): Promise<void> {
+  /**
+   * @param kind what it is called where the client does not hold what its views do
+   * @throws Difference there
+   */
+  async compare(client: FuzzClient, kind: DifferenceKind = 'rows'): Promise<void> {
     const { truth, tally } = this.#parts;
     for (const view of truth.views) {
       const expected = await truth.rows(view, client.user);
       if (!expected) continue;
       tally.comparisons++;
       const id = `${client.user} ${view.name}`;
-      if (!isDeepStrictEqual(this.#last.get(id), expected)) tally.changes++;
+      const last = this.#last.get(id);
+      if (last && last !== expected && !isDeepStrictEqual(last, expected)) {
+        tally.changes++;
+        if (!this.#changed.has(view.name)) tally.changed++;
+        this.#changed.add(view.name);
+      }
       this.#last.set(id, expected);
       const held = heldOf(client, view);
       if (isDeepStrictEqual(held, expected)) continue;
       if (await this.#isMadeCertain(view, client.user, held)) continue;
-      throw new Difference('rows', describe(held, expected), view);
+      throw new Difference(kind, describe(held, expected), view);
     }
   }
 

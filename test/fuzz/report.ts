@@ -28,14 +28,16 @@ function describeView(view: FuzzView): string {
 }
 
 function describeStep(step: Step): string {
-  if (step.kind === 'pull') {
-    const during =
-      step.commitAt === undefined ? '' : `, and what is open commits before its statement ${step.commitAt}`;
-    return `-- client ${step.client} pulls from server ${step.server}${during}`;
-  }
+  if (step.kind === 'listen') return `-- client ${step.client} listens to server ${step.server}`;
+  if (step.kind === 'look') return `-- the servers look for changes, and who is poked pulls${during(step)}`;
+  if (step.kind === 'pull') return `-- client ${step.client} pulls from server ${step.server}${during(step)}`;
   const text = textOf(step.statements).trimEnd();
   if (step.kind === 'ddl') return `-- DDL${step.needsMigrate ? ', and migrate' : ''}\n${text}`;
   const undone =
     step.undoneFrom === undefined ? '' : `; from statement ${step.undoneFrom} on, rolled back to a savepoint`;
   return `-- connection ${step.connection}\nbegin;\n${text}\n${step.end === 'open' ? '-- stays open' : `${step.end};`}${undone && ` -- ${undone}`}`;
+}
+
+function during({ commitAt }: { readonly commitAt?: number }): string {
+  return commitAt === undefined ? '' : `, and what is open commits before statement ${commitAt} of that`;
 }

@@ -5,6 +5,7 @@ import { FailedPull, FuzzClient } from './client.js';
 import type { CaseDatabase, Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
 import { Judge } from './judge.js';
+import { Listeners } from './listeners.js';
 import { refusalOf } from './refusals.js';
 import { type Served, type ServingOptions, servable, serve } from './serving.js';
 import { clientCount, type Step } from './steps.js';
@@ -60,6 +61,11 @@ class CaseRun {
   readonly #errors: string[] = [];
   /** Started when they are first asked. */
   readonly #servers = new Map<number, Served>();
+  readonly #listeners = new Listeners({
+    server: (place) => this.#server(place),
+    pull: (client, server) => this.#pull(client, server),
+    compare: (client) => this.#judge.compare(client, 'missed poke'),
+  });
   #truth!: Truth;
   #judge!: Judge;
 
@@ -132,6 +138,8 @@ class CaseRun {
   async #perform(step: Step): Promise<void> {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
+    if (step.kind === 'listen') return this.#listeners.add(this.#clients[step.client]!, step.server);
+    if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
     await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
@@ -143,10 +151,7 @@ class CaseRun {
   /** @param commitAt before which of the pull's statements the others commit */
   async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
     const { sync, pool } = await this.#server(server);
-    let left = commitAt ?? Number.NaN;
-    pool.before = async () => {
-      if (left-- === 0) await this.#writers.commitOpen();
-    };
+    pool.before = this.#committingAt(commitAt);
     this.#errors.length = 0;
     try {
       this.#options.tally.pulls[await client.pull(sync)]++;
@@ -160,6 +165,13 @@ class CaseRun {
     await this.#judge.compare(client);
     const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
     if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
+  }
+
+  #committingAt(statement: number | undefined): () => Promise<void> {
+    let left = statement ?? Number.NaN;
+    return async () => {
+      if (left-- === 0) await this.#writers.commitOpen();
+    };
   }
 
   /** Where a view cannot be read any more, it is no wonder. */

@@ -17,14 +17,22 @@ export type Step =
     }
   /** Transactions that are open meanwhile are committed before this statement of the pull, counted from 0. */
   | { readonly kind: 'pull'; readonly client: number; readonly server: number; readonly commitAt?: number }
-  | { readonly kind: 'ddl'; readonly statements: List; readonly needsMigrate: boolean };
+  | { readonly kind: 'ddl'; readonly statements: List; readonly needsMigrate: boolean }
+  /** From now on the client is poked by the server. */
+  | { readonly kind: 'listen'; readonly client: number; readonly server: number }
+  /** The servers look for changes. Who is poked pulls, until nobody is poked. */
+  | { readonly kind: 'look'; readonly commitAt?: number };
 
 export const clientCount = 3;
 export const serverCount = 2;
 const connections = 3;
 
-/** At the beginning and at the end, every client pulls. */
 export function createSteps(choices: Choices, schema: Schema): Step[] {
+  return choices.percent(30) ? stepsOfListeners(choices, schema) : stepsOfPulls(choices, schema);
+}
+
+/** At the beginning and at the end, every client pulls. */
+function stepsOfPulls(choices: Choices, schema: Schema): Step[] {
   const between = choices.times(8, 18, (): Step => {
     const kind = choices.weighted([
       [55, 'transaction'],
@@ -37,6 +45,28 @@ export function createSteps(choices: Choices, schema: Schema): Step[] {
   return [...pullsOfAll(0), ...between, ...pullsOfAll(1, 0)];
 }
 
+/** All clients listen. Now and then one pulls without being told. */
+function stepsOfListeners(choices: Choices, schema: Schema): Step[] {
+  const listening = Array.from(
+    { length: clientCount },
+    (_, client): Step => ({ kind: 'listen', client, server: client % serverCount }),
+  );
+  const between = choices.times(6, 14, (): Step => {
+    const kind = choices.weighted([
+      [60, 'transaction'],
+      [25, 'look'],
+      [15, 'pull'],
+    ]);
+    if (kind === 'pull') return pullStep(choices);
+    return kind === 'look' ? { kind, ...during(choices) } : transaction(choices, schema);
+  });
+  return [...listening, ...between, { kind: 'look', commitAt: 0 }];
+}
+
+function during(choices: Choices): { commitAt?: number } {
+  return choices.percent(40) ? { commitAt: choices.between(0, 4) } : {};
+}
+
 function pullsOfAll(server: number, commitAt?: number): Step[] {
   return Array.from({ length: clientCount }, (_, client) => ({
     kind: 'pull',
@@ -47,12 +77,11 @@ function pullsOfAll(server: number, commitAt?: number): Step[] {
 }
 
 function pullStep(choices: Choices): Step {
-  const commitAt = choices.percent(40) ? { commitAt: choices.between(0, 4) } : {};
   return {
     kind: 'pull',
     client: choices.between(0, clientCount - 1),
     server: choices.between(0, serverCount - 1),
-    ...commitAt,
+    ...during(choices),
   };
 }
 

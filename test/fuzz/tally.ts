@@ -12,6 +12,8 @@ export class Tally {
   cases = 0;
   /** Views that were served. */
   views = 0;
+  /** Those of them whose rows changed. */
+  changed = 0;
   comparisons = 0;
   /** Comparisons with other rows than the one before. */
   changes = 0;
@@ -46,7 +48,7 @@ export class Tally {
   summary(): string {
     const { first, reset, delta, unchanged } = this.pulls;
     return [
-      `${this.cases} schemas, ${this.views} views, ${this.comparisons} comparisons (${this.changes} of changed rows)`,
+      `${this.cases} schemas, ${this.views} views (${this.changed} with changes), ${this.comparisons} comparisons (${this.changes} of changed rows)`,
       `pulls: ${first} first, ${delta} deltas, ${unchanged} unchanged, ${reset} resets`,
       `refused rightly ${this.refused(false)}, needlessly ${this.refused(true)} (${this.needlessPercent.toFixed(1)} %)`,
     ].join('; ');

@@ -26,6 +26,7 @@ export class Truth {
   /** Takes up a view, if it can be read for every user. */
   async admit(view: FuzzView): Promise<boolean> {
     try {
+      if (view.key.length === 0) throw new Unreadable('it has no key');
       this.#columns.set(view, await describe(this.#client, view));
       for (const user of users) await this.#read(view, user);
       return true;
