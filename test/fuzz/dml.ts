@@ -21,7 +21,7 @@ const writes: readonly (readonly [number, Write])[] = [
 /** @param isAlone no other transaction waits for its locks */
 export function writing(choices: Choices, schema: Schema, isAlone: boolean): Tree {
   const table = choices.pick(schema.tables);
-  if (isAlone && choices.percent(4)) return tagged(table.tag, truncation(choices, table));
+  if (isAlone && choices.percent(2)) return tagged(table.tag, truncation(choices, table));
   return tagged(table.tag, choices.weighted(writes)(choices, table, schema));
 }
 

@@ -4,6 +4,7 @@ import { type Code, loadCode } from '../oracle/code.js';
 import { type Case, cases } from './case.js';
 import { Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
+import { withoutNames } from './refusals.js';
 import { describeDifference } from './report.js';
 import { runCase } from './run-case.js';
 import { count, Tally } from './tally.js';
@@ -102,5 +103,6 @@ async function firstDifference(
 }
 
 function idOf({ kind, message }: Difference): string {
-  return kind === 'accepted' || kind === 'refused' ? `${kind} ${message}` : kind;
+  if (kind === 'accepted' || kind === 'refused') return `${kind} ${message}`;
+  return kind === 'setup' ? `${kind} ${withoutNames(message)}` : kind;
 }

@@ -92,8 +92,12 @@ class CaseRun {
     await this.#start(true);
     tally.views += this.#truth.views.length;
     this.#refuseIllegal();
-    for (const step of this.#case.steps) await this.#perform(step);
-    if (this.#options.kind === undefined || this.#options.kind === 'chance') await this.#judge.checkChance();
+    const { kind } = this.#options;
+    const isOfStart = kind === 'refused' || kind === 'accepted' || kind === 'setup';
+    for (const step of this.#case.steps) if (!isOfStart || step.kind === 'ddl') await this.#perform(step);
+    if (kind === undefined || kind === 'chance') {
+      await this.#judge.checkChance(() => this.#writers.reorder());
+    }
   }
 
   /** Starts anew with the views that are taken. */
@@ -103,9 +107,20 @@ class CaseRun {
       await pool.end();
     }
     this.#servers.clear();
-    const { views, served } = await servable(this.#serving, this.#truth.views, migrates);
+    const { views, served } = await this.#servable(migrates);
     for (const view of this.#truth.views) if (!views.includes(view)) this.#truth.forget(view);
     this.#servers.set(0, served);
+  }
+
+  /** Where migrating should not be needed, and is, that is passed over once it is known. */
+  async #servable(migrates: boolean): ReturnType<typeof servable> {
+    try {
+      return await servable(this.#serving, this.#truth.views, migrates);
+    } catch (error) {
+      if (!(error instanceof Difference) || migrates) throw error;
+      this.#object(error);
+      return servable(this.#serving, this.#truth.views, true);
+    }
   }
 
   async #server(place: number): Promise<Served> {
@@ -145,7 +160,7 @@ class CaseRun {
     await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
     await this.#truth.refresh();
     await this.#start(step.needsMigrate);
-    await this.#pull(this.#clients[0]!, 1);
+    if (this.#truth.views.length > 0) await this.#pull(this.#clients[0]!, 1);
   }
 
   /** @param commitAt before which of the pull's statements the others commit */

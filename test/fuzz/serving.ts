@@ -39,24 +39,46 @@ export async function servable(
   let left = views;
   for (;;) {
     try {
-      if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(left) });
-      return { views: left, served: await serve(options, left) };
+      return { views: left, served: await start(options, left, migrates) };
     } catch (error) {
-      const refused = refusedBy(error as Error, left);
-      if (!refused) throw new Difference('setup', (error as Error).message);
+      const refused = await refusedBy(error as Error, options, left, migrates);
       options.onRefused(refused.view, refused.message);
       left = left.filter((view) => view !== refused.view);
     }
   }
 }
 
-function refusedBy(error: Error, views: readonly FuzzView[]): { view: FuzzView; message: string } | undefined {
+async function start(options: ServingOptions, views: readonly FuzzView[], migrates: boolean): Promise<Served> {
+  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views) });
+  return serve(options, views);
+}
+
+interface Refused {
+  readonly view: FuzzView;
+  readonly message: string;
+}
+
+/** @throws Difference where it is not a view that keeps the server from starting */
+async function refusedBy(
+  error: Error,
+  options: ServingOptions,
+  views: readonly FuzzView[],
+  migrates: boolean,
+): Promise<Refused> {
+  if (error.message.startsWith('Changes of ')) throw new Difference('setup', error.message);
   for (const pattern of refusals) {
     const match = pattern.exec(error.message);
     const view = match && views.find(({ name }) => name === match[1]);
     if (view) return { view, message: match[2]! };
   }
-  return undefined;
+  for (const view of views) {
+    const message = await start(options, [view], migrates).then(
+      () => undefined,
+      (alone: Error) => `without the view's name: ${alone.message}`,
+    );
+    if (message !== undefined) return { view, message };
+  }
+  throw new Difference('setup', error.message);
 }
 
 /** @param settings for the planner */

@@ -46,6 +46,14 @@ export class Writers {
     this.version++;
   }
 
+  /** Brings the rows of the tables into another order, without changing any. */
+  async reorder(): Promise<void> {
+    await this.commitOpen();
+    const client = await this.#clientOf(0);
+    await client.query(reordering);
+    this.version++;
+  }
+
   /** A statement that fails takes nothing else with it. */
   async #try(client: Client, text: string): Promise<void> {
     this.#tally.statements++;
@@ -79,3 +87,23 @@ export class Writers {
     return client;
   }
 }
+
+/** A row that is updated goes to the end of its table. */
+const reordering = `
+do $$
+declare t record;
+begin
+  for t in
+    select c.oid::regclass as name, (
+      select quote_ident(attname) from pg_attribute
+      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum limit 1
+    ) as col
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where relkind = 'r' and nspname !~ '^pg_' and nspname not in ('information_schema', 'tidemark')
+  loop
+    execute format(
+      'update %1$s set %2$s = %2$s where ctid in (select ctid from %1$s order by ctid limit (select count(*) / 2 from %1$s))',
+      t.name, t.col
+    );
+  end loop;
+end $$`;
