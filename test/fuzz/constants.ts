@@ -29,6 +29,15 @@ export function parameterOf({ world }: Site, type: SqlType): Tree {
   return seq('(', ...(isBare && type.name === 'integer' && choices.percent(15) ? ['-', tree] : [tree]), ')');
 }
 
+/** A parameter as it is, with nothing around it. */
+export function barely({ world }: Site, type: SqlType): Tree {
+  const known = world.parameters.filter((other) => other.type === type);
+  if (known.length > 0 && world.choices.percent(50)) return world.choices.pick(known).parameter;
+  const parameter = newParameter(world, type);
+  world.parameters.push({ type, parameter });
+  return parameter;
+}
+
 function newParameter({ choices, parameters }: Site['world'], type: SqlType) {
   const values = type.bound ?? type.values;
   const value = () => (choices.percent(4) ? null : choices.pick(values));

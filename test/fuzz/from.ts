@@ -94,7 +94,7 @@ function join(site: Site, before: readonly Item[], left: FromTree, isKeyed: bool
     return { ...made, tree: part('from', '(select) as z', left.tree, ' cross join ', right.tree) };
   const shared = sharedColumns(left, right);
   if (shared.length > 0 && choices.percent(35)) return merging(site, kind, { left, right, made, shared });
-  const on = site.world.grammar.condition(plain(deeper(site), beside(site, [...before, ...items], merged)));
+  const on = site.world.grammar.condition(plain(deeper(site), beside(site, items, merged)));
   const equal = equality(site, left, right);
   const conditions = list(equal && choices.percent(80) ? [equal, ...(choices.percent(30) ? [on] : [])] : [on], {
     by: ' and ',

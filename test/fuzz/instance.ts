@@ -1,4 +1,5 @@
 /** Signatures put to use: expressions in the places of their arguments. */
+import { barely } from './constants.js';
 import { visibleIn } from './scope.js';
 import type { Signature } from './signature.js';
 import { marked, seq, type Tree } from './tree.js';
@@ -12,14 +13,22 @@ const fits: Readonly<Record<string, (type: SqlType) => boolean>> = {
   '==': (type) => type.isOrdered && type.isExact,
 };
 
+/** Results that are no expressions: what stands elsewhere in a query. */
+const places = new Set(['from', 'table', 'lock']);
+
 /** Whether the server and the case have what it names. */
 export function isAvailable(
   { schema, version }: Pick<World, 'schema' | 'version'>,
   { result, pieces, since }: Signature,
 ): boolean {
   const families = new Set(schema.types.map(familyOf));
-  const isKnown = (name: string) => name in fits || name.startsWith('#') || families.has(name.split(':')[0]!);
-  return since <= version && isKnown(result) && pieces.every((piece, i) => i % 2 === 0 || isKnown(piece));
+  const familyIn = (piece: string) => piece.replace('$', '').split(':')[0]!;
+  const isKnown = (piece: string) => piece in fits || piece.startsWith('#') || families.has(familyIn(piece));
+  return (
+    since <= version &&
+    (isKnown(result) || places.has(result)) &&
+    pieces.every((piece, i) => i % 2 === 0 || isKnown(piece))
+  );
 }
 
 /** Whether its result can be of this type. */
@@ -34,16 +43,19 @@ export function instance(site: Site, one: Signature, type: SqlType): Tree {
 
 /** Without parentheses. A variable stands for one type throughout; `#1` is the first argument again. */
 export function callOf(site: Site, { result, pieces }: Signature, type: SqlType): Tree {
+  const isRepeated = pieces.some((piece, i) => i % 2 === 1 && piece.startsWith('#'));
   let variable = result in fits ? type : undefined;
   const made: Tree[] = [];
   const parts = pieces.map((piece, i): Tree => {
     if (i % 2 === 0) return piece;
-    const [name, detail] = piece.split(':') as [string, string?];
+    const isParameter = piece.startsWith('$');
+    const [name, detail] = piece.replace('$', '').split(':') as [string, string?];
     if (name.startsWith('#')) return made[Number(name.slice(1)) - 1]!;
     if (name in fits) variable ??= anyType(site, name);
     const wanted = name in fits ? variable! : familyOf(type) === name ? type : familyNamed(site, name);
     if (detail === 'name') return castName(wanted);
-    made.push(site.world.grammar.expression(site, wanted));
+    const tree = isParameter ? barely(site, wanted) : site.world.grammar.expression(site, wanted);
+    made.push(isRepeated ? { same: site.world.names++, parts: [tree] } : tree);
     return made.at(-1)!;
   });
   return seq(...parts);

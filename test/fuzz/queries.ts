@@ -21,8 +21,8 @@ function query(site: Site, want: Want): Query {
     [78, select],
     [isDeep && isFree && isEqual ? 10 : 0, setOperation],
     [isDeep && !want.isSorted ? 9 : 0, withQueries],
-    [isFree && !want.isTop ? 2 : 0, values],
-    [isFree && want.isTop ? 1 : 0, values],
+    [isFree ? (want.isTop ? 1 : 3) : 0, values],
+    [isFree && !want.types ? 2 : 0, whole],
   ]);
   const made = make(deeper(site), want);
   const { types, ...how } = want;
@@ -45,9 +45,24 @@ function values(site: Site, want: Want): Query {
       ')',
     ),
   );
-  const names = outputNames(world, all.length);
+  const isBare = choices.percent(40);
+  const names = isBare ? all.map((_, i) => `column${i + 1}`) : outputNames(world, all.length);
   const columns = all.map((type, i) => ({ name: names[i]!, type, isNotNull: type === integer && i === types.length }));
   const aliases = names.map((name) => quoted(choices, name)).join(', ');
   const key = want.isKeyed ? [types.length] : undefined;
+  if (isBare) return { tree: seq('values ', list(rows, { min: 1 })), columns, key };
   return { tree: seq('select * from (values ', list(rows, { min: 1 }), `) as v (${aliases})`), columns, key };
+}
+
+/** TABLE. */
+function whole(site: Site, want: Want): Query {
+  const { choices, schema } = site.world;
+  const usable = schema.tables.filter(({ obstacle, key }) => obstacle === undefined && key.length > 0);
+  if (usable.length === 0) return select(site, want);
+  const { schema: of, name, columns, key } = choices.pick(usable);
+  return {
+    tree: `table ${quoted(choices, of)}.${quoted(choices, name)}`,
+    columns,
+    key: key.map((column) => columns.indexOf(column)),
+  };
 }

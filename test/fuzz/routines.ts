@@ -125,6 +125,14 @@ create domain ${f} as text check (${f}(value) >= 0)`,
 create function ${f}(integer, integer default ${f}('')) returns integer language sql immutable as 'select $1 + $2'`,
       `integer: ${f}(«integer»)`,
     ),
+  (f, table) => unstable('an SQL view', `create view ${f} as select count(*)::text as x from ${table}`, `from: ${f}`),
+  (f, table) =>
+    unstable(
+      'a materialized view',
+      `create materialized view ${f} as select count(*)::text as x from ${table}`,
+      `from: ${f}`,
+    ),
+  (f) => unstable('a sequence', `create sequence ${f}`, `from: (select last_value::text from ${f})`),
   (f) =>
     unstable(
       'a volatile function',

@@ -41,7 +41,7 @@ export function setOperation(site: Site, want: Want): Query {
   const ordering = {
     outputs: outputs.filter((_, i) => columns[i]!.type.isOrdered),
     total: isBag && !want.isKeyed ? undefined : sorted(outputs, columns),
-    key: outputs,
+    key: isBag ? outputs.slice(-1) : outputs,
   };
   const isExact = isBag || columns.every(({ type }) => type.isExact);
   const tree = surely(isExact, seq(...trees, tail(site, want, ordering)));

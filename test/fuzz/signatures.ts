@@ -337,4 +337,43 @@ const others = signatures(`
   int domain: abs(«integer» % 100)::«int domain:name»
 `);
 
-export const builtIn: readonly Signature[] = [...comparisons, ...generic, ...numbers, ...texts, ...others];
+/** Parameters whose type the place must tell, and that stand close to other signs. */
+const parameters = signatures(`
+  integer: «integer»&«$integer»
+  integer: «integer»-«$integer»
+  integer: -«$integer»
+  integer: («$integer[]»::integer[])[1]
+  integer: coalesce(«$integer»,0)
+  text: («$text[]»::text[])[«integer»]
+  text: «$text»||«text»
+  text: «text»||«$text»
+  text: «$text»
+  boolean: «$boolean»
+  boolean: «integer»=«$integer»
+  boolean: «integer»<«$integer»
+  boolean: «integer» >= «$integer» and «$integer» >= «$integer»
+  boolean: «integer» < «$integer» + «$integer»
+  boolean: «integer» between «$integer» and «$integer»+1
+  boolean: «integer» in («$integer»,«$integer»)
+  boolean: «integer»=any(«$integer[]»)
+  boolean: «numeric» > «$numeric»
+  boolean: «bigint»=«$bigint»
+  boolean: «text»=«$text»
+  boolean: «text» like «$text»||'%'
+  boolean: «text»=any(«$text[]»)
+  boolean: «text»>«$text» or «$text»<'m'
+  boolean: «$integer» < «$integer»
+  boolean: «$boolean» or «boolean»
+  boolean: «=»=«$=»
+  timestamp: «timestamp»-«$interval»
+  jsonb: «jsonb»->«$text»
+`);
+
+export const builtIn: readonly Signature[] = [
+  ...comparisons,
+  ...generic,
+  ...numbers,
+  ...texts,
+  ...others,
+  ...parameters,
+];

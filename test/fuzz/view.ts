@@ -48,7 +48,7 @@ function choosePoison(
   world: Pick<World, 'schema' | 'version'>,
   own: readonly Signature[],
 ): Signature {
-  const known = poisons.filter((one) => ['from', 'table', 'lock'].includes(one.result) || isAvailable(world, one));
+  const known = poisons.filter((one) => isAvailable(world, one));
   return choices.pick(own.length > 0 && choices.percent(50) ? own : known);
 }
 
