@@ -106,16 +106,21 @@ export class CaseDatabase {
   }
 }
 
-async function onDatabase(url: string, statement: string): Promise<void> {
+/** The cluster's major version. */
+export async function postgresVersion(cluster: string): Promise<number> {
+  const { rows } = await onDatabase(cluster, `select current_setting('server_version_num')::int / 10000 as version`);
+  return (rows as { version: number }[])[0]!.version;
+}
+
+async function onDatabase(url: string, statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return await client.query(statement);
   } finally {
     await client.end();
   }
 }
-
 /** Runs a statement, or a COPY that has its data with it. */
 export async function run(client: pg.Client, text: string): Promise<void> {
   const copied = /^(copy .*? from stdin);\n([\s\S]*\n)\\\.$/.exec(text);

@@ -1,8 +1,8 @@
 /** `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. */
 import { parseArgs } from 'node:util';
 import startCluster from '../cluster.js';
-import type { Progress } from './fuzz.js';
-import { fuzz } from './fuzz.js';
+import { postgresVersion } from './database.js';
+import { fuzz, type Progress } from './fuzz.js';
 
 const { values } = parseArgs({
   options: {
@@ -24,9 +24,10 @@ const tell = ({ tally, found }: Progress): void => {
   console.log(`${new Date().toISOString().slice(11, 19)} ${tally.summary()}; ${found.length} differences`);
 };
 try {
+  const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
   const progress = await fuzz({
-    cluster: process.env.TIDEMARK_TEST_CLUSTER!,
-    version: Number(values.postgres),
+    cluster,
+    version: await postgresVersion(cluster),
     seed,
     goesOn: ({ tally, found }) =>
       Date.now() < end && tally.cases < most && (values['keep-going'] || found.length === 0),
