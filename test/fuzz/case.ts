@@ -1,0 +1,137 @@
+/** A case: a schema, views of it, and what happens. fast-check makes it and makes it smaller. */
+import fc, { type Random } from 'fast-check';
+import { Choices } from './choices.js';
+import { createSchema } from './schema.js';
+import { type Edit, shorter, tagsOf, treeEdits, withoutTag } from './shrink-tree.js';
+import { createSteps, type Step } from './steps.js';
+import type { List } from './tree.js';
+import { createView, type FuzzView, viewWithout } from './view.js';
+
+export interface Case {
+  readonly setup: List;
+  readonly rows: List;
+  readonly views: readonly FuzzView[];
+  readonly steps: readonly Step[];
+}
+
+export interface CaseOptions {
+  /** Of Postgres. */
+  readonly version: number;
+  /** How many views are tried; Postgres refuses about a third. */
+  readonly views: number;
+}
+
+class CaseArbitrary extends fc.Arbitrary<Case> {
+  readonly #options: CaseOptions;
+
+  constructor(options: CaseOptions) {
+    super();
+    this.#options = options;
+  }
+
+  override generate(random: Random): fc.Value<Case> {
+    const choices = new Choices(random);
+    const { version, views } = this.#options;
+    const schema = createSchema(choices, version);
+    const made = Array.from({ length: views }, (_, i) => createView(choices, schema, version, `v${i}`));
+    const { setup, rows } = schema;
+    return new fc.Value({ setup, rows, views: made, steps: createSteps(choices, schema) }, start);
+  }
+
+  override canShrinkWithoutContext(_: unknown): _ is Case {
+    return false;
+  }
+
+  /** @param from where to go on: what comes before was tried on what this was made of */
+  override shrink(value: Case, from: Place): fc.Stream<fc.Value<Case>> {
+    return fc.stream(smaller(value, from));
+  }
+}
+
+export function cases(options: CaseOptions): fc.Arbitrary<Case> {
+  return new CaseArbitrary(options);
+}
+
+interface Place {
+  readonly phase: number;
+  readonly edit: number;
+}
+
+const start: Place = { phase: 0, edit: 0 };
+
+/** Each edit once, beginning where the last one that kept the difference stands. */
+function* smaller(value: Case, from: Place): Generator<fc.Value<Case>> {
+  for (let i = 0; i <= phases.length; i++) {
+    const phase = (from.phase + i) % phases.length;
+    const edits = [...phases[phase]!(value)];
+    const first = i === 0 ? from.edit : 0;
+    const last = i === phases.length ? from.edit : edits.length;
+    for (let edit = first; edit < Math.min(last, edits.length); edit++)
+      yield new fc.Value(edits[edit]!(), { phase, edit });
+  }
+}
+
+type Phase = (value: Case) => Generator<Edit<Case>>;
+
+/** What takes the most away comes first. */
+const phases: readonly Phase[] = [
+  function* (value) {
+    const { views } = value;
+    if (views.length > 1) for (const view of views) yield () => ({ ...value, views: [view] });
+  },
+  function* (value) {
+    for (const steps of shorter(value.steps)) yield () => ({ ...value, steps });
+  },
+  function* (value) {
+    const { views } = value;
+    for (const kept of shorter(views)) if (kept.length > 0) yield () => ({ ...value, views: kept });
+    for (const [i, view] of views.entries()) {
+      for (const edit of treeEdits(view.tree))
+        yield () => ({ ...value, views: views.with(i, { ...view, tree: edit() }) });
+    }
+  },
+  function* (value) {
+    for (const [i, step] of value.steps.entries()) {
+      yield* stepEdits(step, (made) => ({ ...value, steps: value.steps.with(i, made) }));
+    }
+  },
+  function* (value) {
+    const tags = new Set([value.setup, value.rows, ...value.views.map(({ tree }) => tree)].flatMap(tagsOf));
+    for (const tag of tags) if (tag !== '') yield () => without(value, tag);
+  },
+  function* (value) {
+    for (const edit of treeEdits(value.setup)) yield () => ({ ...value, setup: edit() as List });
+    for (const edit of treeEdits(value.rows)) yield () => ({ ...value, rows: edit() as List });
+  },
+];
+
+function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
+  if (step.kind === 'look' || step.kind === 'pull') {
+    const { commitAt, ...plain } = step;
+    if (commitAt !== undefined) yield () => put(plain);
+  }
+  if (step.kind === 'look') return;
+  if (step.kind === 'pull' || step.kind === 'listen') {
+    if (step.client !== 0) yield () => put({ ...step, client: 0 });
+    if (step.server !== 0) yield () => put({ ...step, server: 0 });
+    return;
+  }
+  if (step.kind === 'transaction') {
+    const { undoneFrom, ...plain } = step;
+    if (undoneFrom !== undefined) yield () => put(plain);
+    if (step.end === 'open') yield () => put({ ...step, end: 'commit' });
+    if (step.connection !== 0) yield () => put({ ...step, connection: 0 });
+  }
+  for (const edit of treeEdits(step.statements)) yield () => put({ ...step, statements: edit() as List });
+}
+
+function without({ setup, rows, views, steps }: Case, tag: string): Case {
+  return {
+    setup: withoutTag(setup, tag) as List,
+    rows: withoutTag(rows, tag) as List,
+    views: views.map((view) => viewWithout(view, tag)),
+    steps: steps.map((step) =>
+      'statements' in step ? { ...step, statements: withoutTag(step.statements, tag) as List } : step,
+    ),
+  };
+}

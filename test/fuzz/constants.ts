@@ -1,0 +1,45 @@
+/** Literals and parameters. */
+import { quotedText } from '../../src/sql.js';
+import { seq, type Tree } from './tree.js';
+import { castName, type SqlType, typedLiteral } from './types.js';
+import type { Site } from './world.js';
+
+export function literalOf({ world: { choices } }: Site, type: SqlType): Tree {
+  if (choices.percent(4)) return `null::${castName(type)}`;
+  const value = choices.pick(type.values);
+  if (type.name === 'integer' && choices.percent(70)) return value.startsWith('-') ? `(${value})` : value;
+  if (type.name === 'boolean' && choices.percent(70)) return value;
+  // Whose type the place must tell.
+  if (choices.percent(type.name === 'text' ? 50 : 4)) return quotedText(value);
+  if (type.family === undefined && /^[a-z]+$/.test(type.name) && choices.percent(30)) {
+    return `${type.name} ${quotedText(value)}`;
+  }
+  return choices.percent(20) ? `cast(${quotedText(value)} as ${castName(type)})` : typedLiteral(type, value);
+}
+
+/** A new parameter, or one that has its place elsewhere in the query too; its type said, or left to the place. */
+export function parameterOf({ world }: Site, type: SqlType): Tree {
+  const { choices, parameters } = world;
+  const known = parameters.filter((other) => other.type === type);
+  const isKnown = known.length > 0 && choices.percent(50);
+  const used = isKnown ? choices.pick(known) : { type, parameter: newParameter(world, type) };
+  if (!isKnown) parameters.push(used);
+  const isBare = choices.percent(isKnown ? 60 : 40);
+  const tree = isBare ? used.parameter : seq(used.parameter, `::${castName(type)}`);
+  return seq('(', ...(isBare && type.name === 'integer' && choices.percent(15) ? ['-', tree] : [tree]), ')');
+}
+
+/** A parameter as it is, with nothing around it. */
+export function barely({ world }: Site, type: SqlType): Tree {
+  const known = world.parameters.filter((other) => other.type === type);
+  if (known.length > 0 && world.choices.percent(50)) return world.choices.pick(known).parameter;
+  const parameter = newParameter(world, type);
+  world.parameters.push({ type, parameter });
+  return parameter;
+}
+
+function newParameter({ choices, parameters }: Site['world'], type: SqlType) {
+  const values = type.bound ?? type.values;
+  const value = () => (choices.percent(4) ? null : choices.pick(values));
+  return { parameter: parameters.length, values: [value(), value()] };
+}

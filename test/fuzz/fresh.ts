@@ -1,0 +1,51 @@
+/** What new clients are told, by servers whose connections plan in different ways. */
+import type { Client } from 'pg';
+import { FuzzClient } from './client.js';
+import type { CaseDatabase } from './database.js';
+import type { Rows } from './expected.js';
+import { type ServingOptions, serve } from './serving.js';
+import type { FuzzView } from './view.js';
+
+/** Ways to plan that give rows in other orders. */
+export const planners: readonly (readonly string[])[] = [
+  ['enable_hashagg=off', 'enable_hashjoin=off', 'enable_nestloop=off', 'enable_material=off'],
+  [
+    'enable_sort=off',
+    'enable_mergejoin=off',
+    'enable_indexscan=off',
+    'enable_indexonlyscan=off',
+    'enable_bitmapscan=off',
+  ],
+  ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_hashagg=off'],
+];
+
+/** Of all given views, what a new client of the user is told. */
+export async function freshRows(
+  serving: ServingOptions,
+  views: readonly FuzzView[],
+  user: number,
+  settings: readonly string[] = [],
+): Promise<Rows> {
+  const { sync, pool } = await serve(serving, views, settings);
+  const client = new FuzzClient(user, `fresh ${user}`);
+  await client.pull(sync);
+  await sync.close();
+  await pool.end();
+  return client.rows;
+}
+
+/** A connection for each way to plan. */
+export function plannerClients(database: CaseDatabase): Promise<readonly Client[]> {
+  return Promise.all(
+    planners.map(async (settings) => {
+      const client = await database.connect();
+      for (const setting of settings) await client.query(`set ${setting}`);
+      return client;
+    }),
+  );
+}
+
+/** The rows of one view. */
+export function ofView(rows: Rows, { name }: FuzzView): Rows {
+  return new Map([...rows].filter(([key]) => key.startsWith(`${name}/`)));
+}

@@ -1,0 +1,108 @@
+/** Runs cases one after another, each from its own seed, and makes those smaller in which it finds a difference. */
+import fc from 'fast-check';
+import { type Code, loadCode } from '../oracle/code.js';
+import { type Case, cases } from './case.js';
+import { Databases } from './database.js';
+import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
+import { withoutNames } from './refusals.js';
+import { describeDifference } from './report.js';
+import { runCase } from './run-case.js';
+import { count, Tally } from './tally.js';
+
+export interface FuzzOptions {
+  /** A connection string for a cluster in which databases can be created. */
+  readonly cluster: string;
+  /** Of Postgres. */
+  readonly version: number;
+  readonly seed: number;
+  readonly code?: Code;
+  /** At most so many of a case's views are served. Default 10. */
+  readonly views?: number;
+  /** How long a case is made smaller, in milliseconds. Default: five minutes. */
+  readonly shrinkMs?: number;
+  /** Takes a needless refusal for a difference, each reason once. */
+  readonly showsNeedless?: boolean;
+  /** Whether to go on. Asked before each case. */
+  readonly goesOn: (progress: Progress) => boolean;
+  readonly onFound?: (found: Found) => void;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Found {
+  readonly seed: number;
+  readonly difference: Difference;
+  /** What it takes to see it again. */
+  readonly text: string;
+}
+
+export interface Progress {
+  readonly tally: Tally;
+  readonly found: readonly Found[];
+}
+
+export async function fuzz(options: FuzzOptions): Promise<Progress> {
+  const { version, seed, views = 10, code = await loadCode(), onFound = () => {}, onProgress = () => {} } = options;
+  const tally = new Tally();
+  const found: Found[] = [];
+  const told = new Set<string>();
+  const passes = (difference: Difference) =>
+    (difference.kind === 'refused' && !options.showsNeedless) || told.has(idOf(difference));
+  const databases = new Databases(options.cluster);
+  for (let i = 0; options.goesOn({ tally, found }); i++) {
+    const common = { databases, code, views, passes };
+    const one = await firstDifference(
+      { version, views: 2 * views },
+      seed + i,
+      (value, kind) =>
+        runCase(value, { ...common, tally: kind === undefined ? tally : new Tally(), ...(kind && { kind }) }),
+      options.shrinkMs ?? 300_000,
+      tally,
+    );
+    onProgress({ tally, found });
+    if (!one) continue;
+    found.push(one);
+    told.add(idOf(one.difference));
+    onFound(one);
+  }
+  await databases.close();
+  return { tally, found };
+}
+
+type Run = (value: Case, kind: DifferenceKind | undefined) => Promise<void>;
+
+async function firstDifference(
+  of: { version: number; views: number },
+  seed: number,
+  run: Run,
+  shrinkMs: number,
+  tally: Tally,
+): Promise<Found | undefined> {
+  let last: { value: Case; difference: Difference } | undefined;
+  const property = fc.asyncProperty(cases(of), async (value) => {
+    try {
+      await run(value, last?.difference.kind);
+    } catch (error) {
+      if (error instanceof InvalidCase) return void (last ?? count(tally.unusable, `the whole case: ${error.message}`));
+      if (!(error instanceof Difference)) throw error;
+      // Another difference on the way to a smaller case would hide the one that is sought.
+      if (last && idOf(last.difference) !== idOf(error)) return;
+      last = { value, difference: error };
+      throw error;
+    }
+  });
+  const outcome = await fc.check(property, {
+    seed,
+    numRuns: 1,
+    ...(shrinkMs > 0 ? { interruptAfterTimeLimit: shrinkMs } : { endOnFailure: true }),
+  });
+  if (!last) {
+    if (outcome.errorInstance) throw outcome.errorInstance;
+    return undefined;
+  }
+  return { seed, difference: last.difference, text: describeDifference(last.value, last.difference) };
+}
+
+function idOf({ kind, message }: Difference): string {
+  if (kind === 'accepted' || kind === 'refused') return `${kind} ${message}`;
+  return kind === 'setup' ? `${kind} ${withoutNames(message)}` : kind;
+}

@@ -1,0 +1,134 @@
+/** Compares what clients hold with what the views hold, and finds out what is left to chance. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Client } from 'pg';
+import type { FuzzClient } from './client.js';
+import type { CaseDatabase } from './database.js';
+import { Difference, type DifferenceKind } from './difference.js';
+import { type Rows, users } from './expected.js';
+import { freshRows, ofView, plannerClients, planners } from './fresh.js';
+import type { ServingOptions } from './serving.js';
+import type { Tally } from './tally.js';
+import { marksOf } from './tree.js';
+import type { Truth } from './truth.js';
+import type { FuzzView } from './view.js';
+
+export interface JudgeParts {
+  readonly truth: Truth;
+  readonly database: CaseDatabase;
+  readonly serving: ServingOptions;
+  readonly tally: Tally;
+}
+
+export class Judge {
+  readonly #parts: JudgeParts;
+  readonly #last = new Map<string, Rows>();
+  readonly #changed = new Set<string>();
+  #planners: Promise<readonly Client[]> | undefined;
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @param kind what it is called where the client does not hold what its views do
+   * @throws Difference there
+   */
+  async compare(client: FuzzClient, kind: DifferenceKind = 'rows'): Promise<void> {
+    const { truth } = this.#parts;
+    for (const view of truth.views) {
+      const expected = await truth.rows(view, client.user);
+      if (!expected) continue;
+      this.#note(view, client.user, expected);
+      const held = ofView(client.rows, view);
+      if (isDeepStrictEqual(held, expected)) continue;
+      // Where the plan decides what a read gives, the library decides once and for all.
+      const settled = (await this.#isUncertain(view, client.user)) ? await this.#settled(view, client.user) : expected;
+      if (!isDeepStrictEqual(held, settled)) throw new Difference(kind, describe(held, settled), view);
+    }
+  }
+
+  #note(view: FuzzView, user: number, rows: Rows): void {
+    const { tally } = this.#parts;
+    tally.comparisons++;
+    const id = `${user} ${view.name}`;
+    const last = this.#last.get(id);
+    this.#last.set(id, rows);
+    if (!last || last === rows || isDeepStrictEqual(last, rows)) return;
+    tally.changes++;
+    if (!this.#changed.has(view.name)) tally.changed++;
+    this.#changed.add(view.name);
+  }
+
+  async #isUncertain(view: FuzzView, user: number): Promise<boolean> {
+    if (marksOf(view.tree).some(({ kind }) => kind === 'chance')) return true;
+    const { truth, database } = this.#parts;
+    const expected = await truth.rows(view, user);
+    this.#planners ??= plannerClients(database);
+    for (const client of await this.#planners) {
+      const rows = await truth.readBy(client, view, user);
+      if (rows && expected && !isDeepStrictEqual(rows, expected)) return true;
+    }
+    return false;
+  }
+
+  async #settled(view: FuzzView, user: number): Promise<Rows> {
+    return freshRows(this.#parts.serving, [view], user);
+  }
+
+  /**
+   * Reads what may be left to chance in several ways.
+   * @param reorder brings the tables' rows into another order
+   * @throws Difference where the same data are told in several ways
+   */
+  async checkChance(reorder: () => Promise<void>): Promise<void> {
+    for (const user of users) {
+      const uncertain = await this.#uncertainViews(user);
+      if (uncertain.length === 0) continue;
+      const first = await freshRows(this.#parts.serving, uncertain, user);
+      for (const settings of planners) await this.#readAgain(uncertain, user, { first, settings });
+      await reorder();
+      await this.#readAgain(uncertain, user, { first, settings: [] });
+    }
+  }
+
+  async #uncertainViews(user: number): Promise<FuzzView[]> {
+    const uncertain: FuzzView[] = [];
+    for (const view of this.#parts.truth.views) {
+      if ((await this.#parts.truth.rows(view, user)) && (await this.#isUncertain(view, user))) uncertain.push(view);
+    }
+    return uncertain;
+  }
+
+  async #readAgain(
+    views: readonly FuzzView[],
+    user: number,
+    { first, settings }: { first: Rows; settings: readonly string[] },
+  ): Promise<void> {
+    const again = await freshRows(this.#parts.serving, views, user, settings);
+    for (const view of views) {
+      const [before, after] = [ofView(first, view), ofView(again, view)];
+      if (isDeepStrictEqual(before, after)) continue;
+      const how = settings.length > 0 ? `with ${settings.join(', ')}` : 'with the rows of the tables in another order';
+      throw new Difference('chance', `${how}:\n${describe(after, before)}`, view);
+    }
+  }
+}
+
+const shown = 4;
+
+function describe(held: Rows, expected: Rows): string {
+  const keys = [...new Set([...held.keys(), ...expected.keys()])].filter(
+    (key) => !isDeepStrictEqual(held.get(key), expected.get(key)),
+  );
+  const of = (rows: Rows, key: string) => (rows.has(key) ? stringify(rows.get(key)) : 'nothing');
+  const lines = keys
+    .slice(0, shown)
+    .map((key) => `  ${key}\n    held:      ${of(held, key)}\n    full read: ${of(expected, key)}`);
+  if (keys.length > shown) lines.push(`  and ${keys.length - shown} more`);
+  return lines.join('\n');
+}
+
+/** As JSON, but with the sign of a zero. */
+function stringify(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (Object.is(part, -0) ? '-0' : part));
+}

@@ -1,0 +1,56 @@
+/** What tells the rows of a query apart. */
+import { reference, type Source } from './scope.js';
+import { fixed, marked, seq, type Tree } from './tree.js';
+import { castName, type SqlType } from './types.js';
+import type { Site, Want, World } from './world.js';
+
+/** A part of what tells rows apart. */
+export interface KeyPart {
+  readonly tag: string;
+  readonly tree: Tree;
+  readonly type: SqlType;
+  readonly isNotNull: boolean;
+}
+
+/** What tells the rows of all sources apart; undefined where nothing does. */
+export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[] | undefined {
+  if (sources.some(({ key }) => key === undefined)) return undefined;
+  return sources.flatMap(({ key, tag }) =>
+    key!.map((visible) => {
+      const { type, isNotNull } = visible;
+      return { tag, type, isNotNull, tree: fixed(tag, reference(choices, visible)) };
+    }),
+  );
+}
+
+/** Of a view's own key, no part may be null. */
+export function keyPart(site: Site, part: KeyPart, { isTop }: Want): KeyPart {
+  return isTop && !part.isNotNull ? { ...part, ...notNull(site, part.tree, part.type) } : part;
+}
+
+/** With another value in place of null: one that no row has, as text, or now and then any. */
+export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 'tag'> {
+  const { choices, schema } = site.world;
+  if (choices.percent(70)) {
+    const text = schema.types.find(({ name }) => name === 'text')!;
+    return { tree: seq('coalesce((', tree, `)::text, '~')`), type: text, isNotNull: true };
+  }
+  const literal = `'${choices.pick(type.values).replaceAll("'", "''")}'::${castName(type)}`;
+  return { tree: seq('coalesce(', tree, `, ${literal})`), type, isNotNull: true };
+}
+
+/** By all columns, if all can be sorted by. */
+export function sorted(names: readonly Tree[], columns: readonly { type: SqlType }[]): readonly Tree[] | undefined {
+  return columns.every(({ type }) => type.isOrdered) ? names : undefined;
+}
+
+/** Marked where rows that are equal may look different. */
+export function surely(isExact: boolean, tree: Tree): Tree {
+  return isExact ? tree : marked({ kind: 'chance', reason: 'one of several rows that are equal' }, tree);
+}
+
+/** A key part of a group: null is a group of its own. */
+export function asText(world: World, { tree }: Pick<KeyPart, 'tree'>): Omit<KeyPart, 'tag'> {
+  const text = world.schema.types.find(({ name }) => name === 'text')!;
+  return { tree: seq('coalesce((', tree, `)::text, '~')`), type: text, isNotNull: true };
+}

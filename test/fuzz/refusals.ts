@@ -1,0 +1,23 @@
+/** Why views are refused, and whether rightly. */
+import type { Refusal } from './tally.js';
+import { marksOf } from './tree.js';
+import { type FuzzView, textOfView } from './view.js';
+
+export function refusalOf(view: FuzzView, message: string): Refusal {
+  const { text } = textOfView(view);
+  return { isNeedless: marksOf(view.tree).length === 0, reason: withoutNames(message), text };
+}
+
+/** A message as it would be of any schema: names and values go. */
+export function withoutNames(message: string): string {
+  return message
+    .replace(/"(?:[^"]|"")*"/g, '"…"')
+    .replace(/'(?:[^']|'')*'/g, "'…'")
+    .replace(/\$\d+/g, '$n')
+    .replace(/it reads (\S+?), which/, 'it reads …, which')
+    .replace(/^(there is no table) .*?(\. |$)/, '$1 …$2')
+    .replace(/two columns called .*?\. /, 'two columns called …. ')
+    .replace(/^Changes of .*? are not/, 'Changes of … are not')
+    .replace(/domain .*? does/, 'domain … does')
+    .replace(/\d+/g, 'n');
+}

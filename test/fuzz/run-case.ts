@@ -1,0 +1,205 @@
+/** One case from its beginning to its end. */
+import type { Code } from '../oracle/code.js';
+import type { Case } from './case.js';
+import { FailedPull, FuzzClient } from './client.js';
+import type { CaseDatabase, Databases } from './database.js';
+import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
+import { Judge } from './judge.js';
+import { Listeners } from './listeners.js';
+import { refusalOf } from './refusals.js';
+import { type Served, type ServingOptions, servable, serve } from './serving.js';
+import { clientCount, type Step } from './steps.js';
+import type { Tally } from './tally.js';
+import { marksOf, textOf } from './tree.js';
+import { Truth } from './truth.js';
+import type { FuzzView } from './view.js';
+import { Writers } from './writers.js';
+
+export interface RunOptions {
+  readonly databases: Databases;
+  readonly code: Code;
+  readonly tally: Tally;
+  /** At most so many of a case's views are served. */
+  readonly views: number;
+  /** The only kind of difference that is sought. */
+  readonly kind?: DifferenceKind;
+  /** Differences that are passed over, by what `idOf` says. */
+  readonly passes: (difference: Difference) => boolean;
+}
+
+/**
+ * @throws Difference at the first one
+ * @throws InvalidCase when there is nothing to run
+ */
+export async function runCase(value: Case, options: RunOptions): Promise<void> {
+  const database = await options.databases.take();
+  try {
+    await prepare(value, database);
+    await new CaseRun(value, options, database).run();
+  } finally {
+    await options.databases.give(database);
+  }
+}
+
+async function prepare({ setup, rows }: Case, database: CaseDatabase): Promise<void> {
+  const client = await database.connect();
+  for (const statement of setup.items) {
+    await client.query(textOf(statement)).catch((error: Error) => {
+      throw new InvalidCase(`${error.message}:\n${textOf(statement)}`);
+    });
+  }
+  for (const statement of rows.items) await client.query(textOf(statement)).catch(() => {});
+}
+
+class CaseRun {
+  readonly #case: Case;
+  readonly #options: RunOptions;
+  readonly #database: CaseDatabase;
+  readonly #serving: ServingOptions;
+  readonly #writers: Writers;
+  readonly #clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i === 2 ? 1 : 0, `group ${i}`));
+  readonly #errors: string[] = [];
+  /** Started when they are first asked. */
+  readonly #servers = new Map<number, Served>();
+  readonly #listeners = new Listeners({
+    server: (place) => this.#server(place),
+    pull: (client, server) => this.#pull(client, server),
+    compare: (client) => this.#judge.compare(client, 'missed poke'),
+  });
+  #truth!: Truth;
+  #judge!: Judge;
+
+  constructor(value: Case, options: RunOptions, database: CaseDatabase) {
+    this.#case = value;
+    this.#options = options;
+    this.#database = database;
+    this.#writers = new Writers(database, options.tally);
+    this.#serving = {
+      code: options.code,
+      database,
+      onRefused: (view, message) => this.#refused(view, message),
+      onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
+    };
+  }
+
+  async run(): Promise<void> {
+    const { tally, views: most } = this.#options;
+    tally.cases++;
+    this.#truth = new Truth(await this.#database.connect(), this.#writers, tally);
+    for (const view of this.#case.views) if (this.#truth.views.length < most) await this.#truth.admit(view);
+    if (this.#truth.views.length === 0) throw new InvalidCase('no view can be read');
+    this.#judge = new Judge({ truth: this.#truth, database: this.#database, serving: this.#serving, tally });
+    await this.#start(true);
+    tally.views += this.#truth.views.length;
+    this.#refuseIllegal();
+    const { kind } = this.#options;
+    const isOfStart = kind === 'refused' || kind === 'accepted' || kind === 'setup';
+    for (const step of this.#case.steps) if (!isOfStart || step.kind === 'ddl') await this.#perform(step);
+    if (kind === undefined || kind === 'chance') {
+      await this.#judge.checkChance(() => this.#writers.reorder());
+    }
+  }
+
+  /** Starts anew with the views that are taken. */
+  async #start(migrates: boolean): Promise<void> {
+    for (const { sync, pool } of this.#servers.values()) {
+      await sync.close();
+      await pool.end();
+    }
+    this.#servers.clear();
+    const { views, served } = await this.#servable(migrates);
+    for (const view of this.#truth.views) if (!views.includes(view)) this.#truth.forget(view);
+    this.#servers.set(0, served);
+  }
+
+  /** Where migrating should not be needed, and is, that is passed over once it is known. */
+  async #servable(migrates: boolean): ReturnType<typeof servable> {
+    try {
+      return await servable(this.#serving, this.#truth.views, migrates);
+    } catch (error) {
+      if (!(error instanceof Difference) || migrates) throw error;
+      this.#object(error);
+      return servable(this.#serving, this.#truth.views, true);
+    }
+  }
+
+  async #server(place: number): Promise<Served> {
+    const known = this.#servers.get(place);
+    if (known) return known;
+    const served = await serve(this.#serving, this.#truth.views);
+    this.#servers.set(place, served);
+    return served;
+  }
+
+  #refused(view: FuzzView, message: string): void {
+    const refusal = refusalOf(view, message);
+    this.#options.tally.refuse(refusal);
+    if (refusal.isNeedless) this.#object(new Difference('refused', refusal.reason, view));
+  }
+
+  #object(difference: Difference): void {
+    if (!this.#options.passes(difference)) throw difference;
+  }
+
+  #refuseIllegal(): void {
+    for (const view of this.#truth.views) {
+      const illegal = marksOf(view.tree).find(({ kind }) => kind === 'illegal');
+      if (!illegal) continue;
+      this.#object(new Difference('accepted', illegal.reason, view));
+      this.#truth.forget(view);
+    }
+  }
+
+  async #perform(step: Step): Promise<void> {
+    if (step.kind === 'transaction') return this.#writers.perform(step);
+    if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
+    if (step.kind === 'listen') return this.#listeners.add(this.#clients[step.client]!, step.server);
+    if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
+    await this.#writers.define(step.statements);
+    // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
+    await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
+    await this.#truth.refresh();
+    await this.#start(step.needsMigrate);
+    if (this.#truth.views.length > 0) await this.#pull(this.#clients[0]!, 1);
+  }
+
+  /** @param commitAt before which of the pull's statements the others commit */
+  async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
+    const { sync, pool } = await this.#server(server);
+    pool.before = this.#committingAt(commitAt);
+    this.#errors.length = 0;
+    try {
+      this.#options.tally.pulls[await client.pull(sync)]++;
+    } catch (error) {
+      if (!(error instanceof FailedPull)) throw error;
+      await this.#afterFailure(client, error);
+      return;
+    } finally {
+      pool.before = undefined;
+    }
+    await this.#judge.compare(client);
+    const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
+    if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
+  }
+
+  #committingAt(statement: number | undefined): () => Promise<void> {
+    let left = statement ?? Number.NaN;
+    return async () => {
+      if (left-- === 0) await this.#writers.commitOpen();
+    };
+  }
+
+  /** Where a view cannot be read any more, it is no wonder. */
+  async #afterFailure(client: FuzzClient, error: FailedPull): Promise<void> {
+    const before = this.#truth.views.length;
+    for (const view of this.#truth.views) await this.#truth.rows(view, client.user);
+    if (this.#truth.views.length === before)
+      throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
+    await this.#start(false);
+    await this.#pull(client, 0);
+  }
+
+  #onlyView(): FuzzView | undefined {
+    return this.#truth.views.length === 1 ? this.#truth.views[0] : undefined;
+  }
+}

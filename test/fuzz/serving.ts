@@ -1,0 +1,123 @@
+/** The code under test over a case's database, with those of its views that it takes. */
+
+import type { Logger } from '../../src/log.js';
+import type { Sync } from '../../src/server.js';
+import { defineView } from '../../src/view/define.js';
+import type { Code } from '../oracle/code.js';
+import type { CaseDatabase, GatedPool } from './database.js';
+import { Difference } from './difference.js';
+import { type FuzzView, textOfView } from './view.js';
+
+export interface Context {
+  readonly userID: string;
+}
+
+export interface Served {
+  readonly sync: Sync;
+  readonly pool: GatedPool;
+}
+
+export interface ServingOptions {
+  readonly code: Code;
+  readonly database: CaseDatabase;
+  /** Told of a view that is refused, with the message. */
+  readonly onRefused: (view: FuzzView, message: string) => void;
+  readonly onError: (message: string, error: unknown) => void;
+}
+
+const refusals = [
+  /^The view "(.*?)" cannot be served: (.*)$/s,
+  /^The changes of the view "(.*?)" cannot be computed: (.*)$/s,
+];
+
+/** A server of the views that can be served; each other one is told of. Captures what they read if `migrates`. */
+export async function servable(
+  options: ServingOptions,
+  views: readonly FuzzView[],
+  migrates: boolean,
+): Promise<{ views: readonly FuzzView[]; served: Served }> {
+  let left = views;
+  for (;;) {
+    try {
+      return { views: left, served: await start(options, left, migrates) };
+    } catch (error) {
+      const refused = await refusedBy(error as Error, options, left, migrates);
+      options.onRefused(refused.view, refused.message);
+      left = left.filter((view) => view !== refused.view);
+    }
+  }
+}
+
+async function start(options: ServingOptions, views: readonly FuzzView[], migrates: boolean): Promise<Served> {
+  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views) });
+  return serve(options, views);
+}
+
+interface Refused {
+  readonly view: FuzzView;
+  readonly message: string;
+}
+
+/** @throws Difference where it is not a view that keeps the server from starting */
+async function refusedBy(
+  error: Error,
+  options: ServingOptions,
+  views: readonly FuzzView[],
+  migrates: boolean,
+): Promise<Refused> {
+  if (error.message.startsWith('Changes of ')) throw new Difference('setup', error.message);
+  for (const pattern of refusals) {
+    const match = pattern.exec(error.message);
+    const view = match && views.find(({ name }) => name === match[1]);
+    if (view) return { view, message: match[2]! };
+  }
+  for (const view of views) {
+    const message = await start(options, [view], migrates).then(
+      () => undefined,
+      (alone: Error) => `without the view's name: ${alone.message}`,
+    );
+    if (message !== undefined) return { view, message };
+  }
+  throw new Difference('setup', error.message);
+}
+
+/** @param settings for the planner */
+export async function serve(
+  { code, database, onError }: ServingOptions,
+  views: readonly FuzzView[],
+  settings: readonly string[] = [],
+): Promise<Served> {
+  const pool = database.openPool(settings);
+  const log: Logger = {
+    debug() {},
+    info() {},
+    warn: (fields, message) => onError(message, fields),
+    error: (fields, message) => onError(message, fields),
+  };
+  const authenticate = (request: Request) => ({ userID: request.headers.get('Authorization')! });
+  const sync = await code.createSync<Context>({
+    database: pool,
+    views: toViews(views),
+    authenticate,
+    log,
+    pollIntervalMs: 60_000,
+  });
+  database.onClose(() => sync.close());
+  return { sync, pool };
+}
+
+function toViews(views: readonly FuzzView[]) {
+  return Object.fromEntries(
+    views.map((view) => {
+      const { text, parameters } = textOfView(view);
+      const query = ({ ctx }: { ctx: Context }) => ({
+        text,
+        values: parameters.map(({ values }) => values[ctx.userID === 'user 1' ? 1 : 0]),
+      });
+      return [
+        view.name,
+        defineView<Context, Record<string, unknown>>({ query, key: view.key.map(({ name }) => name) }),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+/** What happens to a database, and when clients ask. */
+import type { Choices } from './choices.js';
+import { ddl } from './ddl.js';
+import { writing } from './dml.js';
+import type { Schema } from './schema.js';
+import { type List, list } from './tree.js';
+
+export type Step =
+  /** On a connection of its own, which may go on with what an earlier step has begun. */
+  | {
+      readonly kind: 'transaction';
+      readonly connection: number;
+      readonly statements: List;
+      readonly end: 'commit' | 'rollback' | 'open';
+      /** What the statements from this one on did is taken back before the end. */
+      readonly undoneFrom?: number;
+    }
+  /** Transactions that are open meanwhile are committed before this statement of the pull, counted from 0. */
+  | { readonly kind: 'pull'; readonly client: number; readonly server: number; readonly commitAt?: number }
+  | { readonly kind: 'ddl'; readonly statements: List; readonly needsMigrate: boolean }
+  /** From now on the client is poked by the server. */
+  | { readonly kind: 'listen'; readonly client: number; readonly server: number }
+  /** The servers look for changes. Who is poked pulls, until nobody is poked. */
+  | { readonly kind: 'look'; readonly commitAt?: number };
+
+export const clientCount = 3;
+export const serverCount = 2;
+const connections = 3;
+
+export function createSteps(choices: Choices, schema: Schema): Step[] {
+  return choices.percent(30) ? stepsOfListeners(choices, schema) : stepsOfPulls(choices, schema);
+}
+
+/** At the beginning and at the end, every client pulls. */
+function stepsOfPulls(choices: Choices, schema: Schema): Step[] {
+  const between = choices.times(8, 18, (): Step => {
+    const kind = choices.weighted([
+      [55, 'transaction'],
+      [40, 'pull'],
+      [4, 'ddl'],
+    ]);
+    if (kind === 'pull') return pullStep(choices);
+    return kind === 'ddl' ? { kind, ...ddl(choices, schema) } : transaction(choices, schema);
+  });
+  return [...pullsOfAll(0), ...between, ...pullsOfAll(1, 0)];
+}
+
+/** All clients listen. Now and then one pulls without being told. */
+function stepsOfListeners(choices: Choices, schema: Schema): Step[] {
+  const listening = Array.from(
+    { length: clientCount },
+    (_, client): Step => ({ kind: 'listen', client, server: client % serverCount }),
+  );
+  const between = choices.times(6, 14, (): Step => {
+    const kind = choices.weighted([
+      [60, 'transaction'],
+      [25, 'look'],
+      [15, 'pull'],
+    ]);
+    if (kind === 'pull') return pullStep(choices);
+    return kind === 'look' ? { kind, ...during(choices) } : transaction(choices, schema);
+  });
+  return [...listening, ...between, { kind: 'look', commitAt: 0 }];
+}
+
+function during(choices: Choices): { commitAt?: number } {
+  return choices.percent(40) ? { commitAt: choices.between(0, 4) } : {};
+}
+
+function pullsOfAll(server: number, commitAt?: number): Step[] {
+  return Array.from({ length: clientCount }, (_, client) => ({
+    kind: 'pull',
+    client,
+    server,
+    ...(commitAt !== undefined && { commitAt }),
+  }));
+}
+
+function pullStep(choices: Choices): Step {
+  return {
+    kind: 'pull',
+    client: choices.between(0, clientCount - 1),
+    server: choices.between(0, serverCount - 1),
+    ...during(choices),
+  };
+}
+
+function transaction(choices: Choices, schema: Schema): Step {
+  const end = choices.weighted<'commit' | 'rollback' | 'open'>([
+    [65, 'commit'],
+    [8, 'rollback'],
+    [27, 'open'],
+  ]);
+  const connection = choices.between(0, connections - 1);
+  const statements = choices.times(1, 4, () => writing(choices, schema, end !== 'open'));
+  const undone = choices.percent(12) ? { undoneFrom: choices.between(0, statements.length - 1) } : {};
+  return { kind: 'transaction', connection, statements: list(statements, { by: ';\n', after: ';\n' }), end, ...undone };
+}

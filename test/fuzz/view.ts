@@ -1,0 +1,68 @@
+/** A view to be served: a query whose rows have a key. */
+import type { Choices } from './choices.js';
+import { isAvailable } from './instance.js';
+import { poisons } from './poisons.js';
+import { grammar } from './queries.js';
+import type { Schema } from './schema.js';
+import { noScope } from './scope.js';
+import { withoutTag } from './shrink-tree.js';
+import type { Signature } from './signature.js';
+import { builtIn } from './signatures.js';
+import { marked, seq, type Tree, type Written, write } from './tree.js';
+import type { Site, World } from './world.js';
+
+export interface FuzzView {
+  readonly name: string;
+  readonly tree: Tree;
+  readonly key: readonly { readonly name: string; readonly tag?: string }[];
+}
+
+const poisonedPercent = 12;
+
+export function createView(choices: Choices, schema: Schema, version: number, name: string): FuzzView {
+  const world = createWorld(choices, schema, version);
+  const site: Site = { world, scope: noScope, depth: choices.between(3, 7), ctes: [] };
+  const { tree, columns, key } = grammar.query(site, { isKeyed: true, isTop: true });
+  return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!) };
+}
+
+function createWorld(choices: Choices, schema: Schema, version: number): World {
+  const own = schema.routines.flatMap(({ signatures }) => signatures);
+  const usable = [...builtIn, ...own].filter((one) => isAvailable({ schema, version }, one));
+  const legal = new Map<string, Signature[]>();
+  for (const one of usable) {
+    if (one.illegal === undefined) legal.set(one.result, [...(legal.get(one.result) ?? []), one]);
+  }
+  const illegal = usable.filter((one) => one.illegal !== undefined);
+  const poison = choices.percent(poisonedPercent) ? choosePoison(choices, { schema, version }, illegal) : undefined;
+  const budget = choices.weighted([
+    [4, 15],
+    [4, 40],
+    [2, 90],
+  ]);
+  return { choices, schema, version, grammar, signatures: legal, parameters: [], poison, budget, names: 0 };
+}
+
+function choosePoison(
+  choices: Choices,
+  world: Pick<World, 'schema' | 'version'>,
+  own: readonly Signature[],
+): Signature {
+  const known = poisons.filter((one) => isAvailable(world, one));
+  return choices.pick(own.length > 0 && choices.percent(50) ? own : known);
+}
+
+function locked(world: World, tree: Tree): Tree {
+  if (world.poison?.result !== 'lock') return tree;
+  return seq(tree, marked({ kind: 'illegal', reason: world.poison.illegal! }, ` ${world.poison.pieces[0]}`));
+}
+
+/** The view's text, with what each user gives for its parameters. */
+export function textOfView({ tree }: FuzzView, forRead = false): Written {
+  return write(tree, forRead);
+}
+
+/** Without all that carries the tag. */
+export function viewWithout(view: FuzzView, tag: string): FuzzView {
+  return { ...view, tree: withoutTag(view.tree, tag), key: view.key.filter((part) => part.tag !== tag) };
+}

@@ -1,0 +1,109 @@
+/** The connections that write. */
+import type { Client } from 'pg';
+import { type CaseDatabase, run } from './database.js';
+import type { Step } from './steps.js';
+import { count, type Tally } from './tally.js';
+import { type List, textOf } from './tree.js';
+
+type Transaction = Extract<Step, { kind: 'transaction' }>;
+
+export class Writers {
+  readonly #database: CaseDatabase;
+  readonly #tally: Tally;
+  readonly #clients = new Map<number, Client>();
+  readonly #open = new Set<Client>();
+  /** Grows with whatever may have changed what a reader sees. */
+  version = 0;
+
+  constructor(database: CaseDatabase, tally: Tally) {
+    this.#database = database;
+    this.#tally = tally;
+  }
+
+  async perform({ connection, statements, end, undoneFrom }: Transaction): Promise<void> {
+    const client = await this.#clientOf(connection);
+    if (!this.#open.has(client)) await client.query('begin');
+    this.#open.add(client);
+    for (const [i, statement] of statements.items.entries()) {
+      if (i === undoneFrom) await client.query('savepoint undone');
+      await this.#try(client, textOf(statement));
+    }
+    if (undoneFrom !== undefined && undoneFrom < statements.items.length) await client.query('rollback to undone');
+    if (end !== 'open') await this.#end(client, end);
+  }
+
+  async commitOpen(): Promise<void> {
+    for (const client of this.#open) await this.#end(client, 'commit');
+  }
+
+  /** Changes the schema while nothing else is going on; what fails is left out. */
+  async define(statements: List): Promise<void> {
+    await this.commitOpen();
+    const client = await this.#clientOf(0);
+    for (const statement of statements.items) {
+      await client.query(textOf(statement)).catch((error: Error) => this.#failed(error));
+    }
+    this.version++;
+  }
+
+  /** Brings the rows of the tables into another order, without changing any. */
+  async reorder(): Promise<void> {
+    await this.commitOpen();
+    const client = await this.#clientOf(0);
+    await client.query(reordering);
+    this.version++;
+  }
+
+  /** A statement that fails takes nothing else with it. */
+  async #try(client: Client, text: string): Promise<void> {
+    this.#tally.statements++;
+    await client.query('savepoint fuzz');
+    try {
+      await run(client, text);
+    } catch (error) {
+      this.#failed(error as Error);
+      await client.query('rollback to fuzz');
+    }
+  }
+
+  #failed(error: Error): void {
+    count(this.#tally.failures, error.message.replace(/"[^"]*"/g, '"…"'));
+  }
+
+  /** A constraint that is checked at the end may turn a commit into a rollback. */
+  async #end(client: Client, end: 'commit' | 'rollback'): Promise<void> {
+    this.#open.delete(client);
+    await client.query(end).catch((error: Error) => this.#failed(error));
+    this.version++;
+  }
+
+  async #clientOf(connection: number): Promise<Client> {
+    const known = this.#clients.get(connection);
+    if (known) return known;
+    const client = await this.#database.connect();
+    // Who waits for a lock waits for one of us, who waits in turn.
+    await client.query(`set lock_timeout = '50ms'`);
+    this.#clients.set(connection, client);
+    return client;
+  }
+}
+
+/** A row that is updated goes to the end of its table. */
+const reordering = `
+do $$
+declare t record;
+begin
+  for t in
+    select c.oid::regclass as name, (
+      select quote_ident(attname) from pg_attribute
+      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum limit 1
+    ) as col
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where relkind = 'r' and nspname !~ '^pg_' and nspname not in ('information_schema', 'tidemark')
+  loop
+    execute format(
+      'update %1$s set %2$s = %2$s where ctid in (select ctid from %1$s order by ctid limit (select count(*) / 2 from %1$s))',
+      t.name, t.col
+    );
+  end loop;
+end $$`;
