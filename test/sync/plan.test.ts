@@ -119,7 +119,7 @@ describe('planPull', () => {
     ['one that has seen all that', { snapshot: standby(60, 80, 65, 66), recovery: true }, delta(3)],
     ['one that has not', { snapshot: standby(60, 80, 66), recovery: true }, behind],
     ['the primary, where 65 has ended', { snapshot: parse('60:82:60,66') }, delta(3)],
-    ['the primary, where 65 is ending', { snapshot: parse('60:82:60,65') }, behind],
+    ['the primary, where 65 is ending', { snapshot: parse('60:90:60,65') }, behind],
     ['the primary, where nothing from 65 on has ended', { snapshot: parse('60:65:60') }, behind],
     ['the primary, where 65 and its mutation are ending', { snapshot: parse('60:82:60,65'), mutations: 6 }, behind],
     ['a primary that has not come as far', { snapshot: parse('60:65:60'), next: 81n }, reset('future')],
