@@ -51,7 +51,7 @@ const firstRun = [
   'applying 0001-initial.sql',
   'applying 0002-log-mutations.sql',
   'applying 0003-idempotency-keys.sql',
-  'applying 0004-witnesses.sql',
+  'applying 0004-outlines-and-witnesses.sql',
   'applying 0005-standbys.sql',
   'applying 0006-moments.sql',
   'capturing changes of public.todo',
