@@ -104,7 +104,10 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
   ];
 }
 
-/** The table's log rows that the snapshot has not seen. What was written to a partition that is none any more, and was none then, is not of it. */
+/**
+ * The table's log rows that the snapshot has not seen. What was written to a partition that is none now is not of it: it was none at
+ * the snapshot either, or the cookie would be of another shape.
+ */
 function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows: number): string {
   const { lows, highs } = unseenRanges(snapshot);
   const unseen = `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${id}, '${lows}', '${highs}')`;
@@ -120,7 +123,7 @@ function imageOf({ columns, members }: Table): string {
   const row = columns.map((column) => `i.${identifier(column)}`).join(', ');
   const cases = others.map(
     ({ oid, schema, name }) =>
-      `when ${oid} then (select row(${row})::text from (${rowsOfImages(identifier(schema, name), '(select old) logged')}) i)`,
+      `when '${oid}' then (select row(${row})::text from (${rowsOfImages(identifier(schema, name), '(select old) logged')}) i)`,
   );
   return `case partition ${cases.join(' ')} else old end`;
 }

@@ -10,7 +10,10 @@ import { openPatch, type PatchStream } from './patch-stream.js';
 
 /** One pull, and what it reads. */
 export interface Reader {
-  /** Names the user, the views with their parameters, the installation, the base and its tick: readers with one key differ in `member` alone. */
+  /**
+   * Names the user, the views with their parameters, the installation, the base and its tick: readers with one key differ in
+   * `member` alone.
+   */
   readonly key: string;
   readonly installation: Installation;
   readonly views: readonly BoundView[];

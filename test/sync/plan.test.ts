@@ -72,6 +72,7 @@ describe('planPull', () => {
     ['a standby of another epoch', { snapshot: parse('60:69:'), recovery: true }, { epoch: 'other' }, reset('epoch')],
     ['a database just as far', { snapshot: parse('60:70:61') }, {}, unchanged],
     ['a history that went another way', { diverged: true, changed: [[3, 1]] }, {}, reset('epoch')],
+    ['a tick forgotten with the log', { diverged: true, horizon: '61' }, {}, reset('horizon')],
     ['a standby of such a history', { diverged: true, recovery: true }, {}, reset('epoch')],
     [
       'a standby that may only be behind',
