@@ -39,22 +39,14 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   }
   if (cookie.views !== views) return { kind: 'reset', reason: 'views' };
   if (cookie.epoch !== epoch) return { kind: 'reset', reason: 'epoch' };
-<<<<<<< ours
   if (!isOneHistory) return { kind: 'reset', reason: 'future' };
   if (isBehind) return { kind: 'behind' };
-=======
-  if (now.xmax < base.xmax) return header.recovery ? { kind: 'unchanged' } : { kind: 'reset', reason: 'future' };
-  if (base.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
->>>>>>> theirs
+  if (cookie.parsedSnapshot.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
   if (header.diverged) {
     // Below the xmin of a standby that is not behind lies all that the base had below its own, its tick too.
     const mayBeLate = header.recovery && header.snapshot.xmin < cookie.parsedSnapshot.xmin;
     return mayBeLate ? { kind: 'behind' } : { kind: 'reset', reason: 'epoch' };
   }
-<<<<<<< ours
-  if (cookie.parsedSnapshot.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
-=======
->>>>>>> theirs
   if (header.truncated) return { kind: 'reset', reason: 'truncate' };
   const tables = header.changed.map(([table]) => table);
   if (tables.length === 0 && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
