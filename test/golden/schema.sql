@@ -62,6 +62,22 @@ function capture_2()
   $function$
 
 
+function fixed_moment(text)
+  fi  CREATE OR REPLACE FUNCTION tidemark.fixed_moment(value text)
+   RETURNS text
+   LANGUAGE plpgsql
+   IMMUTABLE PARALLEL SAFE STRICT
+   SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+  begin
+    if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday)([^a-z]|$)' then
+      raise exception 'a text that a view reads as a date or time means another one each time' using errcode = 'invalid_datetime_format';
+    end if;
+    return value;
+  end
+  $function$
+
+
 function log_mutation()
   fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.log_mutation()
    RETURNS trigger
@@ -112,6 +128,49 @@ function outline(oid)
       array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
       array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)
     ), 0);
+  end
+  $function$
+
+
+function seen_by_standby(integer[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.seen_by_standby(tables integer[])
+   RETURNS json
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+  AS $function$
+  declare
+    most constant integer := 100000;
+    lowest constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
+    known constant pg_snapshot := coalesce(
+      (
+        select snapshot from tidemark.tick
+        where system_identifier = (select system_identifier from pg_control_system())
+        order by at desc limit 1
+      ),
+      concat(lowest, ':', lowest, ':')::pg_snapshot
+    );
+  begin
+    return (
+      select json_build_object(
+        'known', known::text,
+        'seen', case when count(*) < most then coalesce(array_agg(distinct xid), '{}') end
+      )
+      from (
+        select c.xid
+        from (
+          select pg_snapshot_xmax(known), '18446744073709551615'::xid8
+          union all
+          select xip, xip from pg_snapshot_xip(known) xip
+        ) unknown (low, high)
+        cross join unnest(tables || 0) t (id)
+        cross join lateral (
+          select xid from tidemark.change
+          where table_id = t.id and xid between greatest(unknown.low, lowest) and unknown.high
+          order by xid limit most
+        ) c
+        limit most
+      ) seen
+    );
   end
   $function$
 
@@ -201,6 +260,8 @@ table tick
   oldest_xid xid8 not null
   id uuid not null default gen_random_uuid()
   xid xid8 not null default pg_current_xact_id()
+  snapshot pg_snapshot
+  system_identifier bigint
   CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
   CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)
