@@ -36,7 +36,7 @@ const ofMutations = ['mutation', 'effects'];
 /** Of pulls that share a statement. */
 const ofSharing = [...ofData, 'stale', 'lastMutationID', 'error'];
 
-const snapshotFields = 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };';
+const snapshotFields = 'return { text, xmin, xmax, unseen };';
 
 const faults: readonly Fault[] = [
   {
@@ -48,7 +48,7 @@ const faults: readonly Fault[] = [
         find: `\${unseenRows(table, snapshot, rows)}\n          cross join lateral`,
         replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
           select coalesce(max(c.seq), 0) from tidemark.change c
-          where pg_visible_in_snapshot(c.xid, '\${snapshot.xmin}:\${snapshot.xmax}:\${snapshot.xip.join()}'))) c
+          where pg_visible_in_snapshot(c.xid, '\${snapshot.text}'))) c
           cross join lateral`,
       },
     ],
@@ -60,7 +60,7 @@ const faults: readonly Fault[] = [
       {
         file: 'protocol/snapshot.ts',
         find: snapshotFields,
-        replace: snapshotFields.replace('xip }', 'xip: xip.slice(0, 0) }'),
+        replace: 'return { text, xmin, xmax, unseen: unseen.slice(0, 0) };',
       },
     ],
   },
@@ -71,7 +71,7 @@ const faults: readonly Fault[] = [
       {
         file: 'protocol/snapshot.ts',
         find: snapshotFields,
-        replace: 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[1]!), xip: xip.slice(0, 0) };',
+        replace: 'return { text, xmin, xmax: xmin, unseen: unseen.slice(0, 0) };',
       },
     ],
   },
