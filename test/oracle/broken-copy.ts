@@ -6,8 +6,8 @@ import { type Patch, patched } from '../patch.js';
 import { type Code, loadCode } from './code.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Ignored by git, and inside the package, so that the copy finds its dependencies. */
-const copies = join(root, '.tidemark', 'broken');
+/** Ignored by git, and inside the package, so that a copy finds its dependencies. Each process has its own. */
+const copies = join(root, '.tidemark', 'broken', String(process.pid));
 
 export function removeCopies(): void {
   rmSync(copies, { recursive: true, force: true });
