@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { pino } from 'pino';
 import { openPool } from './db/pg.js';
+import { SetupError } from './errors.js';
 import { createApp } from './http/app.js';
 import { type BodyLimits, defaultLimits } from './http/body.js';
 import { healthRoutes } from './http/health.js';
@@ -13,6 +14,7 @@ import { defineMutators, type UserContext } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { queryOn, type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
+import { Auditor } from './sync/auditor.js';
 import type { CallTransaction } from './sync/calls.js';
 import { checkViews } from './sync/check-views.js';
 import { CurrentInstallation } from './sync/current-installation.js';
@@ -55,6 +57,11 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   readonly notify?: boolean;
   /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number;
+  /**
+   * The part of all client groups, from 0 to 1, whose data is compared with their views now and then. One that does not hold what it
+   * should is logged, counted and reset. Default 0.
+   */
+  readonly audit?: number;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger;
 }
@@ -80,7 +87,8 @@ const pruneEveryMs = 60_000;
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx>,
 ): Promise<Sync> {
-  const { authenticate, basePath = '/sync', schemaVersions, retentionSeconds = week, rest = {} } = options;
+  const { authenticate, basePath = '/sync', schemaVersions, retentionSeconds = week, rest = {}, audit = 0 } = options;
+  if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const limits = { ...defaultLimits, ...options.limits };
   const mutators = toMutators(options.mutators ?? defineMutators<Tx, Context>({}), options.validators);
   const log = options.log ?? pino({ name: 'tidemark' });
@@ -110,7 +118,8 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     (ctx, request, poke) => tail.listen(ctx, request, poke),
     options.maxPokeStreams ?? 10_000,
   );
-  const puller = new Puller({ database: db, installation, schemaVersions });
+  const auditor = new Auditor(db, audit);
+  const puller = new Puller({ database: db, installation, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const push = createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) });
   const forward = options.forward && createForward(options.forward);
@@ -127,7 +136,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
       basePath,
       limits,
     }),
-    ...healthRoutes({ ready, tail: () => tail.state() }),
+    ...healthRoutes({ ready, tail: () => tail.state(), audits: () => auditor.state() }),
   ];
   if (rest && mutators.size > 0) {
     const transact: Transact<CallTransaction<Tx>> = (work) =>

@@ -4,6 +4,7 @@ import { openPool } from '../src/db/pg.js';
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { type Installation, narrow, readInstallation } from '../src/store/installation.js';
+import { Auditor } from '../src/sync/auditor.js';
 import { CurrentInstallation } from '../src/sync/current-installation.js';
 import { Puller } from '../src/sync/pull.js';
 import type { PullBody } from '../src/sync/pull-body.js';
@@ -45,12 +46,18 @@ export class PullServer {
   readonly lines = memoryLog();
   readonly #db;
   readonly #puller: Puller<Context>;
+  readonly auditor: Auditor;
 
-  /** @param watch stands between the puller and the database, for its pulls */
-  constructor(url: string, views: Views<Context>, watch: (db: Database) => Database = (db) => db) {
+  /**
+   * @param watch stands between the puller and the database, for its pulls
+   * @param audit the part of all client groups that is sampled
+   */
+  constructor(url: string, views: Views<Context>, watch: (db: Database) => Database = (db) => db, audit = 0) {
     this.#db = openPool(url, { max: 3 });
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
-    this.#puller = new Puller({ database: watch(this.#db), installation, schemaVersions: undefined });
+    const database = watch(this.#db);
+    this.auditor = new Auditor(database, audit);
+    this.#puller = new Puller({ database, installation, auditor: this.auditor, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
@@ -81,11 +88,11 @@ export async function textOf(body: PullBody): Promise<string> {
 
 /** Applies patches as Replicache does. */
 export class SyncClient {
-  readonly #server: PullServer;
+  readonly #server: Pick<PullServer, 'pull'>;
   cookie: unknown = null;
   readonly rows = new Map<string, unknown>();
 
-  constructor(server: PullServer) {
+  constructor(server: Pick<PullServer, 'pull'>) {
     this.#server = server;
   }
 

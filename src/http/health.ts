@@ -1,4 +1,5 @@
 import { Problem } from '../errors.js';
+import type { AuditState } from '../sync/auditor.js';
 import type { TailState } from '../sync/tail.js';
 import type { Route } from './route.js';
 
@@ -7,9 +8,10 @@ export interface HealthRoutesOptions {
   readonly ready: () => Promise<void>;
   /** How the pokes stand. */
   readonly tail: () => TailState;
+  readonly audits: () => AuditState;
 }
 
-export function healthRoutes({ ready, tail }: HealthRoutesOptions): Route[] {
+export function healthRoutes({ ready, tail, audits }: HealthRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
   return [
     { methods, path: '/healthz', handle: async () => '{"status":"ok"}' },
@@ -18,7 +20,7 @@ export function healthRoutes({ ready, tail }: HealthRoutesOptions): Route[] {
       path: '/readyz',
       handle: async () => {
         await ready().catch((cause: unknown) => refuseService(tail(), cause));
-        return JSON.stringify({ status: 'ok', pokes: tail() });
+        return JSON.stringify({ status: 'ok', pokes: tail(), audits: audits() });
       },
     },
   ];

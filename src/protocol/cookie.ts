@@ -21,11 +21,13 @@ export interface Cookie {
   readonly mutations: number;
   /** The newest tick of the database below the snapshot's xmin: a witness of its history. Null where there was none. */
   readonly tick: string | null;
+  /** What a sampled client should hold; see `Audit`. Null for all others. */
+  readonly audit: string | null;
   readonly signature: string;
 }
 
 /** Of a `Cookie`. */
-const fieldCount = 9;
+const fieldCount = 10;
 
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
@@ -33,8 +35,19 @@ export interface OpenedCookie extends Cookie {
 }
 
 export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick } = fields;
-  return { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, signature: sign(fields, secret) };
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit } = fields;
+  return {
+    order,
+    snapshot,
+    next,
+    epoch,
+    views,
+    clientGroupID,
+    mutations,
+    tick,
+    audit,
+    signature: sign(fields, secret),
+  };
 }
 
 /** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
@@ -42,7 +55,7 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   if (typeof value !== 'object' || value === null) return undefined;
   // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
   if (Object.keys(value).length !== fieldCount) return undefined;
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, signature } = value as Record<
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, signature } = value as Record<
     string,
     unknown
   >;
@@ -55,11 +68,12 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
     typeof clientGroupID !== 'string' ||
     typeof mutations !== 'number' ||
     (typeof tick !== 'string' && tick !== null) ||
+    (typeof audit !== 'string' && audit !== null) ||
     typeof signature !== 'string'
   ) {
     return undefined;
   }
-  const fields = { order, snapshot, next, epoch, views, clientGroupID, mutations, tick };
+  const fields = { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit };
   const expected = Buffer.from(sign(fields, secret));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
@@ -70,10 +84,10 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
 }
 
 function sign(
-  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick }: Omit<Cookie, 'signature'>,
+  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit }: Omit<Cookie, 'signature'>,
   secret: string,
 ): string {
-  const message = JSON.stringify([order, snapshot, next, epoch, views, clientGroupID, mutations, tick]);
+  const message = JSON.stringify([order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]);
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 

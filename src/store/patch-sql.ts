@@ -2,6 +2,7 @@
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
+import { checksumsQuery, rowHash } from './checksums.js';
 import { rowsOf, sidesOf } from './sides.js';
 import { type SyncedTable, stateQueries } from './states.js';
 
@@ -9,19 +10,29 @@ import { type SyncedTable, stateQueries } from './states.js';
  * COPY in this format leaves JSON as it is: neither quote nor delimiter can occur in it. Each op is preceded by a comma.
  * Reading the header through a materialized WITH query keeps the plan from running the parts in parallel, so it comes first.
  */
-function copyOut(header: string, withQueries: readonly string[], ops: readonly string[]): string {
+function copyOut(header: string, withQueries: readonly string[], lines: readonly string[]): string {
   const queries = [`tidemark_header as materialized (${header})`, ...withQueries];
   return `copy (
 with ${queries.join(',\n')}
 select line from tidemark_header
-${ops.map((op) => `union all\n${op}`).join('\n')}
+${lines.map((line) => `union all\n${line}`).join('\n')}
 ) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 }
 
 /** Header and every row of every view. */
 export function fullPatch(header: string, views: readonly BoundView[]): string {
-  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) a`);
+  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) b`);
   return copyOut(header, [], puts);
+}
+
+/** The same, with a line of checksums behind the header. */
+export function auditedFullPatch(header: string, views: readonly BoundView[]): string {
+  const names = views.map((_, i) => `tidemark_rows_${i}`);
+  const queries = views.map(
+    ({ view, literals }, i) => `${names[i]} as materialized (${rowsOf(view, view.now, literals)})`,
+  );
+  const puts = names.map((name) => `select ${putOp} from ${name} b`);
+  return copyOut(header, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]);
 }
 
 export interface TableChanges {
@@ -38,31 +49,44 @@ export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<numb
   });
 }
 
+/** Which checksums a delta comes with, in a line behind the header: none; those of its changes; or of all rows of the views too. */
+export type Checked = 'no' | 'changes' | 'whole';
+
 /** Header and what has changed in the views, given that these tables have changed since the snapshot. */
 export function deltaPatch(
   header: string,
   views: readonly BoundView[],
   changes: readonly TableChanges[],
   base: Snapshot,
+  checked: Checked = 'no',
 ): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
-  const parts = views.map((bound, i) => deltaOf(bound, i, ids)).filter((part) => part !== undefined);
+  const parts = views.map((bound, i) => deltaOf(bound, i, ids));
+  const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.now, literals)}) r`));
+  const checksums = { changes: parts.map((part) => part?.weights), ...(checked === 'whole' && { whole }) };
   return copyOut(
     header,
     [
       ...changes.flatMap(({ table, rows }) => stateQueries(table, base, rows)),
-      ...parts.flatMap((part) => part.queries),
+      ...parts.flatMap((part) => part?.queries ?? []),
     ],
-    parts.flatMap((part) => part.ops),
+    [...(checked === 'no' ? [] : [checksumsQuery(checksums)]), ...parts.flatMap((part) => part?.ops ?? [])],
   );
 }
 
-const putOp = `',{"op":"put","key":' || to_json(a.key)::text || ',"value":' || a.value || '}'`;
+const putOp = `',{"op":"put","key":' || to_json(b.key)::text || ',"value":' || b.value || '}'`;
 const delOp = `',{"op":"del","key":' || to_json(b.key)::text || '}'`;
+
+/** For checksums: each row counts as one. */
+function allOf(rows: string): string {
+  return `select 1 as weight, ${rowHash('key', 'value')} as hash from ${rows}`;
+}
 
 interface Delta {
   readonly queries: readonly string[];
   readonly ops: readonly string[];
+  /** For checksums: what a client has more, and what it has less, once it has applied the ops. */
+  readonly weights: string;
 }
 
 /** @param ids the change-log IDs, by OID, of the tables that have changed */
@@ -72,15 +96,19 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
   const pairs = `tidemark_pairs_${index}`;
-  const put = `select ${putOp} from ${pairs} a where a.is_after and (a.other is null or a.other <> a.value)`;
-  const del = `select ${delOp} from ${pairs} b where not b.is_after and b.other is null`;
+  const isPut = 'b.is_after and (b.other is null or b.other <> b.value)';
+  const isDel = `not b.is_after and b.other is null and not ${sides.isThere}`;
   return {
     queries: [
       `${before} as materialized (${sides.before})`,
       `${after} as materialized (${sides.after})`,
       `${pairs} as materialized (${paired(view, before, after)})`,
     ],
-    ops: [put, `${del} and not ${sides.isThere}`],
+    ops: [`select ${putOp} from ${pairs} b where ${isPut}`, `select ${delOp} from ${pairs} b where ${isDel}`],
+    weights: `select 1 as weight, ${rowHash('b.key', 'b.value')} as hash from ${pairs} b
+        where ${isPut} and not (b.other is null and ${sides.wasThere})
+      union all select -1, ${rowHash('b.key', 'b.other')} from ${pairs} b where ${isPut} and b.other is not null
+      union all select -1, ${rowHash('b.key', 'b.value')} from ${pairs} b where ${isDel}`,
   };
 }
 

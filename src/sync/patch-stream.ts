@@ -1,10 +1,12 @@
-/** A patch as it comes from the database: a line with the headers, then ops as bytes, each preceded by a comma. */
+/** A patch as it comes from the database: a line with the headers, maybe one with checksums, then ops as bytes, each preceded by a comma. */
 import type { Database } from '../db/database.js';
+import { type Checksums, readChecksums } from '../store/checksums.js';
 import { type Header, readHeaders } from '../store/header.js';
 
 export interface PatchStream {
   /** One for each member that the statement serves. */
   readonly headers: readonly Header[];
+  readonly checksums: Checksums | undefined;
   /** The ops without the first comma; empty when there is none. */
   readonly ops: AsyncIterator<Uint8Array>;
   /** Ends the statement, early or not. */
@@ -16,27 +18,36 @@ const comma = 0x2c;
 /** COPY's quote character, which it puts around values with a line break in them. JSON text never holds it. */
 const quote = 0x01;
 
-/** @throws Problem when a standby has seen more than can be listed. */
-export async function openPatch(db: Database, statement: string): Promise<PatchStream> {
+/**
+ * @param hasChecksums whether the statement yields a line of them
+ * @throws Problem when a standby has seen more than can be listed.
+ */
+export async function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
   const chunks = db.copy(statement)[Symbol.asyncIterator]();
-  const { line, rest } = await readLine(chunks);
   const close = async () => void (await chunks.return?.());
   try {
-    return { headers: readHeaders(line), ops: ops(rest, chunks), close };
+    const { line, rest } = await readLine(new Uint8Array(), chunks);
+    const headers = readHeaders(line);
+    if (!hasChecksums) return { headers, checksums: undefined, ops: ops(rest, chunks), close };
+    const second = await readLine(rest, chunks);
+    return { headers, checksums: readChecksums(second.line), ops: ops(second.rest, chunks), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function readLine(chunks: AsyncIterator<Uint8Array>): Promise<{ line: string; rest: Uint8Array }> {
-  let read: Uint8Array = new Uint8Array();
+async function readLine(
+  start: Uint8Array,
+  chunks: AsyncIterator<Uint8Array>,
+): Promise<{ line: string; rest: Uint8Array }> {
+  let read = start;
   for (;;) {
-    const { value, done } = await chunks.next();
-    if (done) throw new Error('The pull statement yielded no header');
-    read = read.length === 0 ? value : Buffer.concat([read, value]);
     const end = read.indexOf(newline);
     if (end >= 0) return { line: Buffer.from(read.subarray(0, end)).toString(), rest: read.subarray(end + 1) };
+    const { value, done } = await chunks.next();
+    if (done) throw new Error('The pull statement has ended before its ops');
+    read = read.length === 0 ? value : Buffer.concat([read, value]);
   }
 }
 

@@ -21,7 +21,7 @@ export type Plan =
    */
   | { readonly kind: 'lost' };
 
-export type ResetReason = 'cookie' | 'views' | 'epoch' | 'future' | 'horizon' | 'truncate' | 'failure';
+export type ResetReason = 'cookie' | 'views' | 'epoch' | 'future' | 'horizon' | 'truncate' | 'failure' | 'audit';
 
 /** What a cookie is measured against. */
 export interface Present {

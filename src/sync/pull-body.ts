@@ -1,4 +1,5 @@
 /** The bodies of OK responses to pulls. */
+import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
@@ -12,6 +13,7 @@ export type PullBody = string | AsyncIterable<Uint8Array>;
 export interface Seal {
   readonly epoch: string;
   readonly views: string;
+  readonly audit: Audit | null;
   readonly secret: string;
 }
 
@@ -23,9 +25,20 @@ export function unchangedBody({ cookie }: PullRequest): PullBody {
 /** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
 export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
   const { epoch, views, secret } = seal;
+  const audit = seal.audit && encodeAudit(seal.audit);
   const { snapshot, next, tick, mutations, lastMutationIDs } = header;
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
-  const fields = { order, snapshot: snapshot.text, next: String(next), epoch, views, clientGroupID, mutations, tick };
+  const fields = {
+    order,
+    snapshot: snapshot.text,
+    next: String(next),
+    epoch,
+    views,
+    clientGroupID,
+    mutations,
+    tick,
+    audit,
+  };
   // A client that the request names and the server does not know yet is told its mutation ID 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
   return `{"cookie":${JSON.stringify(sealCookie(fields, secret))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;

@@ -2,12 +2,15 @@ import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import { describeError } from '../log.js';
+import type { Audit } from '../protocol/audit.js';
 import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import type { UserContext } from '../registry/mutators.js';
+import type { Checksums } from '../store/checksums.js';
 import { type Header, headerQuery, type Member } from '../store/header.js';
-import { fullPatch } from '../store/patch-sql.js';
+import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
+import { type Auditor, checkedFor } from './auditor.js';
 import type { Caller } from './caller.js';
 import { type Bound, type CurrentInstallation, OutdatedError } from './current-installation.js';
 import { openPatch } from './patch-stream.js';
@@ -19,6 +22,7 @@ import { toUnavailable } from './unavailable.js';
 export interface PullOptions<Context extends UserContext> {
   readonly database: Database;
   readonly installation: CurrentInstallation<Context>;
+  readonly auditor: Auditor;
   /** The schema versions that the application serves; all when undefined. */
   readonly schemaVersions: readonly string[] | undefined;
 }
@@ -45,9 +49,9 @@ export class Puller<Context extends UserContext> {
     try {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
-      const { database: db, installation } = this.#options;
+      const { database: db, installation, auditor } = this.#options;
       return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
-        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(last?.header),
+        new Pull({ db, reads: this.#reads, auditor, ...bound, request, caller }).answer(last?.header),
       );
     } catch (error) {
       throw toUnavailable(error);
@@ -58,6 +62,7 @@ export class Puller<Context extends UserContext> {
 interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
+  readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
 }
@@ -79,20 +84,21 @@ class Pull {
 
   /** @param known what a probe would say, where another statement has said it already */
   async answer(known?: Header): Promise<ProtocolError | PullBody> {
-    const { request, reads, installation } = this.#parts;
+    const { request, reads, auditor, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
-    const reader = this.#reader(cookie);
+    const audit = auditor.auditOf(cookie.audit);
+    const reader = this.#reader(cookie, audit);
     const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, reader, changed);
+      const answer = await this.#delta(cookie, audit, reader, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
     if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
-    if (plan.kind === 'delta') return bodyOf(this.#opening(header), []);
+    if (plan.kind === 'delta') return bodyOf(this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
   }
@@ -105,21 +111,24 @@ class Pull {
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
   async #delta(
     cookie: OpenedCookie,
+    audit: Audit | null,
     reader: Reader,
     changed: Header['changed'],
   ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
     let patch: Patch | undefined;
     try {
       patch = await this.#parts.reads.delta(reader, changed);
-      const { header, tables, held, rest } = patch;
+      const { header, tables, checksums, held, rest } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
-      if (!covers({ kind: 'delta', tables }, actual)) {
+      const isServed = covers({ kind: 'delta', tables }, actual);
+      const next = isServed && audit && checksums ? await this.#audit(audit, checksums, header) : null;
+      if (!isServed || next === undefined) {
         await rest?.close();
-        return { plan: actual, changed: header.changed };
+        return { plan: isServed ? { kind: 'reset', reason: 'audit' } : actual, changed: header.changed };
       }
-      const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header);
-      return { body: renew ? bodyOf(this.#opening(header), held, rest) : unchangedBody(this.#parts.request) };
+      const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
+      return { body: renew ? bodyOf(this.#opening(header, next), held, rest) : unchangedBody(this.#parts.request) };
     } catch (error) {
       await patch?.rest?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
@@ -128,11 +137,17 @@ class Pull {
     }
   }
 
+  #audit(audit: Audit, checksums: Checksums, { snapshot }: Header): Promise<Audit | undefined> {
+    const { auditor, installation, views, caller } = this.#parts;
+    return auditor.next(audit, { checksums, snapshot, installation, views, log: caller.log });
+  }
+
   /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<PullBody> {
-    const { db, installation, views, request } = this.#parts;
+    const { db, auditor, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
-    const patch = await openPatch(db, fullPatch(header, views));
+    const isSampled = auditor.samples(request.clientGroupID, installation.secret);
+    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(header, views), isSampled);
     const [answered] = patch.headers as [Header];
     let plan: Plan;
     try {
@@ -146,18 +161,21 @@ class Pull {
       await patch.close();
       return unchangedBody(request);
     }
+    const whole = patch.checksums?.whole;
+    const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
     const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
-    if (first.done) return bodyOf(`${this.#opening(answered)}${clear}`, []);
-    return bodyOf(`${this.#opening(answered)}${clear}${clear && ','}`, [first.value], patch);
+    if (first.done) return bodyOf(`${opening}${clear}`, []);
+    return bodyOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
   }
 
   /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
-  #reader(cookie: OpenedCookie): Reader {
+  #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
     const { installation, views, caller } = this.#parts;
     const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
-    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick];
-    return { key: JSON.stringify(parts), installation, views, base, tick, member: this.#member(cookie) };
+    const checked = checkedFor(audit);
+    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
+    return { key: JSON.stringify(parts), installation, views, base, tick, checked, member: this.#member(cookie) };
   }
 
   #member(cookie: OpenedCookie | undefined): Member {
@@ -192,9 +210,9 @@ class Pull {
     return digest([installID, this.#parts.installation.cluster, database]);
   }
 
-  #opening(header: Header): string {
+  #opening(header: Header, audit: Audit | null): string {
     const { request, installation } = this.#parts;
     const { secret } = installation;
-    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, secret });
+    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, audit, secret });
   }
 }

@@ -1,9 +1,10 @@
 /** What pulls read of the database together: those of one client view that come at once with the same base. */
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
+import type { Checksums } from '../store/checksums.js';
 import { type Header, type HeaderInput, headerQuery, type Member, probe, readHeaders } from '../store/header.js';
 import type { Installation } from '../store/installation.js';
-import { changesOf, deltaPatch } from '../store/patch-sql.js';
+import { type Checked, changesOf, deltaPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import { Coalescer } from './coalesce.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
@@ -11,8 +12,8 @@ import { openPatch, type PatchStream } from './patch-stream.js';
 /** One pull, and what it reads. */
 export interface Reader {
   /**
-   * Names the user, the views with their parameters, the installation, the base and its tick: readers with one key differ in
-   * `member` alone.
+   * Names the user, the views with their parameters, the installation, the base, its tick and the checksums: readers with one key
+   * differ in `member` alone.
    */
   readonly key: string;
   readonly installation: Installation;
@@ -20,6 +21,8 @@ export interface Reader {
   readonly base: Snapshot;
   /** The cookie's. */
   readonly tick: string | null;
+  /** The checksums that deltas are to come with. */
+  readonly checked: Checked;
   readonly member: Member;
 }
 
@@ -28,6 +31,7 @@ export interface Patch {
   readonly header: Header;
   /** IDs of the tables whose changes the ops show. */
   readonly tables: readonly number[];
+  readonly checksums: Checksums | undefined;
   /** The ops, or the first of them, as bytes that other pulls may send too. */
   readonly held: readonly Uint8Array[];
   /** The ops behind them, where there are too many to hold. */
@@ -71,15 +75,17 @@ export class SharedReads {
   }
 
   async #delta(readers: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
-    const { views, base, installation } = readers[0]!;
+    const { views, base, installation, checked } = readers[0]!;
     const changes = changesOf(installation.tables, new Map(readers.flatMap(({ changed }) => changed)));
     const tables = changes.map(({ table }) => table.id);
-    const stream = await openPatch(this.#db, deltaPatch(headerQuery(headerInput(readers)), views, changes, base));
+    const statement = deltaPatch(headerQuery(headerInput(readers)), views, changes, base, checked);
+    const stream = await openPatch(this.#db, statement, checked !== 'no');
+    const { checksums } = stream;
     const { held, isWhole } = await hold(stream.ops);
-    if (isWhole) return stream.headers.map((header) => ({ header, tables, held }));
+    if (isWhole) return stream.headers.map((header) => ({ header, tables, checksums, held }));
     const [, ...others] = readers;
     return [
-      { header: stream.headers[0]!, tables, held, rest: stream },
+      { header: stream.headers[0]!, tables, checksums, held, rest: stream },
       ...others.map(async (reader) => (await this.#delta([reader]))[0]!),
     ];
   }

@@ -46,6 +46,7 @@ describe('routes', () => {
     let cause: Error | undefined;
     const { send } = setUp({
       tail: () => ({ listeners: 2, lagMs: 41 }),
+      audits: () => ({ compared: 3, differences: 1 }),
       ready: async () => {
         if (cause) throw cause;
       },
@@ -55,7 +56,11 @@ describe('routes', () => {
       const head = await send(path, { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);
     }
-    expect(await (await send('/readyz')).json()).toEqual({ status: 'ok', pokes: { listeners: 2, lagMs: 41 } });
+    expect(await (await send('/readyz')).json()).toEqual({
+      status: 'ok',
+      pokes: { listeners: 2, lagMs: 41 },
+      audits: { compared: 3, differences: 1 },
+    });
     cause = new Error('secret host');
     expect((await send('/healthz')).status).toBe(200);
     const { detail } = await expectProblem(await send('/readyz'), 503, 'unavailable');

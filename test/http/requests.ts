@@ -29,6 +29,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
     ready: async () => {},
     tail: () => ({ listeners: 0, lagMs: null }),
+    audits: () => ({ compared: 0, differences: 0 }),
     basePath: '/sync',
     ...parts,
     limits: { ...defaultLimits, ...parts.limits },

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from '../../src/log.js';
 import type { Sync } from '../../src/server.js';
+import type { AuditState } from '../../src/sync/auditor.js';
 import type { Replication } from '../replication.js';
 import type { Send } from './client.js';
 import type { Code } from './code.js';
@@ -16,7 +17,8 @@ import { schemaSql } from './schema.js';
 import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 
 const nodesOfPrimary = 2;
-const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+/** Of all client groups. */
+const audited = 0.5;
 
 export interface NodeOptions {
   readonly code: Code;
@@ -30,6 +32,7 @@ export class Bench {
   readonly #cluster: string;
   readonly #replication: Replication | undefined;
   readonly #databases: string[] = [];
+  readonly #nodes: Sync[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
 
   /**
@@ -68,8 +71,10 @@ export class Bench {
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
     const start = async (pool: pg.Pool): Promise<Sync> => {
       pool.on('connect', (client) => countShared(client, report));
-      const sync = await code.createSync({ database: pool, views, mutators, authenticate, log: silent });
+      const log = auditLog(report);
+      const sync = await code.createSync({ database: pool, views, mutators, authenticate, audit: audited, log });
       this.#closers.push(() => sync.close());
+      this.#nodes.push(sync);
       return sync;
     };
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
@@ -108,6 +113,13 @@ export class Bench {
     return new Judge(await describeViews(client, specs), new History(pool), replica, { report, forgets });
   }
 
+  /** How many times the nodes have compared what a client holds with its views. */
+  async countAudits(): Promise<number> {
+    const answers = await Promise.all(this.#nodes.map(({ fetch }) => fetch(new Request('http://oracle.test/readyz'))));
+    const states = (await Promise.all(answers.map((answer) => answer.json()))) as { audits: AuditState }[];
+    return states.reduce((sum, { audits }) => sum + audits.compared, 0);
+  }
+
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     for (const name of this.#databases) await this.#onCluster(`drop database ${name} with (force)`);
@@ -130,6 +142,14 @@ export class Bench {
       await client.end();
     }
   }
+}
+
+/** Objects to what a node finds out itself. */
+function auditLog(report: Report): Logger {
+  const error = (fields: object, message: string) => {
+    if (message.startsWith('A client does not hold')) report.object('audit', 'of a node', JSON.stringify(fields));
+  };
+  return { debug() {}, info() {}, warn() {}, error };
 }
 
 /** The URL of the database of that name in another cluster. */

@@ -30,7 +30,7 @@ interface Fault {
 }
 
 /** A client that misses a row may first show it in any of these ways. */
-const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation'];
+const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation', 'audit'];
 const ofMutations = ['mutation', 'effects'];
 
 /** Of pulls that share a statement. */

@@ -53,7 +53,10 @@ export async function runOracle(options: OracleOptions): Promise<OracleResult> {
     const actors = createClients({ random, send, judge, report });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);
-    return await new Run(options, { code, url, report, send, judge, random, actors, writers: clients, reader }).run();
+    const parts = { code, url, report, send, judge, random, actors, writers: clients, reader };
+    const result = await new Run(options, parts).run();
+    report.counts.audits = await bench.countAudits();
+    return result;
   } finally {
     await bench.close();
   }

@@ -22,6 +22,8 @@ export interface Counts {
   mutations: number;
   /** Views compared with the oracle's. */
   views: number;
+  /** How many times a server has compared what a client holds with its views. */
+  audits: number;
   /** Moments of quiet at which the oracle itself was compared with the database. */
   quiet: number;
   /** Puts of what the client held already: allowed where a row has got a second reason to be there. */
@@ -43,7 +45,7 @@ const kept = 20;
 export class Report {
   readonly counts: Counts = {
     pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
-    mutations: 0, views: 0, quiet: 0, equalPuts: 0,
+    mutations: 0, views: 0, audits: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
   readonly ofStandbys: StandbyCounts = { refused: 0, unchangedOrBehind: 0, packed: 0 };
   /** The first few. */

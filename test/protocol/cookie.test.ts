@@ -128,6 +128,7 @@ describe('openCookie', () => {
     clientGroupID: 'g',
     mutations: 3,
     tick: 't',
+    audit: 'a',
   };
   const sealed = sealCookie(fields, secret);
 
@@ -152,6 +153,9 @@ describe('openCookie', () => {
     ['tick', { tick: 'u' }],
     ['tick taken away', { tick: null }],
     ['tick missing', { tick: undefined }],
+    ['audit', { audit: 'b' }],
+    ['audit taken away', { audit: null }],
+    ['audit missing', { audit: undefined }],
     ['two fields that run together', { epoch: 'ev', views: '' }],
     ['signature', { signature: sealed.signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }],
     ['signature cut short', { signature: sealed.signature.slice(0, -1) }],

@@ -35,6 +35,7 @@ const cookie = openCookie(
       clientGroupID: 'group',
       mutations: 7,
       tick: 'tick',
+      audit: null,
     },
     'secret',
   ),

@@ -1,5 +1,6 @@
 /** Every fault that the tests must notice, by the room that it is in. */
 import type { Fault } from './fault.js';
+import { auditing } from './faults/auditing.js';
 import { calling } from './faults/calling.js';
 import { capture } from './faults/capture.js';
 import { cookies } from './faults/cookies.js';
@@ -18,6 +19,7 @@ import { transactions } from './faults/transactions.js';
 import { viewing } from './faults/viewing.js';
 
 const rooms: Readonly<Record<string, readonly Fault[]>> = {
+  auditing,
   capture,
   installing,
   retention,

@@ -17,15 +17,15 @@ export const deltas: readonly Fault[] = [
   {
     name: 'rows are put that are as they were',
     file: patches,
-    find: '(a.other is null or a.other <> a.value)',
-    replace: '(a.other is null or a.value is not null)',
+    find: '(b.other is null or b.other <> b.value)',
+    replace: '(b.other is null or b.value is not null)',
     tests,
   },
   {
     name: 'rows that have changed are not put',
     file: patches,
-    find: '(a.other is null or a.other <> a.value)',
-    replace: 'a.other is null',
+    find: '(b.other is null or b.other <> b.value)',
+    replace: 'b.other is null',
     tests,
   },
   {

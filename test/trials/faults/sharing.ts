@@ -9,7 +9,7 @@ export const sharing: readonly Fault[] = [
   {
     name: 'members are told what the first one is',
     file,
-    find: 'return stream.headers.map((header) => ({ header, tables, held }));',
+    find: 'return stream.headers.map((header) => ({ header, tables, checksums, held }));',
     replace: 'return stream.headers.map(() => ({ header: stream.headers[0]!, tables, held }));',
     tests,
   },

@@ -1,0 +1,92 @@
+/** Checksums of what clients hold, as queries; and whose rows the hashes in them are. */
+import type { Database } from '../db/database.js';
+import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../protocol/checksum.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import type { BoundView } from '../view/client-views.js';
+import { countedRows } from './header.js';
+import { rowsOf } from './sides.js';
+import { type SyncedTable, stateQueries, states } from './states.js';
+
+/** Checksums of each view's rows. */
+export interface Checksums {
+  /** What the statement's ops do to those of a client that applies them; null where the ops are all that it will hold. */
+  readonly changes: readonly Checksum[] | null;
+  /** Those of all rows there are; null where these were not read. */
+  readonly whole: readonly Checksum[] | null;
+}
+
+/** For each view a query with rows `(weight, hash)`; none for a view without any. */
+export interface ChecksumQueries {
+  readonly changes?: readonly (string | undefined)[];
+  readonly whole?: readonly string[];
+}
+
+/** An SQL expression for the hash of a row. */
+export function rowHash(key: string, value: string): string {
+  const seed = `hashtextextended((${value}) collate "C", 0)`;
+  return `(hashtextextended((${key}) collate "C", ${seed}) & 2147483647)`;
+}
+
+/** A query of one row, for `readChecksums`. */
+export function checksumsQuery({ changes, whole }: ChecksumQueries): string {
+  return `select json_build_object('changes', ${list(changes)}, 'whole', ${list(whole)})::text as line`;
+}
+
+function list(queries: ChecksumQueries['changes']): string {
+  if (!queries) return 'null';
+  return `json_build_array(${queries.map((query) => (query ? `(${cells(query)})` : `json_build_array()`)).join(', ')})`;
+}
+
+function cells(rows: string): string {
+  return `select coalesce(json_agg(json_build_array(place, count, sum::text, squares::text)), '[]') from (
+    select (g << ${cellBits}) + (hash >> (g * ${cellBits}) & ${(1 << cellBits) - 1}) as place,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (${rows}) r cross join generate_series(0, ${groups - 1}) g
+    group by place
+  ) c`;
+}
+
+export function readChecksums(line: string): Checksums {
+  const { changes, whole } = JSON.parse(line) as Record<keyof Checksums, readonly CellFields[][] | null>;
+  return { changes: changes?.map(toChecksum) ?? null, whole: whole?.map(toChecksum) ?? null };
+}
+
+/**
+ * The keys of those rows, now or as of the snapshot, that have one of the hashes. The rows are materialized, or Postgres would try out
+ * what raises the error of a row without a key when it estimates how many are found.
+ */
+export async function findKeys(
+  db: Database,
+  { view, literals }: BoundView,
+  { tables, base }: { readonly tables: readonly SyncedTable[]; readonly base: Snapshot },
+  hashes: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const own = tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
+  const ids = new Map(own.map(({ oid, id }) => [oid, id]));
+  const asof = view.standing(view.occurrenceTables.map((oid) => states.asof(ids.get(oid)!)));
+  const rows = [view.now, asof].map((query) => `select key, value from (${rowsOf(view, query, literals)}) r`);
+  const queries = own.flatMap((table) => stateQueries(table, base, countedRows));
+  const found = await db.query<{ hash: number; key: string }>({
+    text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
+select distinct hash::integer, key from (select key, ${rowHash('key', 'value')} as hash from tidemark_rows) r
+where hash = any ('{${hashes.join()}}')`,
+  });
+  return new Map(found.map(({ hash, key }) => [hash, key]));
+}
+
+/** The first transactions that have changed the tables since the snapshot. */
+export async function transactionsSince(
+  db: Database,
+  tables: readonly SyncedTable[],
+  base: Snapshot,
+  limit: number,
+): Promise<string[]> {
+  const { lows, highs } = unseenRanges(base);
+  const rows = await db.query<{ xid: string }>({
+    text: `select distinct xid from unnest($2::xid8[], $3::xid8[]) unseen (low, high)
+join tidemark.change on table_id = any ($1::integer[]) and xid between low and high
+order by xid limit $4`,
+    values: [tables.map(({ id }) => id), lows, highs, limit],
+  });
+  return rows.map(({ xid }) => xid);
+}

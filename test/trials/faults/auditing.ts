@@ -1,0 +1,71 @@
+import type { Fault } from '../fault.js';
+
+const patches = 'src/store/patch-sql.ts';
+const auditor = 'src/sync/auditor.ts';
+const tests = ['test/sync/audit.test.ts'];
+
+export const auditing: readonly Fault[] = [
+  {
+    name: 'a row that is put again counts twice',
+    file: patches,
+    find: `        where \${isPut} and not (b.other is null and \${sides.wasThere})`,
+    replace: `        where \${isPut}`,
+    tests,
+  },
+  {
+    name: 'a row that changes leaves its old value',
+    file: patches,
+    find: ' and b.other is not null\n',
+    replace: ' and b.other is not null and false\n',
+    tests,
+  },
+  {
+    name: 'a row that goes is still counted',
+    file: patches,
+    find: `rowHash('b.key', 'b.value')} from \${pairs} b where \${isDel}\``,
+    replace: `rowHash('b.key', 'b.value')} from \${pairs} b where false\``,
+    tests,
+  },
+  {
+    name: 'nothing is ever compared',
+    file: auditor,
+    find: "? 'changes' : 'whole'",
+    replace: "? 'changes' : 'changes'",
+    tests,
+  },
+  {
+    name: 'every delta is compared',
+    file: auditor,
+    find: "? 'changes' : 'whole'",
+    replace: "? 'whole' : 'whole'",
+    tests,
+  },
+  {
+    name: 'clients that are not sampled are counted too',
+    file: 'src/sync/pull.ts',
+    find: 'isSampled ? auditedFullPatch : fullPatch',
+    replace: 'isSampled || !isSampled ? auditedFullPatch : fullPatch',
+    tests,
+  },
+  {
+    name: 'an audit goes on where audits are off',
+    file: auditor,
+    find: 'text === null || this.#fraction === 0',
+    replace: 'text === null',
+    tests,
+  },
+  {
+    name: 'a client that differs is not reset',
+    file: auditor,
+    find: '    return undefined;\n',
+    replace: '    return { deltas: 0, since: snapshot, checksums: whole };\n',
+    tests,
+  },
+  {
+    name: 'a difference is counted from the last delta on',
+    file: auditor,
+    find: 'return { ...audit, deltas',
+    replace: 'return { ...audit, since: snapshot, deltas',
+    tests,
+  },
+];
