@@ -37,45 +37,29 @@ export function isCarriedByDouble(token: string): boolean {
   if (!Number.isFinite(value)) return false;
   const shortest = String(value);
   if (shortest === token) return true;
-  const said = toDecimal(token);
-  return equals(said, toDecimal(shortest)) || equals(said, exactDecimal(value));
+  // A double is nowhere near ten times what it was read from, nor a tenth: where their digits are equal, so are they.
+  const said = significantDigits(token);
+  return said === significantDigits(shortest) || said === exactDigits(value);
 }
 
-/** `digits × 10^exponent`, digits without zeros at either end; zero has no digits. Signs never differ here. */
-interface Decimal {
-  readonly digits: string;
-  readonly exponent: number;
+/** Without sign, point, exponent and the zeros at either end; zero has no digits. */
+function significantDigits(token: string): string {
+  return withoutOuterZeros(token.replace(/[eE].*|[-.]/g, ''));
 }
 
-function toDecimal(token: string): Decimal {
-  const unsigned = token.startsWith('-') ? token.slice(1) : token;
-  const e = unsigned.search(/[eE]/);
-  const mantissa = e === -1 ? unsigned : unsigned.slice(0, e);
-  const point = mantissa.indexOf('.');
-  const fraction = point === -1 ? '' : mantissa.slice(point + 1);
-  const whole = point === -1 ? mantissa : mantissa.slice(0, point);
-  return normalize(whole + fraction, (e === -1 ? 0 : Number(unsigned.slice(e + 1))) - fraction.length);
+/** All significant digits of a double: m / 2^k is m × 5^k / 10^k, and in base 2 its digits end. */
+function exactDigits(value: number): string {
+  const [whole, fraction = ''] = Math.abs(value).toString(2).split('.');
+  return withoutOuterZeros(String(BigInt(`0b${whole}${fraction}`) * 5n ** BigInt(fraction.length)));
 }
 
-/** All decimal digits of a double: m / 2^k is m × 5^k / 10^k, and in base 2 its digits end. */
-function exactDecimal(value: number): Decimal {
-  const [whole = '', fraction = ''] = Math.abs(value).toString(2).split('.');
-  const digits = BigInt(`0b${whole}${fraction}`) * 5n ** BigInt(fraction.length);
-  return normalize(digits.toString(), -fraction.length);
-}
-
-function normalize(digits: string, exponent: number): Decimal {
+/** Without a regular expression: looking for zeros at the end takes quadratic time. */
+function withoutOuterZeros(digits: string): string {
   let start = 0;
   let end = digits.length;
-  while (start < end && digits[start] === '0') start++;
+  while (digits[start] === '0') start++;
   while (end > start && digits[end - 1] === '0') end--;
-  return start === end
-    ? { digits: '', exponent: 0 }
-    : { digits: digits.slice(start, end), exponent: exponent + digits.length - end };
-}
-
-function equals(a: Decimal, b: Decimal): boolean {
-  return a.exponent === b.exponent && a.digits === b.digits;
+  return digits.slice(start, end);
 }
 
 function endOfString(text: string, start: number): number {
@@ -88,7 +72,7 @@ function endOfString(text: string, start: number): number {
 
 function endOfNumber(text: string, start: number): number {
   let end = start + 1;
-  while (end < text.length && isNumberUnit(text.charCodeAt(end))) end++;
+  while (isNumberUnit(text.charCodeAt(end))) end++;
   return end;
 }
 

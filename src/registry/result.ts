@@ -22,7 +22,7 @@ export async function encodeResult({ result: schema }: MutatorDocs, result: unkn
 }
 
 function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return value !== undefined;
+  if (typeof value !== 'object' || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || prototype === Array.prototype || 'toJSON' in value;
 }

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type Cookie,
   digest,
@@ -94,6 +94,9 @@ describe('nextOrder', () => {
     ['9', 5n, '9/0000000000005120'],
     ['9/0000000000005120', 5n, '9/0000000000005121'],
     ['9/0000000000005120', 6n, '9/0000000000006144'],
+    ['abc/0000000000005120', 5n, 'abc/0000000000005121'],
+    ['9/0000000000005120x', 5n, '9/0000000000005120x/0000000000005120'],
+    ['9/9007199254740989', 5n, '9/9007199254740990'],
     ['9/9007199254740990', 5n, '9/9007199254740990/0000000000005120'],
     ['', 5n, '/0000000000005120'],
   ])('%s, %d transactions: %s', (previous, count, next) => {
@@ -130,11 +133,17 @@ describe('openCookie', () => {
     tick: 't',
     audit: 'a',
   };
-  const sealed = sealCookie(fields, secret);
+  let sealed: Cookie;
+  beforeAll(() => {
+    sealed = sealCookie(fields, secret);
+  });
 
-  it('reads what was sealed', () => {
-    const opened = openCookie(JSON.parse(JSON.stringify(sealed)), secret);
-    expect(opened).toEqual({ ...sealed, parsedSnapshot: parseSnapshot(snapshot), parsedNext: 21n });
+  it.each([{}, { order: 'seven' }, { next: '20' }, { tick: null }])('reads what was sealed: %j', (change) => {
+    const cookie = sealCookie({ ...fields, ...change }, secret);
+    const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secret);
+    const parsedNext = BigInt(cookie.next);
+    expect(opened).toEqual({ ...cookie, parsedSnapshot: parseSnapshot(snapshot), parsedNext });
+    expect(cookie.signature).toMatch(/^[\w-]{22}$/);
   });
 
   it.each<[string, Partial<Record<keyof Cookie, unknown>>]>([
@@ -157,12 +166,22 @@ describe('openCookie', () => {
     ['audit taken away', { audit: null }],
     ['audit missing', { audit: undefined }],
     ['two fields that run together', { epoch: 'ev', views: '' }],
-    ['signature', { signature: sealed.signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }],
-    ['signature cut short', { signature: sealed.signature.slice(0, -1) }],
+    ['signature', { signature: 'A'.repeat(22) }],
     ['empty signature', { signature: '' }],
     ['signature of another type', { signature: 5 }],
   ])('refuses another %s', (_, change) => {
     expect(openCookie({ ...sealed, ...change }, secret)).toBeUndefined();
+  });
+
+  it('refuses another signature by a single character, and a part of it', () => {
+    const [first, ...rest] = sealed.signature;
+    const other = [first === 'A' ? 'B' : 'A', ...rest].join('');
+    expect(openCookie({ ...sealed, signature: other }, secret)).toBeUndefined();
+    expect(openCookie({ ...sealed, signature: rest.join('') }, secret)).toBeUndefined();
+  });
+
+  it('refuses a field that is not signed', () => {
+    expect(openCookie({ ...sealed, more: 1 }, secret)).toBeUndefined();
   });
 
   it('refuses another secret', () => {
@@ -183,15 +202,25 @@ describe('openCookie', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => openCookie(value, secret) === undefined));
   });
 
-  it.each([
+  it.each<Partial<Record<keyof Cookie, unknown>>>([
+    { order: null },
+    { order: [5] },
+    { snapshot: null },
     { snapshot: '1:2' },
     { snapshot: '1:2:~AAAA' },
+    { next: 21 },
     { next: '' },
     { next: '-21' },
     { next: '0x21' },
     { next: '19' },
+    { epoch: 1 },
+    { views: null },
+    { clientGroupID: 7 },
+    { mutations: '3' },
+    { tick: 5 },
   ])('refuses %j, even if it is sealed', (change) => {
-    expect(openCookie(sealCookie({ ...fields, ...change }, secret), secret)).toBeUndefined();
+    const cookie = sealCookie({ ...fields, ...change } as typeof fields, secret);
+    expect(openCookie(cookie, secret)).toBeUndefined();
   });
 
   it('unpacks nothing that is not signed', () => {

@@ -58,6 +58,8 @@ describe('numbers that a double carries', () => {
     '-9007199254740993',
     '1e400',
     '-1e400',
+    '1E400',
+    '3e-324',
     '0.1000000000000000055511151231257827',
     '1e-400',
     '123456789012345678901',
@@ -113,21 +115,6 @@ describe('numbers that a double carries', () => {
       }),
     );
   });
-
-  test('16 MB take no longer than a moment', () => {
-    const worst = [
-      `[${'"\\\\",'.repeat(2_000_000)}1e3]`,
-      `["${'\\"'.repeat(4_000_000)}",1e3]`,
-      `[${'1e3,'.repeat(1_000_000)}1e3]`,
-      `[1${'0'.repeat(8_000_000)}]`,
-      `[0.${'1'.repeat(8_000_000)}]`,
-    ];
-    for (const text of worst) {
-      const started = performance.now();
-      findInexactNumber(text);
-      expect(performance.now() - started).toBeLessThan(2_000);
-    }
-  });
 });
 
 describe('findUnstorable', () => {
@@ -141,6 +128,7 @@ describe('findUnstorable', () => {
   test.each([
     ['\ud800', /lone surrogate/],
     [{ a: ['x\udc00'] }, /a string .* lone surrogate/],
+    [{ a: 1, b: 'x\udc00' }, /a string .* lone surrogate/],
     [{ '\udc00': 1 }, /a key .* lone surrogate/],
     [JSON.parse('{"__proto__": "\\ud800"}'), /lone surrogate/],
     [nested(MAX_ARGS_DEPTH + 2), /deeper than 200/],

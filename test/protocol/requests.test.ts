@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/errors.js';
+import { decodePokeRequest, heartbeat, pokeEvent, retryField } from '../../src/protocol/poke.js';
 import { decodePullRequest } from '../../src/protocol/pull.js';
 import { decodePushRequest } from '../../src/protocol/push.js';
 
@@ -8,7 +9,16 @@ const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion
 const mutation = { id: 1, name: 'n', args: null, timestamp: 1.5, clientID: 'c' };
 const push = { pushVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', mutations: [mutation] };
 
-const unstorable = ['\0', 'a\ud800', '\udfffb', 'x'.repeat(5_000)];
+/** What no text may be, and what it must be instead. */
+const faulty: readonly (readonly [text: string, expected: string])[] = [
+  ['\0', 'well-formed Unicode without U+0000'],
+  ['a\ud800', 'well-formed Unicode without U+0000'],
+  ['\udfffb', 'well-formed Unicode without U+0000'],
+];
+
+function expectMalformed(decode: () => unknown, message: string): void {
+  expect(decode).toThrow(expect.objectContaining({ code: 'malformed-request', message }));
+}
 
 describe('decodePullRequest', () => {
   test('takes what a client sends', () => {
@@ -31,42 +41,48 @@ describe('decodePullRequest', () => {
     expect(decodePullRequest({ pullVersion })).toEqual({ error: 'VersionNotSupported', versionType: 'pull' });
   });
 
-  test.each([
-    ['The body', null],
-    ['The body', []],
-    ['The body', 'x'],
-    ['The body', 1],
-    ['pullVersion', {}],
-    ['pullVersion', { ...pull, pullVersion: '1' }],
-    ['clientGroupID', { ...pull, clientGroupID: undefined }],
-    ['clientGroupID', { ...pull, clientGroupID: '' }],
-    ['clientGroupID', { ...pull, clientGroupID: 'x'.repeat(257) }],
-    ...unstorable.map((clientGroupID): [string, unknown] => ['clientGroupID', { ...pull, clientGroupID }]),
-    ...unstorable.map((profileID): [string, unknown] => ['profileID', { ...pull, profileID }]),
-    ...unstorable.map((schemaVersion): [string, unknown] => ['schemaVersion', { ...pull, schemaVersion }]),
-    ['schemaVersion', { ...pull, schemaVersion: 1 }],
-    ['cookie', { ...pull, cookie: undefined }],
-    ['lastMutationID', { ...pull, clientID: 'c' }],
-    ['lastMutationID', { ...pull, clientID: 'c', lastMutationID: -1 }],
-    ['lastMutationID', { ...pull, clientID: 'c', lastMutationID: 2 ** 53 }],
-    ['clientID', { ...pull, lastMutationID: 1 }],
-    ['pullVersion', Object.create(pull)],
-  ])('names %s: case %#', (field, body) => {
-    expect(() => decodePullRequest(body)).toThrow(
-      expect.objectContaining({
-        code: 'malformed-request',
-        message: expect.stringMatching(new RegExp(`^${field} must`)),
-      }),
-    );
+  test.each(['x'.repeat(256), '😀'.repeat(128)])('takes IDs of up to 256 characters', (id) => {
+    const request = { ...pull, clientGroupID: id, profileID: id, clientID: id, lastMutationID: 0 };
+    expect(decodePullRequest(request)).toMatchObject({ clientGroupID: id, profileID: id, client: { id } });
+  });
+
+  test('takes a schemaVersion of up to 1024 characters', () => {
+    const schemaVersion = 'x'.repeat(1024);
+    expect(decodePullRequest({ ...pull, schemaVersion })).toMatchObject({ schemaVersion });
+  });
+
+  test.each<[expected: string, body: unknown]>([
+    ['The body must be a JSON object', null],
+    ['The body must be a JSON object', []],
+    ['The body must be a JSON object', 'x'],
+    ['The body must be a JSON object', 1],
+    ['pullVersion must be a number', {}],
+    ['pullVersion must be a number', { ...pull, pullVersion: '1' }],
+    ['pullVersion must be a number', Object.create(pull)],
+    ['clientGroupID must be a string', { ...pull, clientGroupID: undefined }],
+    ['clientGroupID must be a non-empty string', { ...pull, clientGroupID: '' }],
+    ['clientGroupID must be at most 256 characters long', { ...pull, clientGroupID: 'x'.repeat(257) }],
+    ['profileID must be at most 256 characters long', { ...pull, profileID: 'x'.repeat(257) }],
+    ['schemaVersion must be at most 1024 characters long', { ...pull, schemaVersion: 'x'.repeat(1025) }],
+    ['schemaVersion must be a string', { ...pull, schemaVersion: 1 }],
+    ['cookie must be present; null on the first pull', { ...pull, cookie: undefined }],
+    ['lastMutationID must be an integer from 0 up', { ...pull, clientID: 'c' }],
+    ['lastMutationID must be an integer from 0 up', { ...pull, clientID: 'c', lastMutationID: -1 }],
+    ['lastMutationID must be an integer from 0 up', { ...pull, clientID: 'c', lastMutationID: 2 ** 53 }],
+    ['clientID must be a string', { ...pull, lastMutationID: 1 }],
+    ...['clientGroupID', 'profileID', 'schemaVersion'].flatMap((field) =>
+      faulty.map(([text, expected]): [string, unknown] => [`${field} must be ${expected}`, { ...pull, [field]: text }]),
+    ),
+  ])('%s: case %#', (message, body) => {
+    expectMalformed(() => decodePullRequest(body), message);
   });
 });
 
 describe('decodePushRequest', () => {
   test('takes what a client sends, duplicates too', () => {
-    expect(decodePushRequest({ ...push, mutations: [mutation, mutation] })).toMatchObject({
-      clientGroupID: 'g',
-      mutations: [mutation, mutation],
-    });
+    const mutations = [mutation, mutation, { ...mutation, args: { a: [1] } }];
+    const { pushVersion: _, ...request } = { ...push, mutations };
+    expect(decodePushRequest({ ...push, mutations })).toEqual(request);
   });
 
   test('args that are left out are null', () => {
@@ -78,26 +94,57 @@ describe('decodePushRequest', () => {
     expect(decodePushRequest({ pushVersion: 0 })).toEqual({ error: 'VersionNotSupported', versionType: 'push' });
   });
 
-  test.each([
-    ['mutations', { ...push, mutations: {} }],
-    ['mutations\\[1\\]', { ...push, mutations: [mutation, null] }],
-    ['mutations\\[0\\].id', { ...push, mutations: [{ ...mutation, id: 0 }] }],
-    ['mutations\\[0\\].id', { ...push, mutations: [{ ...mutation, id: 1.5 }] }],
-    ['mutations\\[0\\].id', { ...push, mutations: [{ ...mutation, id: '1' }] }],
-    ['mutations\\[0\\].id', { ...push, mutations: [{ ...mutation, id: 2 ** 53 }] }],
-    ['mutations\\[0\\].name', { ...push, mutations: [{ ...mutation, name: null }] }],
-    ['mutations\\[0\\].clientID', { ...push, mutations: [{ ...mutation, clientID: '' }] }],
-    ['mutations\\[0\\].clientID', { ...push, mutations: [{ ...mutation, clientID: 'a\0' }] }],
-    ['mutations\\[0\\].timestamp', { ...push, mutations: [{ ...mutation, timestamp: '1' }] }],
-    ['pushVersion', { ...push, pushVersion: null }],
-  ])('names %s: case %#', (field, body) => {
-    expect(() => decodePushRequest(body)).toThrow(
-      expect.objectContaining({
-        code: 'malformed-request',
-        message: expect.stringMatching(new RegExp(`^${field} must`)),
-      }),
-    );
+  const pushing = (change: object) => ({ ...push, mutations: [{ ...mutation, ...change }] });
+
+  test.each<[expected: string, body: unknown]>([
+    ['The body must be a JSON object', null],
+    ['pushVersion must be a number', { ...push, pushVersion: null }],
+    ['clientGroupID must be a string', { ...push, clientGroupID: 1 }],
+    ['profileID must be a string', { ...push, profileID: 1 }],
+    ['schemaVersion must be a string', { ...push, schemaVersion: 1 }],
+    ['mutations must be an array', { ...push, mutations: {} }],
+    ['mutations[1] must be a JSON object', { ...push, mutations: [mutation, null] }],
+    ['mutations[0].id must be an integer from 1 up', pushing({ id: 0 })],
+    ['mutations[0].id must be an integer from 1 up', pushing({ id: 1.5 })],
+    ['mutations[0].id must be an integer from 1 up', pushing({ id: '1' })],
+    ['mutations[0].id must be an integer from 1 up', pushing({ id: 2 ** 53 })],
+    ['mutations[0].name must be a string', pushing({ name: null })],
+    ['mutations[0].clientID must be a non-empty string', pushing({ clientID: '' })],
+    ['mutations[0].clientID must be well-formed Unicode without U+0000', pushing({ clientID: 'a\0' })],
+    ['mutations[0].timestamp must be a number', pushing({ timestamp: '1' })],
+  ])('%s: case %#', (message, body) => {
+    expectMalformed(() => decodePushRequest(body), message);
   });
+});
+
+describe('decodePokeRequest', () => {
+  const decode = (query: string) => decodePokeRequest(new URLSearchParams(query));
+
+  test('takes what a client sends, in a query', () => {
+    const request = { clientGroupID: 'g', profileID: 'p', schemaVersion: 's' };
+    expect(decode('clientGroupID=g&profileID=p&schemaVersion=s&extra=1')).toEqual(request);
+  });
+
+  test('without a schemaVersion it is the empty one', () => {
+    expect(decode('clientGroupID=g&profileID=')).toEqual({ clientGroupID: 'g', profileID: '', schemaVersion: '' });
+  });
+
+  test.each([
+    ['clientGroupID must be a string', 'profileID=p'],
+    ['clientGroupID must be a non-empty string', 'clientGroupID=&profileID=p'],
+    ['profileID must be a string', 'clientGroupID=g'],
+    ['profileID must be well-formed Unicode without U+0000', 'clientGroupID=g&profileID=%00'],
+    [
+      'schemaVersion must be at most 1024 characters long',
+      `clientGroupID=g&profileID=p&schemaVersion=${'x'.repeat(1025)}`,
+    ],
+  ])('%s', (message, query) => {
+    expectMalformed(() => decode(query), message);
+  });
+});
+
+test('what is sent to a listener is an event, a comment or a field, each with an empty line behind it', () => {
+  expect([pokeEvent, heartbeat, retryField(1500)]).toEqual(['data: poke\n\n', ':\n\n', 'retry: 1500\n\n']);
 });
 
 test('any JSON at all is decoded or refused', () => {

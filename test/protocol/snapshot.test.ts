@@ -2,6 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  allSeen,
   covers,
   finishedTransactions,
   parseSnapshot,
@@ -81,6 +82,10 @@ describe('a snapshot', () => {
     `1:2:~${deflateRawSync('1'.repeat(5_000_000)).toString('base64url')}`,
   ])('not %.80j', (text) => {
     expect(parseSnapshot(text)).toBeUndefined();
+  });
+
+  it('may have seen every transaction that a bigint can name', () => {
+    expect(parseSnapshot('9223372036854775807:9223372036854775807:')).toEqual(allSeen);
   });
 
   it('counts the transactions that have ended', () => {

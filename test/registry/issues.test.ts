@@ -82,3 +82,10 @@ it('keys in a path may be symbols and wrapped', () => {
   const path = [{ key: 'a' }, 0, Symbol('s')];
   expect(toIssues([{ message: 'no', path }], {})).toEqual([{ path: ['a', 0, 'Symbol(s)'], message: 'no' }]);
 });
+
+it('a path may lead below what was sent', () => {
+  const path = ['a', 'b', 'c'];
+  for (const args of [{ a: null }, { a: { b: 1 } }, null, undefined]) {
+    expect(toIssues([{ message: 'no', path }], args)).toEqual([{ path, message: 'no' }]);
+  }
+});

@@ -14,8 +14,16 @@ describe('a message that quotes what was sent', () => {
     ['a banana is no a', 'a', '… banana is no …'],
     ['𝒳a é!é', ['a', 'é'], '𝒳a …!…'],
     ['nothing of it', 'else', 'nothing of it'],
+    ['"" is too short', '', '"" is too short'],
+    ['item 0 of 2 is null, not b', ['b', null], 'item 0 of 2 is null, not …'],
   ])('%s', (message, args, told) => {
     expect(tell(message, args)).toBe(told);
+  });
+
+  it('is not told where it would take long to look for that', () => {
+    const args = Array.from({ length: 500 }, (_, i) => `part-${i}`);
+    expect(tell('x'.repeat(2_000), args)).toBe('x'.repeat(2_000));
+    expect(tell('x'.repeat(2_001), args)).toBe('Invalid value');
   });
 
   it('does so however long it is, without delay', () => {

@@ -71,10 +71,19 @@ describe('defineMutators', () => {
   });
 
   test('lists everything that is wrong at once', () => {
-    const tree = { '': leaf, 'a..b': leaf, c: { '.d': leaf }, e: { f: leaf }, 'e.f': leaf, g: () => {} };
+    const tree = {
+      '': leaf,
+      'a..b': leaf,
+      c: { '.d': leaf },
+      e: { f: leaf },
+      'e.f': leaf,
+      g: () => {},
+      h: null,
+      i: { run: 5 },
+    };
     expect(() => defineMutators(tree as unknown as MutatorTree)).toThrow(SetupError);
     expect(() => defineMutators(tree as unknown as MutatorTree)).toThrow(
-      /"" has an empty segment; "a..b" has .*; "c..d" has .*; "e.f" is defined twice; "g" is not a mutator/,
+      /^The mutators cannot be served: "" has an empty segment; "a..b" has .*; "c..d" has .*; "e.f" is defined twice; "g" is not a mutator: .*; "h" is not a mutator: .*; "i.run" is not a mutator/,
     );
   });
 });
@@ -92,8 +101,8 @@ describe('validate', () => {
   });
 
   test('names each issue and where it is', async () => {
-    const refused = validate(z.object({ a: z.array(z.object({ b: z.string() })) }), { a: [{ b: 1 }] });
+    const refused = validate(z.object({ a: z.array(z.object({ b: z.string() })) }), { a: [{ b: 1 }, {}] });
     await expect(refused).rejects.toThrow(InvalidArgsError);
-    await expect(refused).rejects.toThrow(/^args\.a\.0\.b: /);
+    await expect(refused).rejects.toThrow(/^args\.a\.0\.b: .*; args\.a\.1\.b: /);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { encodeResult, UnexpectedResultError } from '../../src/registry/result.js';
+import { InvalidArgsError } from '../../src/registry/validate.js';
 
 class Answer {
   readonly rows = ['secret'];
@@ -36,6 +37,19 @@ describe('with a schema', () => {
   });
 
   it('is an error of the mutator’s where the schema refuses it', async () => {
-    await expect(encodeResult({ result }, { id: 7 })).rejects.toThrow(UnexpectedResultError);
+    const refused = encodeResult({ result }, { id: 7 });
+    await expect(refused).rejects.toThrow(UnexpectedResultError);
+    await expect(refused).rejects.toMatchObject({
+      name: 'UnexpectedResultError',
+      message: 'the result is not what its schema says',
+      cause: expect.any(InvalidArgsError),
+    });
+  });
+
+  it('fails as the schema itself fails', async () => {
+    const failing = z.string().transform(() => {
+      throw new RangeError('of its own');
+    });
+    await expect(encodeResult({ result: failing }, 'a')).rejects.toThrow(RangeError);
   });
 });

@@ -84,7 +84,14 @@ describe('a change', () => {
     const told = { told: new Set([ann]) };
     expect(plan([todos([ann], [ben])], [change(todo)], told)).toEqual({ ...nothing, asked: [['net', 'ben']] });
     expect(plan([todos([ann, ben])], [change(todo)], told)).toEqual({ ...nothing, asked: [['net', 'ben']] });
+    expect(plan([todos([ann])], [change(todo)], told)).toEqual(nothing);
     expect(plan([todos([ann])], [change(todo, { truncated: true })], told)).toEqual(nothing);
+  });
+
+  it('costs nothing for those who are poked anyhow', () => {
+    const changes = [change(todo, { rows: quick.net / 2 })];
+    const told = { told: new Set([ann]) };
+    expect(plan([todos([ann], [ann], [ben])], changes, told).asked).toEqual([['net', 'ben']]);
   });
 
   it('of one transaction in several tables is judged by its outcome', () => {
@@ -114,6 +121,7 @@ describe('a change', () => {
     for (const bounds of [quick, thorough]) {
       const changes = [change(todo, { truncated: true })];
       expect(plan([todos([ann])], changes, { bounds })).toEqual({ ...nothing, poked: ['ann'] });
+      expect(plan([todos([ann])], [...changes, change(share)], { bounds })).toEqual({ ...nothing, poked: ['ann'] });
     }
   });
 });

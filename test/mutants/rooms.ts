@@ -1,0 +1,38 @@
+/** A part of the sources that decides without asking anybody, and the tests that are to notice any change of it. */
+export interface Room {
+  readonly name: string;
+  /** Globs, as Stryker takes them. */
+  readonly sources: readonly string[];
+  /** Globs, as Vitest takes them. */
+  readonly tests: readonly string[];
+  /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
+  readonly ignoresStatic?: true;
+}
+
+export const rooms: readonly Room[] = [
+  // What Stryker adds to the sources makes them too slow for the tests of what is long.
+  { name: 'protocol', sources: ['src/protocol/*.ts'], tests: ['test/protocol/!(long-*).test.ts'] },
+  {
+    name: 'plans',
+    sources: ['src/sync/{plan,plan-pokes,coalesce,look-times}.ts'],
+    tests: ['test/sync/{plan,plan-pokes,coalesce,look-times}.test.ts'],
+  },
+  { name: 'registry', sources: ['src/registry/*.ts'], tests: ['test/registry/*.test.ts'] },
+  {
+    name: 'openapi',
+    sources: ['src/openapi/*.ts'],
+    tests: ['test/openapi/{component-schemas,document,golden,missing-converters,validators}.test.ts'],
+    ignoresStatic: true,
+  },
+  {
+    name: 'http',
+    // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
+    sources: ['src/http/*.ts', '!src/http/{poke-streams,stream}.ts'],
+    tests: [
+      'test/http/{app,body,docs-page,poke-requests}.test.ts',
+      'test/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
+    ],
+    ignoresStatic: true,
+  },
+  { name: 'view', sources: ['src/view/**/*.ts'], tests: ['test/view/*.test.ts'], ignoresStatic: true },
+];

@@ -1,0 +1,16 @@
+/** How Stryker runs the tests of one room, whose name the environment has. */
+import { defineConfig } from 'vitest/config';
+import { rooms } from './rooms.js';
+
+const room = rooms.find(({ name }) => name === process.env.TIDEMARK_MUTANTS_ROOM)!;
+
+export default defineConfig({
+  test: {
+    globalSetup: ['test/cluster.ts'],
+    include: [...room.tests],
+    // Each mutant has a worker of its own; a second one for each further file would take most of the time.
+    isolate: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
