@@ -6,7 +6,7 @@ export interface Room {
   /** Globs, as Vitest takes them. */
   readonly tests: readonly string[];
   /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
-  readonly ignoresStatic?: true;
+  readonly ignoresStatic?: boolean;
 }
 
 export const rooms: readonly Room[] = [
