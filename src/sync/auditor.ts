@@ -22,9 +22,14 @@ export interface AuditState {
   readonly differences: number;
 }
 
-/** The checksums of a delta, and of what else it came. */
-export interface Audited extends Bound {
-  readonly checksums: Checksums;
+/** What the next cookie says of a client; or in what rows of each view it differs from what the view shows. */
+export type Audited = { readonly audit: Audit } | { readonly differences: readonly (Difference | undefined)[] };
+
+/** Where a difference was found. */
+export interface Finding extends Bound {
+  readonly differences: readonly (Difference | undefined)[];
+  /** When the client was last right. */
+  readonly since: Snapshot;
   readonly snapshot: Snapshot;
   readonly log: Logger;
 }
@@ -55,24 +60,28 @@ export class Auditor {
     return text === null || this.#fraction === 0 ? null : decodeAudit(text);
   }
 
-  /** What the next cookie says of a client that has applied a delta; undefined where that is not what its views show. */
-  async next(audit: Audit, audited: Audited): Promise<Audit | undefined> {
-    const { checksums, snapshot, views } = audited;
-    const held = audit.checksums.map((checksum, i) => add(checksum, checksums.changes![i]!));
-    if (!checksums.whole) return { ...audit, deltas: audit.deltas + 1, checksums: held };
-    this.#compared++;
+  /** @param checksums those of a delta of that snapshot */
+  next(audit: Audit, checksums: Checksums, snapshot: Snapshot): Audited {
     const { whole } = checksums;
+    const held = audit.checksums.map((checksum, i) => add(checksum, checksums.changes![i]!));
+    if (!whole) return { audit: { ...audit, deltas: audit.deltas + 1, checksums: held } };
+    this.#compared++;
     const differences = held.map((checksum, i) => differenceOf(checksum, whole[i]!));
-    if (differences.every((difference) => !difference)) return { deltas: 0, since: snapshot, checksums: whole };
+    if (differences.every((difference) => !difference))
+      return { audit: { deltas: 0, since: snapshot, checksums: whole } };
     this.#differences++;
-    for (const [i, difference] of differences.entries()) {
-      if (difference) await this.#report(views[i]!, difference, audit, audited);
-    }
-    return undefined;
+    return { differences };
   }
 
-  async #report(bound: BoundView, difference: Difference, { since }: Audit, audited: Audited): Promise<void> {
-    const { installation, snapshot, log } = audited;
+  /** Logs what an operator needs to know. Never rejects. */
+  async report({ differences, ...finding }: Finding): Promise<void> {
+    for (const [i, difference] of differences.entries()) {
+      if (difference) await this.#reportOne(finding.views[i]!, difference, finding);
+    }
+  }
+
+  async #reportOne(bound: BoundView, difference: Difference, finding: Omit<Finding, 'differences'>): Promise<void> {
+    const { installation, since, snapshot, log } = finding;
     const tables = installation.tables.filter(({ oid }) => bound.view.occurrenceTables.includes(oid));
     const { surplus, missing, isWhole } = difference;
     const known = { view: bound.view.name, since: since.text, snapshot: snapshot.text, isWhole };

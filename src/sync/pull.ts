@@ -7,7 +7,6 @@ import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import type { UserContext } from '../registry/mutators.js';
-import type { Checksums } from '../store/checksums.js';
 import { type Header, headerQuery, type Member } from '../store/header.js';
 import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
 import { type Auditor, checkedFor } from './auditor.js';
@@ -115,31 +114,34 @@ class Pull {
     reader: Reader,
     changed: Header['changed'],
   ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
+    const { reads, auditor, installation, views, request, caller } = this.#parts;
     let patch: Patch | undefined;
     try {
-      patch = await this.#parts.reads.delta(reader, changed);
+      patch = await reads.delta(reader, changed);
       const { header, tables, checksums, held, rest } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
-      const isServed = covers({ kind: 'delta', tables }, actual);
-      const next = isServed && audit && checksums ? await this.#audit(audit, checksums, header) : null;
-      if (!isServed || next === undefined) {
+      if (!covers({ kind: 'delta', tables }, actual)) {
         await rest?.close();
-        return { plan: isServed ? { kind: 'reset', reason: 'audit' } : actual, changed: header.changed };
+        return { plan: actual, changed: header.changed };
       }
+      const audited = audit && checksums ? auditor.next(audit, checksums, header.snapshot) : { audit: null };
+      if ('differences' in audited) {
+        await rest?.close();
+        const { snapshot } = header;
+        const { since } = audit!;
+        await auditor.report({ ...audited, since, snapshot, installation, views, log: caller.log });
+        return { plan: { kind: 'reset', reason: 'audit' }, changed };
+      }
+      const { audit: next } = audited;
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      return { body: renew ? bodyOf(this.#opening(header, next), held, rest) : unchangedBody(this.#parts.request) };
+      return { body: renew ? bodyOf(this.#opening(header, next), held, rest) : unchangedBody(request) };
     } catch (error) {
       await patch?.rest?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
-      this.#parts.caller.log.error({ error: describeError(error) }, 'A delta failed');
+      caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, changed };
     }
-  }
-
-  #audit(audit: Audit, checksums: Checksums, { snapshot }: Header): Promise<Audit | undefined> {
-    const { auditor, installation, views, caller } = this.#parts;
-    return auditor.next(audit, { checksums, snapshot, installation, views, log: caller.log });
   }
 
   /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */

@@ -57,15 +57,22 @@ export const auditing: readonly Fault[] = [
   {
     name: 'a client that differs is not reset',
     file: auditor,
-    find: '    return undefined;\n',
-    replace: '    return { deltas: 0, since: snapshot, checksums: whole };\n',
+    find: 'return { differences };',
+    replace: 'return { audit: { deltas: 0, since: snapshot, checksums: whole } };',
     tests,
   },
   {
     name: 'a difference is counted from the last delta on',
     file: auditor,
-    find: 'return { ...audit, deltas',
-    replace: 'return { ...audit, since: snapshot, deltas',
+    find: '{ ...audit, deltas',
+    replace: '{ ...audit, since: snapshot, deltas',
+    tests,
+  },
+  {
+    name: 'a large patch keeps its connection while it is asked whose rows differ',
+    file: 'src/sync/pull.ts',
+    find: '        await rest?.close();\n        const { snapshot }',
+    replace: '        const { snapshot }',
     tests,
   },
 ];

@@ -118,8 +118,8 @@ export const pulling: readonly Fault[] = [
   {
     name: 'changes of a table beyond those in the probe are lost',
     file,
-    find: 'const isServed = covers({',
-    replace: 'const isServed = true || covers({',
+    find: '!covers({ kind: ',
+    replace: 'false && !covers({ kind: ',
     tests: shared,
   },
   {

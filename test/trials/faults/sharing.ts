@@ -51,8 +51,8 @@ export const sharing: readonly Fault[] = [
   {
     name: 'a large patch for which too much had changed keeps its connection',
     file: pull,
-    find: '        await rest?.close();\n        return',
-    replace: '        return',
+    find: '        await rest?.close();\n        return { plan: actual',
+    replace: '        return { plan: actual',
     tests: large,
   },
   {
