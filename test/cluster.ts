@@ -7,15 +7,20 @@ import { startEmbedded } from '../src/db/embedded.js';
 
 export default async function startCluster(): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
-  const name = process.env.TIDEMARK_TEST_POSTGRES;
   const cluster = await startEmbedded({
     directory,
     settings: { fsync: 'off', max_connections: '300', max_prepared_transactions: '5' },
-    ...(name && { binaries: fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url)) }),
+    ...binariesUnderTest(),
   });
   process.env.TIDEMARK_TEST_CLUSTER = cluster.url;
   return async () => {
     await cluster.stop();
     rmSync(directory, { recursive: true, force: true });
   };
+}
+
+/** Which Postgres to start: the option for `startEmbedded`. */
+export function binariesUnderTest(): { readonly binaries?: string } {
+  const name = process.env.TIDEMARK_TEST_POSTGRES;
+  return name ? { binaries: fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url)) } : {};
 }

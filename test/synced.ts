@@ -89,8 +89,9 @@ export class SyncClient {
     this.#server = server;
   }
 
-  async pull(): Promise<PullAnswer> {
-    const answer = await this.#server.pull(this.cookie);
+  /** @param server to ask in place of its own */
+  async pull(server = this.#server): Promise<PullAnswer> {
+    const answer = await server.pull(this.cookie);
     for (const op of answer.patch) {
       if (op.op === 'clear') this.rows.clear();
       else if (op.op === 'put') this.rows.set(op.key, op.value);

@@ -99,7 +99,7 @@ async function viewStatus(
   const view = views[name]!;
   const fault = await note(problems, () => new ClientViews(db, { [name]: view }).bind(input, ''));
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
-  const { strategy, reason, tables } = await analyze(db, toSqlQuery(view.query(input)).text);
+  const { strategy, reason, tables } = await analyze(db, toSqlQuery(view.query(input)).text, view.key);
   for (const table of tables) read.set(table.oid, table);
   return { name, strategy, ...(reason !== undefined && { reason }) };
 }

@@ -49,14 +49,11 @@ export function captureFunctionName(id: number): string {
 }
 
 /**
- * A row as a row literal of the table's type. As a whole row it follows the table through new and dropped columns;
- * partitions with another order of columns need them named. A column that is generated when read has no value here.
+ * A row as a row literal. As a whole row it follows the table through new and dropped columns; that of a partition has the
+ * partition's own order of columns. A column that is generated when read has no value here.
  */
-function imageOf({ columns, virtualColumns, members }: Table, row: string): string {
-  const layout = JSON.stringify(columns);
-  if (members.every((member) => JSON.stringify(member.columns) === layout)) return `(${row}.*)::text`;
-  const isVirtual = (column: string) => virtualColumns.some(({ name }) => name === column);
-  return `row(${columns.map((column) => (isVirtual(column) ? 'null' : `${row}.${identifier(column)}`)).join(', ')})::text`;
+function imageOf(row: string): string {
+  return `(${row}.*)::text`;
 }
 
 /** Keys are compared as text: the type's own operators need not be on the function's search path. */
@@ -74,13 +71,14 @@ function textOf(row: string, column: string): string {
  * transaction; that an image is not also the outcome of a change does. `stateQueries` reads it so.
  */
 export function captureBody(id: number, table: Table): string {
-  const log = 'insert into tidemark.change (table_id, xid, key, old, new_hash)';
+  const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
+  const log = `insert into tidemark.change (table_id, xid, key, old, new_hash${column})`;
   const entry = (key: string, old: string, hash: string) =>
-    `${log} select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}`;
-  const hash = (row: string) => `hashtextextended(${imageOf(table, row)}, 0)`;
-  const gone = (row: string) => entry(keyOf(table, row), imageOf(table, row), 'null');
+    `${log} select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
+  const hash = (row: string) => `hashtextextended(${imageOf(row)}, 0)`;
+  const gone = (row: string) => entry(keyOf(table, row), imageOf(row), 'null');
   const made = (row: string) => entry(keyOf(table, row), 'null', hash(row));
-  const changed = (key: string, old: string, made: string) => entry(key, imageOf(table, old), hash(made));
+  const changed = (key: string, old: string, made: string) => entry(key, imageOf(old), hash(made));
   const events =
     table.kind === 'p'
       ? rowEvents(table, { gone, made, changed })
@@ -129,7 +127,7 @@ function statementEvents(table: Table, { gone, made, entry, hash }: StatementEnt
   const when = (row: string, value: string) => `case when ${row}.${first} is not null then ${value} end`;
   const paired = entry(
     `coalesce(${when('o', keyOf(table, 'o'))}, ${keyOf(table, 'n')})`,
-    when('o', imageOf(table, 'o')),
+    when('o', imageOf('o')),
     when('n', hash('n')),
   );
   const updated = table.keysMayRepeat

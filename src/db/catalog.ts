@@ -5,6 +5,8 @@ export interface KeyColumn {
   readonly name: string;
   /** The type as SQL writes it, for casts; with its collation, where the column has another than its type. */
   readonly type: string;
+  /** As in `pg_attribute`. */
+  readonly attnum: number;
 }
 
 /** A generated column that is not stored: what rows hold of it is computed when they are read. */
@@ -23,6 +25,8 @@ export interface Table {
   /** `p` permanent, `u` unlogged, `t` temporary. */
   readonly persistence: string;
   readonly isPartition: boolean;
+  /** By INHERITS, and not as partitions are. */
+  readonly isInheritanceChild: boolean;
   readonly hasInheritanceChildren: boolean;
   /** Row-level security applies to the role that asks. */
   readonly rowSecurity: boolean;
@@ -42,6 +46,10 @@ export interface Member {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
+  /** As `Table.kind`. A table with a primary key has no foreign partitions. */
+  readonly kind: string;
+  /** As `Table.persistence`. */
+  readonly persistence: string;
   /** In the order of its own rows, which may differ from the parent's. */
   readonly columns: readonly string[];
 }
@@ -55,6 +63,7 @@ const columnsOf = (c: string) => `array(
 const tableByName = `
   select c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
     c.relpersistence::text as persistence, c.relispartition as "isPartition",
+    not c.relispartition and exists (select from pg_inherits i where i.inhrelid = c.oid) as "isInheritanceChild",
     c.relkind <> 'p' and exists (select from pg_inherits i where i.inhparent = c.oid) as "hasInheritanceChildren",
     row_security_active(c.oid) as "rowSecurity",
     ${columnsOf('c')} as columns,
@@ -64,7 +73,7 @@ const tableByName = `
       where a.attrelid = c.oid and a.attgenerated = 'v'
     ), '[]') as "virtualColumns",
     coalesce((
-      select json_agg(json_build_object('name', a.attname, 'type', concat(
+      select json_agg(json_build_object('name', a.attname, 'attnum', a.attnum, 'type', concat(
         format_type(a.atttypid, a.atttypmod), ' collate ' || case when a.attcollation <> t.typcollation then a.attcollation::regcollation end
       )) order by k.position)
       from pg_index i
@@ -81,7 +90,8 @@ const tableByName = `
         and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))
     ) as "keysMayRepeat",
     (
-      select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)
+      select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,
+        'persistence', m.relpersistence, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace
       where m.oid = c.oid
         or c.relkind = 'p' and m.oid in (select t.relid from pg_partition_tree(c.oid) t)

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 
 /** Bytes of COPY output held in memory before Postgres is made to wait. */
@@ -24,17 +25,7 @@ export async function* readCopy(pool: Pool, text: string): AsyncGenerator<Uint8A
     outcome = 'failed';
     throw error;
   } finally {
-    if (outcome === 'running') cancel(pool, backendOf(client));
+    if (outcome === 'running') cancelStatement(pool, client);
     checkout.release(outcome !== 'complete');
   }
-}
-
-/** A backend that sorts or scans does not notice that its connection is closed; one that writes does. */
-function cancel(pool: Pool, backend: number | undefined): void {
-  if (backend === undefined || pool.ending) return;
-  pool.query('select pg_cancel_backend($1)', [backend]).catch(() => {});
-}
-
-function backendOf(client: object): number | undefined {
-  return 'processID' in client && typeof client.processID === 'number' ? client.processID : undefined;
 }

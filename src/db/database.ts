@@ -17,9 +17,12 @@ export interface ResultColumn {
 
 /** What Postgres says of a query without running it. */
 export interface QueryDescription {
-  readonly columns: readonly ResultColumn[];
-  /** The types of `$1…$n` in order, as SQL names them. */
+  /** The types of `$1…$n` in order, as qualified names: no keyword such as `character`, which would mean a length of one. */
   readonly parameterTypes: readonly string[];
+  /** The query as Postgres has understood it: the text of a `Query` node, as `debug_print_parse` writes it. */
+  readonly tree: string;
+  /** How many bytes stand before the query in the text that the locations in `tree` are places of. */
+  readonly offset: number;
 }
 
 /** All that the rest of Tidemark asks of Postgres. The driver is known to the adapter alone. */
@@ -27,8 +30,11 @@ export interface Database {
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
 
-  /** Describes a SELECT with `parameterCount` parameters; it is run with nulls and without rows. */
-  describe(text: string, parameterCount: number): Promise<QueryDescription>;
+  /** Describes a SELECT without planning or running it. The text must not end in a semicolon. */
+  describe(text: string): Promise<QueryDescription>;
+
+  /** The columns of a SELECT's result. It is planned, with nulls for its parameters, but yields no row. */
+  columns(text: string, parameterCount: number): Promise<ResultColumn[]>;
 
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.
@@ -41,6 +47,12 @@ export interface Database {
    * Retries on serialization failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
    */
   transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+
+  /**
+   * Runs `work` with a `query` of its own, whose statements all see the database at one moment: that of the first. One that takes longer
+   * than its `timeoutMs` is cancelled. One that fails harms none that come after it.
+   */
+  atOneMoment<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
 
   /**
    * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was notified before

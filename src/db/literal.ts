@@ -14,3 +14,8 @@ export function literal(value: unknown): string {
   if (prepared.includes('\0')) throw new RangeError('A parameter holds U+0000, which Postgres text cannot hold');
   return escapeLiteral(prepared);
 }
+
+/** The same as a value of a type, which is given by its qualified name. */
+export function typedLiteral(value: unknown, type: string): string {
+  return `${literal(value)}::${type}`;
+}

@@ -166,6 +166,7 @@ export const captureSql: string = `
 
 /** What is wrong with a table's capture; undefined when every change is captured. */
 export function captureFault(table: Table, id: number, rows: readonly CaptureRow[]): string | undefined {
+  if (table.primaryKey.length === 0) return 'it has no primary key';
   const own = rows.filter((row) => row.tableID === id);
   const expected = captureBody(id, table);
   for (const member of table.members) {

@@ -1,9 +1,12 @@
 import pg from 'pg';
+import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
-import type { Database, QueryDescription, Statement } from './database.js';
+import type { Database, Statement } from './database.js';
+import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
-import { codeOf } from './sqlstate.js';
+import { atOneMoment } from './moment.js';
+import { isStalePlan } from './sqlstate.js';
 import { createTransact } from './transact.js';
 
 export interface PoolOptions {
@@ -26,9 +29,11 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
   pool.on('error', onError);
   return {
     query: <Row>(statement: Statement) => query<Row>(pool, statement),
-    describe: (text, parameterCount) => describe(pool, text, parameterCount),
+    describe: (text) => describeQuery(pool, text),
+    columns: (text, parameterCount) => describeColumns(pool, text, parameterCount),
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
+    atOneMoment: (work) => atOneMoment(pool, work),
     listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
     async close() {
       // Our own pool keeps its listener: connections can still break while they close.
@@ -60,7 +65,8 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
-      if (name === undefined || !stalePlanStates.has(codeOf(error) ?? '')) throw error;
+      if (timeoutMs !== undefined && isTimeout(error)) cancelStatement(pool, client);
+      if (name === undefined || !isStalePlan(error)) throw error;
       return client.query(nameless);
     });
     return rows as Row[];
@@ -69,32 +75,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   }
 }
 
-async function describe(pool: pg.Pool, text: string, parameterCount: number): Promise<QueryDescription> {
-  const checkout = await checkOut(pool);
-  const { client } = checkout;
-  try {
-    const values = new Array<null>(parameterCount).fill(null);
-    const { fields } = await client.query({ text: `select * from (\n${text}\n) q limit 0`, values });
-    const columns = fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
-    return { columns, parameterTypes: parameterCount === 0 ? [] : await parameterTypes(client, text) };
-  } finally {
-    checkout.release();
-  }
+/** The driver gives its own timeouts no code. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
-
-/** In one message, which a pooler in transaction mode does not tear apart, and which leaves nothing when it fails. */
-async function parameterTypes(client: pg.ClientBase, text: string): Promise<string[]> {
-  const results: unknown = await client.query(`prepare tidemark_described as ${text}\n;
-    select array(select format_type(t, null) from unnest(parameter_types::oid[]) with ordinality u (t, n) order by n) as types
-    from pg_prepared_statements where name = 'tidemark_described';
-    deallocate tidemark_described`);
-  // Typed for one statement; the driver answers several with an array.
-  const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
-  return row!.types;
-}
-
-/**
- * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
- * mode): it runs once more without a name.
- */
-const stalePlanStates = new Set(['0A000', '26000', '42P05']);

@@ -64,6 +64,21 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+const stalePlanStates = new Set(['0A000', '26000', '42P05']);
+
+/**
+ * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
+ * mode): it may be run once more without a name.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return stalePlanStates.has(codeOf(error) ?? '');
+}
+
+/** The statement was ended before its time, as one is that takes longer than it may. */
+export function isCancelled(error: unknown): boolean {
+  return codeOf(error) === '57014';
+}
+
 /** The SQLSTATE, or a system error's code, of the error itself. */
 export function codeOf(error: unknown): string | undefined {
   const code = read(error, 'code');

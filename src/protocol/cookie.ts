@@ -1,6 +1,6 @@
 /** The cookie: a Postgres snapshot, what it is a snapshot of, and an order for the client to compare. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { parseSnapshot, type Snapshot } from './snapshot.js';
+import { parseSnapshot, parseXid, type Snapshot } from './snapshot.js';
 
 /** The client compares orders: two numbers by value, anything else as strings by UTF-16 unit. */
 export type Order = number | string;
@@ -9,6 +9,8 @@ export interface Cookie {
   readonly order: Order;
   /** Which transactions the client has seen. */
   readonly snapshot: string;
+  /** A transaction ID. In the write-ahead log, the transactions from here on end behind all that the snapshot has seen. */
+  readonly next: string;
   /** Which history of which database the snapshot belongs to. */
   readonly epoch: string;
   /** Which user's views, in which form, the client holds. */
@@ -17,19 +19,22 @@ export interface Cookie {
   readonly clientGroupID: string;
   /** The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told of. */
   readonly mutations: number;
+  /** The newest tick of the database below the snapshot's xmin: a witness of its history. Null where there was none. */
+  readonly tick: string | null;
   readonly signature: string;
 }
 
 /** Of a `Cookie`. */
-const fieldCount = 7;
+const fieldCount = 9;
 
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
+  readonly parsedNext: bigint;
 }
 
 export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
-  const { order, snapshot, epoch, views, clientGroupID, mutations } = fields;
-  return { order, snapshot, epoch, views, clientGroupID, mutations, signature: sign(fields, secret) };
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick } = fields;
+  return { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, signature: sign(fields, secret) };
 }
 
 /** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
@@ -37,31 +42,38 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   if (typeof value !== 'object' || value === null) return undefined;
   // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
   if (Object.keys(value).length !== fieldCount) return undefined;
-  const { order, snapshot, epoch, views, clientGroupID, mutations, signature } = value as Record<string, unknown>;
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, signature } = value as Record<
+    string,
+    unknown
+  >;
   if (typeof order !== 'number' && typeof order !== 'string') return undefined;
   if (
     typeof snapshot !== 'string' ||
+    typeof next !== 'string' ||
     typeof epoch !== 'string' ||
     typeof views !== 'string' ||
     typeof clientGroupID !== 'string' ||
     typeof mutations !== 'number' ||
+    (typeof tick !== 'string' && tick !== null) ||
     typeof signature !== 'string'
   ) {
     return undefined;
   }
-  const fields = { order, snapshot, epoch, views, clientGroupID, mutations };
+  const fields = { order, snapshot, next, epoch, views, clientGroupID, mutations, tick };
   const expected = Buffer.from(sign(fields, secret));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
   const parsedSnapshot = parseSnapshot(snapshot);
-  return parsedSnapshot && { ...fields, signature, parsedSnapshot };
+  const parsedNext = parseXid(next);
+  if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;
+  return { ...fields, signature, parsedSnapshot, parsedNext };
 }
 
 function sign(
-  { order, snapshot, epoch, views, clientGroupID, mutations }: Omit<Cookie, 'signature'>,
+  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick }: Omit<Cookie, 'signature'>,
   secret: string,
 ): string {
-  const message = JSON.stringify([order, snapshot, epoch, views, clientGroupID, mutations]);
+  const message = JSON.stringify([order, snapshot, next, epoch, views, clientGroupID, mutations, tick]);
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 

@@ -1,40 +1,128 @@
-/** A Postgres snapshot in its text form `xmin:xmax:xip,xip,…`: which transactions it has seen. */
+/** Snapshots: which transactions a reader of the database has seen. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/** A range of transaction IDs, both ends included. */
+export type Range = readonly [first: bigint, last: bigint];
+
 export interface Snapshot {
-  /** Every transaction below is finished. */
+  /** As cookies hold it. */
+  readonly text: string;
+  /** Every transaction below has been seen. */
   readonly xmin: bigint;
   /** No transaction from here on has been seen. */
   readonly xmax: bigint;
-  /** The transactions between the two that were in progress. */
-  readonly xip: readonly bigint[];
+  /** Those between the two that have not been seen, in ascending order. */
+  readonly unseen: readonly Range[];
 }
 
 const lastXid = 2n ** 63n - 1n;
 
 /** A snapshot that has seen every transaction there can be. */
-export const allSeen: Snapshot = { xmin: lastXid, xmax: lastXid, xip: [] };
+export const allSeen: Snapshot = { text: `${lastXid}:${lastXid}:`, xmin: lastXid, xmax: lastXid, unseen: [] };
 
-const form = /^(\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?)$/;
+/** Postgres's own form `xmin:xmax:xip,xip,…`, with those in progress; or, for what a standby has seen, `xmin:xmax:~` and a packed list. */
+const form = /^(\d{1,19}):(\d{1,19}):(?:~([\w-]+)|((?:\d{1,19}(?:,\d{1,19})*)?))$/;
 
 /** @returns undefined when the text is no snapshot. */
 export function parseSnapshot(text: string): Snapshot | undefined {
   const match = form.exec(text);
   if (!match) return undefined;
-  const xip = match[3] === '' ? [] : match[3]!.split(',').map(BigInt);
-  return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };
+  const [, low, high, packed, xip] = match;
+  const xmin = BigInt(low!);
+  const xmax = BigInt(high!);
+  if (packed === undefined) {
+    const unseen = xip ? xip.split(',').map((xid): Range => [BigInt(xid), BigInt(xid)]) : [];
+    return { text, xmin, xmax, unseen };
+  }
+  const unseen = unpack(xmin, packed);
+  return unseen && { text, xmin, xmax, unseen };
+}
+
+/** @returns undefined when the text is no transaction ID. */
+export function parseXid(text: string): bigint | undefined {
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/**
+ * A standby's snapshot. Postgres does not say which transactions it holds to be in progress. So only those count as seen that are
+ * known to be: they were seen by the primary once, or have left something that is visible.
+ *
+ * @param bounds what Postgres says of the standby's snapshot: its xmin and xmax
+ * @param known a snapshot of the primary's that this one goes beyond
+ * @param seen the transactions, of those that `known` has not seen, that this one has; in ascending order, from xmin up
+ */
+export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen: readonly bigint[]): Snapshot {
+  const unseen: Range[] = [];
+  let next = 0;
+  for (const [first, last] of [...known.unseen, [known.xmax, xmax - 1n] as const]) {
+    let from = first < xmin ? xmin : first;
+    for (; next < seen.length && seen[next]! <= last; next++) {
+      if (from < seen[next]!) unseen.push([from, seen[next]! - 1n]);
+      from = seen[next]! + 1n;
+    }
+    if (from <= last) unseen.push([from, last]);
+  }
+  const rest = unseen.length === 0 ? '' : `~${pack(xmin, unseen)}`;
+  return { text: `${xmin}:${xmax}:${rest}`, xmin, xmax, unseen };
+}
+
+/** From xmin up, in turn: how many transactions in a row have been seen, and how many have not. Deflated, in base64url. */
+function pack(xmin: bigint, unseen: readonly Range[]): string {
+  const lengths: bigint[] = [];
+  let from = xmin;
+  for (const [first, last] of unseen) {
+    lengths.push(first - from, last - first + 1n);
+    from = last + 1n;
+  }
+  return deflateRawSync(lengths.join()).toString('base64url');
+}
+
+/** Bytes: more than the longest list of lengths that is ever packed. */
+const mostUnpacked = 4 * 1024 * 1024;
+
+function unpack(xmin: bigint, packed: string): Range[] | undefined {
+  let lengths: bigint[];
+  try {
+    const list = inflateRawSync(Buffer.from(packed, 'base64url'), { maxOutputLength: mostUnpacked });
+    lengths = list.toString().split(',').map(BigInt);
+  } catch {
+    return undefined;
+  }
+  const unseen: Range[] = [];
+  let from = xmin;
+  for (const [i, length] of lengths.entries()) {
+    if (i % 2 === 1) unseen.push([from, from + length - 1n]);
+    from += length;
+  }
+  return unseen;
 }
 
 /** The highest transaction ID that there can be. */
 const highestXid = 2n ** 64n - 1n;
 
 /** The transactions that a snapshot has not seen, as ranges: the bounds as Postgres array literals. */
-export function unseenRanges({ xmax, xip }: Snapshot): { lows: string; highs: string } {
-  return { lows: `{${[xmax, ...xip].join()}}`, highs: `{${[highestXid, ...xip].join()}}` };
+export function unseenRanges({ xmax, unseen }: Snapshot): { lows: string; highs: string } {
+  const ranges: readonly Range[] = [[xmax, highestXid], ...unseen];
+  return { lows: `{${ranges.map(([first]) => first).join()}}`, highs: `{${ranges.map(([, last]) => last).join()}}` };
+}
+
+/** Whether one snapshot has seen everything that the other has. */
+export function covers(one: Snapshot, other: Snapshot): boolean {
+  const theirs: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];
+  let i = 0;
+  return [...one.unseen, [one.xmax, highestXid] as const].every(([first, last]) => {
+    for (let from = first; from <= last; from = theirs[i]![1] + 1n) {
+      while (theirs[i]![1] < from) i++;
+      if (theirs[i]![0] > from) return false;
+    }
+    return true;
+  });
 }
 
 /**
- * The number of transactions that a snapshot has seen the end of. On one primary it never falls, and it rises whenever a
- * snapshot could show anything new: a commit leaves `xip`, or lies below a higher `xmax`.
+ * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it; on one primary it
+ * rises whenever there could be anything new: a commit leaves the list of those in progress, or lies below a higher xmax.
  */
-export function finishedTransactions({ xmax, xip }: Snapshot): bigint {
-  return xmax - BigInt(xip.length);
+export function finishedTransactions({ xmax, unseen }: Snapshot): bigint {
+  return unseen.reduce((finished, [first, last]) => finished - (last - first + 1n), xmax);
 }

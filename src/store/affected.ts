@@ -5,7 +5,6 @@ import type { CompiledView } from '../view/compile.js';
 import type { TableChanges } from './patch-sql.js';
 import { focusedRows, sidesOf } from './sides.js';
 import { everQueries, stateQueries, states } from './states.js';
-import { tailTimeoutMs } from './tail.js';
 
 /** One view, and the parameters of those who see it. */
 export interface Question {
@@ -17,73 +16,85 @@ export interface Question {
    * `ever`: who sees, or saw in the meantime, a row that was touched. For incremental views.
    */
   readonly mode: 'net' | 'ever';
+  /** How long Postgres may take for the answer. */
+  readonly timeoutMs: number;
 }
 
-/** A seat of a question, each by its place in its list. */
-export interface AffectedSeat {
-  readonly question: number;
-  readonly seat: number;
-}
-
-/** Finds the seats whose view the changes since the snapshot may have altered. One statement. */
+/**
+ * Finds the seats whose view the changes since the snapshot may have altered, by their places in the question's list.
+ * @param changes all that has changed of the view's tables, as the database is when the statement runs
+ */
 export async function findAffected(
-  db: Database,
-  questions: readonly Question[],
+  db: Pick<Database, 'query'>,
+  question: Question,
   changes: readonly TableChanges[],
   base: Snapshot,
-): Promise<AffectedSeat[]> {
-  return db.query<AffectedSeat>({ text: affectedSql(questions, changes, base), timeoutMs: tailTimeoutMs });
+): Promise<number[]> {
+  const rows = await db.query<{ seat: number }>({
+    text: affectedSql(question, changes, base),
+    timeoutMs: question.timeoutMs,
+  });
+  return rows.map(({ seat }) => seat);
 }
 
-function affectedSql(questions: readonly Question[], changes: readonly TableChanges[], base: Snapshot): string {
+function affectedSql(question: Question, changes: readonly TableChanges[], base: Snapshot): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
-  const parts = questions.map((question, i) => partOf(question, i, ids));
-  const queries = [
-    ...changes.flatMap(({ table, rows }) => [...stateQueries(table, base, rows), ...everQueries(table, base, rows)]),
-    ...parts.flatMap((part) => part.queries),
-  ];
-  return `with ${queries.join(',\n')}\n${parts.map((part) => part.select).join('\nunion all\n')}`;
+  const { queries, select } = question.view.strategy === 'compare' ? compared(question, ids) : evaluated(question, ids);
+  const stateOfTables = changes.flatMap(({ table, rows }) => [
+    ...stateQueries(table, base, rows),
+    ...everQueries(table, base, rows),
+  ]);
+  return `with ${[...stateOfTables, ...queries].join(',\n')}\n${select}`;
 }
 
-interface Part {
+interface Parts {
   readonly queries: readonly string[];
   readonly select: string;
 }
 
-/** A question in SQL: its seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
-function partOf({ view, seats, mode }: Question, index: number, ids: ReadonlyMap<number, number>): Part {
-  const all = `tidemark_seats_${index}`;
-  const near = `tidemark_near_${index}`;
-  const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
-  const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
-  const rows = seats.map((literals, seat) => `(${[seat, ...typed(view, literals)].join(', ')})`);
-  // Who sees no touched row, whichever of their states the other tables were in, need not be looked at more closely.
-  const touched = () => focusedRows(view, values, ids, states.touched, states.ever);
-  const isNear = view.strategy === 'compare' ? 'true' : `exists (\n${touched()}\n)`;
-  const queries = [
-    `${all} (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
-    `${near} as materialized (select * from ${all} tidemark_l where ${isNear})`,
-  ];
-  const select = `select ${index} as question, seat from`;
-  if (mode === 'ever') return { queries, select: `${select} ${near}` };
-  const sides = sidesOf(view, values, ids)!;
-  const before = `tidemark_before_${index}`;
-  const after = `tidemark_after_${index}`;
-  const side = (name: string, query: string) =>
-    `${name} as materialized (select tidemark_l.seat, r.* from ${near} tidemark_l cross join lateral (\n${query}\n) r)`;
-  const unlike = (one: string, other: string, same: string, elsewhere: string) =>
-    `select seat from ${one} b join ${near} tidemark_l using (seat)
-    where not exists (select from ${other} o where o.seat = b.seat and o.key = b.key${same}) and not ${elsewhere}`;
+type Ids = ReadonlyMap<number, number>;
+
+/** Each seat's whole view, before and after. Not with a row for each seat: an aggregate over its columns alone would be over the seats. */
+function compared({ view, seats }: Question, ids: Ids): Parts {
+  const sides = seats.map((literals) => sidesOf(view, literals, ids)!);
+  const rows = (side: 'before' | 'after') =>
+    `tidemark_${side} as materialized (${sides.map((of, seat) => `select ${seat} as seat, key, value from (\n${of[side]}\n) r`).join('\nunion all\n')})`;
   return {
-    queries: [...queries, side(before, sides.before), side(after, sides.after)],
-    select: `${select} (
-    ${unlike(after, before, ' and o.value = b.value', sides.wasThere)}
+    queries: [rows('before'), rows('after')],
+    select: `select seat from tidemark_after b where not exists (${sameRow('tidemark_before', 'value')})
     union
-    ${unlike(before, after, '', sides.isThere)}
-  ) affected`,
+    select seat from tidemark_before b where not exists (${sameRow('tidemark_after')})`,
   };
 }
 
-function typed({ parameterTypes }: CompiledView, literals: readonly string[]): string[] {
-  return literals.map((literal, i) => `${literal}::${parameterTypes[i]}`);
+function sameRow(side: string, ...also: string[]): string {
+  return `select from ${side} o where ${['seat', 'key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
+}
+
+/** The seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
+function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
+  const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
+  const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
+  const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);
+  const queries = [
+    `tidemark_seats (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
+    // Who sees no touched row, whichever of their states the other tables were in, need not be looked at more closely.
+    `tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where exists (\n${focusedRows(view, values, ids, states.touched, states.ever)}\n)
+    )`,
+  ];
+  if (mode === 'ever') return { queries, select: 'select seat from tidemark_near' };
+  const sides = sidesOf(view, values, ids)!;
+  const side = (name: string, query: string) =>
+    `${name} as materialized (select tidemark_l.seat, r.* from tidemark_near tidemark_l cross join lateral (\n${query}\n) r)`;
+  // One row is enough: whether it was, or is, there all the same takes long to say.
+  const hasUnlike = (one: string, same: string, elsewhere: string) =>
+    `select seat from tidemark_near tidemark_l
+    where exists (select from ${one} b where b.seat = tidemark_l.seat and not exists (${same}) and not ${elsewhere})`;
+  return {
+    queries: [...queries, side('tidemark_before', sides.before), side('tidemark_after', sides.after)],
+    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'value'), sides.wasThere)}
+    union
+    ${hasUnlike('tidemark_before', sameRow('tidemark_after'), sides.isThere)}`,
+  };
 }

@@ -2,13 +2,16 @@
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import { render, type Template, toTemplate } from '../view/syntax.js';
+import { render, type Template, toTemplate } from '../view/parse/template.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */
   readonly base: Snapshot | undefined;
-  /** The tables that the views read, by their IDs in the change log. */
-  readonly tables: readonly { readonly id: number }[];
+  /** The cookie's, if it names one. */
+  readonly tick?: string | null;
+  /** The tables that the views read. */
+  readonly tables: readonly { readonly id: number; readonly oid: number; readonly outline: string }[];
   /** The pulls that are served; any two may be of one client group. */
   readonly members: readonly Member[];
 }
@@ -36,10 +39,18 @@ interface MemberHeader {
 }
 
 interface SharedHeader {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
+  /** The transaction ID that comes next, as far as this database knows. */
+  readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
+  /** The database's OID: a copy of it within the cluster has another. */
+  readonly database: string;
+  /** The newest tick that every transaction in progress is younger than; null where there is none. */
+  readonly tick: string | null;
+  /** This database does not know the tick that the cookie names. */
+  readonly diverged: boolean;
   readonly horizon: string;
   /** Snapshots with an xmin below are to be renewed. */
   readonly aging: string;
@@ -47,21 +58,15 @@ interface SharedHeader {
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
-  /** A table was truncated after the snapshot and before the statement could read it, so its rows are not the snapshot's. */
+  /**
+   * A table has another outline than it is known by: the statement may have read another table, or other files than those that hold
+   * what its snapshot shows.
+   */
   readonly torn: boolean;
 }
 
 /** So far are a table's changes counted: there are none, few or many. To read many in vain is worth a fresh cookie. */
 export const countedRows = 100;
-
-/**
- * A snapshot `s` as cookies hold it. A standby's has an empty list of transactions in progress, so all that it can vouch for is what
- * lies below its xmin.
- */
-export const snapshotText: string = `case
-    when pg_is_in_recovery() then concat(pg_snapshot_xmin(s), ':', pg_snapshot_xmin(s), ':')
-    else s::text
-  end`;
 
 /**
  * What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk
@@ -73,9 +78,13 @@ with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$5::integer[]')},
+  'begun', age(pg_snapshot_xmax(s)::xid),
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
+  'database', (select oid::text from pg_database where datname = current_database()),
+  'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
+  'diverged', (select $7::uuid) is not null and not exists (select from tidemark.tick where id = (select $7::uuid)),
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
@@ -121,7 +130,12 @@ from tidemark.meta m, pg_current_snapshot() s`;
 /** A probe reads no rows that could be torn. */
 const probeSql = headerSql('false');
 
-function values({ base, tables, members }: HeaderInput): unknown[] {
+/** COPY takes its snapshot before it waits for its tables; this is asked once it has them. */
+const tornSql = `exists (
+    select from unnest($8::oid[], $9::bigint[]) known (oid, outline) where tidemark.outline(known.oid) is distinct from known.outline
+  )`;
+
+function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
   return [
     members.map(({ clientGroupID }) => clientGroupID),
@@ -130,6 +144,7 @@ function values({ base, tables, members }: HeaderInput): unknown[] {
     members.map(({ sameGroup }) => base !== undefined && sameGroup),
     `{${tables.map(({ id }) => id).join()}}`,
     members.map(({ clientID }) => clientID ?? null),
+    tick ?? null,
   ];
 }
 
@@ -142,12 +157,25 @@ let template: Template | undefined;
 
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(headerSql('tidemark.truncated_since(s, $5::integer[])'));
-  return render(template, values(input).map(literal));
+  template ??= toTemplate(headerSql(tornSql));
+  const { tables } = input;
+  const outlines = [`{${tables.map(({ oid }) => oid).join()}}`, `{${tables.map(({ outline }) => outline).join()}}`];
+  return render(template, [...values(input), ...outlines].map(literal));
 }
 
-/** What the line of a header says to each member, in their order. */
+interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
+  /** How many transaction IDs had been given out from the snapshot's xmax on. */
+  readonly begun: number;
+  readonly members: Readonly<Record<string, MemberHeader>>;
+}
+
+/**
+ * What the line of a header says to each member, in their order.
+ * @throws Problem when a standby has seen more than can be listed.
+ */
 export function readHeaders(line: string): Header[] {
-  const { members, ...shared } = JSON.parse(line) as SharedHeader & { readonly members: Record<string, MemberHeader> };
+  const { members, begun, snapshot: bounds, standby, ...rest } = JSON.parse(line) as HeaderLine;
+  const snapshot = readSnapshot({ snapshot: bounds, standby });
+  const shared: SharedHeader = { ...rest, snapshot, next: snapshot.xmax + BigInt(begun) };
   return Object.values(members).map((member) => Object.assign(member, shared));
 }

@@ -39,16 +39,25 @@ const identitySql = `
     ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
+/** By the table's name; where that is gone, by its OID. */
+const outlineSql = `
+  select found.oid, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
+
 /**
  * All that a view's rows depend on besides the rows of its tables. The xmin of a catalog row tells any change of it, and one
- * that was undone: a trigger disabled for a while lost changes. A partition that is truncated by itself has another file.
+ * that was undone: a trigger disabled for a while lost changes, and so did a table that was another's child for a while. A table
+ * that was a parent is marked as one for long. A partition that is truncated by itself has another file.
  */
 const shapeSql = `
-  with recursive type (oid) as (
-    select atttypid from pg_attribute where attrelid = any ($1) and attnum > 0 and not attisdropped
+  with recursive member (oid) as (
+    select $1::oid
+    union
+    select inhrelid from member join pg_inherits on inhparent = member.oid
+  ), type (oid) as (
+    select atttypid from pg_attribute where attrelid = any (array(select oid from member)) and attnum > 0 and not attisdropped
     union
     select part.oid
-    from type join pg_type t on t.oid = type.oid left join pg_range r on r.rngtypid = t.oid
+    from type join pg_type t on t.oid = type.oid left join pg_range r on t.oid in (r.rngtypid, r.rngmultitypid)
     cross join lateral (
       select unnest(array[t.typelem, t.typbasetype, r.rngsubtype])
       union all
@@ -56,24 +65,27 @@ const shapeSql = `
     ) part (oid)
     where part.oid <> 0
   ), relation (oid) as (
-    select unnest($1::oid[])
+    select oid from member
     union all
     select t.typrelid from type join pg_type t on t.oid = type.oid where t.typrelid <> 0
   )
   select concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
-    pg_table_is_visible(c.oid), row_security_active(c.oid),
+    pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
     case when c.relispartition then pg_relation_filenode(c.oid) end) as part
   from pg_class c join relation on relation.oid = c.oid
   union all
   select concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attisdropped, a.xmin)
   from pg_attribute a join relation on oid = attrelid where attnum > 0
   union all
-  select concat_ws(' ', 'label', enumtypid, e.oid, enumlabel) from pg_enum e join type on type.oid = enumtypid
+  select concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin) from pg_enum e join type on type.oid = enumtypid
   union all
   select concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, xmin) from pg_trigger
-  where tgrelid = any ($1) and tgname like 'tidemark%'
+  where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
   union all
-  select concat_ws(' ', 'partition', inhparent, inhrelid, xmin) from pg_inherits where inhparent = any ($1)
+  select concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
+  where inhparent = any (array(select oid from member)) or inhrelid = $1
+  union all
+  select concat_ws(' ', 'key', indkey) from pg_index where indrelid = $1 and indisprimary
   order by part`;
 
 /**
@@ -95,22 +107,29 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   if (identity!.foreign) {
     throw new SetupError('The change log is from another cluster, as after a restore. Run `tidemark migrate`.');
   }
-  const current = await Promise.all(tables.map((table) => findTable(db, identifier(table.schema, table.name))));
+  const current = await Promise.all(tables.map((table) => readShaped(db, table)));
   // A table that was made anew is found by its name twice.
-  const found = new Map(tables.map((table, i) => current[i] ?? table).map((table) => [table.oid, table]));
-  const shaped = await Promise.all(
-    [...found.values()].map(async (table) => ({ ...table, shape: await shapeOf(db, table) })),
-  );
+  const found = new Map(current.map((table) => [table.oid, table]));
+  const shaped = [...found.values()];
   const { secret, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table has taken its name');
   return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), tables: captured, faults };
 }
 
-async function shapeOf(db: Database, table: Table): Promise<string> {
-  const members = table.members.map((member) => member.oid);
-  const parts = await db.query<{ part: string }>({ text: shapeSql, values: [members] });
-  return digest(parts.map(({ part }) => part));
+type ShapedTable = Omit<SyncedTable, 'id'>;
+
+/**
+ * Reads a table as it is now. What is read later may be of a later time: then the outline is not that of the statements to come, or
+ * the shape not that of the next reading.
+ */
+async function readShaped(db: Database, table: Table): Promise<ShapedTable> {
+  const name = identifier(table.schema, table.name);
+  const [outlined] = await db.query<{ oid: number; outline: string }>({ text: outlineSql, values: [name, table.oid] });
+  const { oid, outline } = outlined!;
+  const parts = await db.query<{ part: string }>({ text: shapeSql, values: [oid] });
+  const current = (await findTable(db, name)) ?? table;
+  return { ...current, outline, shape: digest(parts.map(({ part }) => part)) };
 }
 
 /** Whether the installation was read with a view to this table. */
@@ -135,7 +154,7 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
 
 async function checkCapture(
   db: Database,
-  tables: readonly (Table & { readonly shape: string })[],
+  tables: readonly ShapedTable[],
 ): Promise<{ tables: readonly SyncedTable[]; faults: Map<number, string> }> {
   const ids = await db.query<{ id: number; oid: number }>({
     text: 'select id, relation::oid as oid from tidemark.synced_table',

@@ -2,8 +2,12 @@
 import type { Database } from '../db/database.js';
 import { mutationsID } from './client-groups.js';
 
-const insertTick =
-  'insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot())) on conflict do nothing';
+const isStandby = 'select pg_is_in_recovery() as "isStandby"';
+
+const insertTick = `
+  insert into tidemark.tick (oldest_xid, snapshot, system_identifier)
+  select pg_snapshot_xmin(s), s, c.system_identifier from pg_current_snapshot() s, pg_control_system() c
+  on conflict do nothing`;
 
 /** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
 const raiseHorizon = `
@@ -24,18 +28,24 @@ const deleteBatch = `
   ))
   returning 1`;
 
-const deleteTicks = 'delete from tidemark.tick where oldest_xid < (select horizon from tidemark.meta)';
+/** A cookie that is good yet may name the newest tick below the horizon. */
+const deleteTicks = `
+  delete from tidemark.tick
+  where xid < (select max(xid) from tidemark.tick where xid < (select horizon from tidemark.meta))`;
 
 const batch = 10_000;
 
 /**
  * Forgets changes older than the retention. The horizon is raised first and by transaction ID: a pull that finds its cookie's
- * snapshot below it resets the client, so no pull can miss a row that is gone.
+ * snapshot below it resets the client, so no pull can miss a row that is gone. On a standby there is nothing to do: it follows
+ * its primary in this too.
  *
  * @param retentionSeconds how long a cookie is good for without a pull
  * @returns the number of log rows deleted
  */
 export async function prune(db: Database, retentionSeconds: number): Promise<number> {
+  const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
+  if (row!.isStandby) return 0;
   await db.query({ text: insertTick });
   await db.query({ text: raiseHorizon, values: [retentionSeconds] });
   let deleted = 0;

@@ -1,8 +1,8 @@
 /** A view's rows before and after changes of its tables, as queries over the tables' states. */
 import { identifier } from '../sql.js';
 import type { CompiledView } from '../view/compile.js';
+import { render, type Template } from '../view/parse/template.js';
 import type { Stand } from '../view/rewrite.js';
-import { render, type Template } from '../view/syntax.js';
 import { states } from './states.js';
 
 /** The queries yield native key columns `k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`. */
@@ -34,6 +34,11 @@ export function sidesOf(
     const before = rowsOf(view, view.standing(asof), values);
     return { before, after: rowsOf(view, view.now, values), wasThere: 'false', isThere: 'false' };
   }
+  if (view.choosesByKey) {
+    const touched = keysOf(view, values, ids);
+    const before = chosenAt(view, touched, view.standing(asof), values);
+    return { before, after: chosenAt(view, touched, view.now, values), wasThere: 'false', isThere: 'false' };
+  }
   return {
     before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
     after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
@@ -56,10 +61,29 @@ export function focusedRows(
 ): string {
   const changed = view.occurrenceTables.map((oid) => ids.get(oid));
   const stands = changed.map((id): Stand => (id === undefined ? 'now' : others(id)));
-  const queries = changed.flatMap((id, focus) =>
-    id === undefined ? [] : [rowsOf(view, view.standing(stands.with(focus, state(id)), focus), values)],
-  );
+  const sets = view.focusSets(changed.map((id) => id !== undefined));
+  const queries = sets.map((focuses) => {
+    const focused = stands.map((stand, i) => (focuses.includes(i) ? state(changed[i]!) : stand));
+    return everyRowOf(view, view.standing(focused, focuses), values);
+  });
   return queries.join('\nunion all\n');
+}
+
+/** The keys of all rows that have come, gone or changed. */
+function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
+  const keys = view.keyColumns.map((_, i) => `k${i + 1}`).join(', ');
+  return `select distinct ${keys} from (
+    ${focusedRows(view, values, ids, states.minus, states.asof)}
+    union all
+    ${focusedRows(view, values, ids, states.plus)}
+  ) r`;
+}
+
+/** The rows that a query has under the given keys, one for each. */
+function chosenAt(view: CompiledView, keys: string, query: Template, values: readonly string[]): string {
+  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.k${i + 1}`).join(' and ');
+  const rows = `${everyRowOf(view, query, values)} where ${sameKey}`;
+  return `select r.* from (${keys}) c cross join lateral (${chosen(view, rows)}) r`;
 }
 
 /**
@@ -75,8 +99,21 @@ function isIn(view: CompiledView, query: Template, values: readonly string[], al
 
 /** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */
 export function rowsOf(view: CompiledView, query: Template, values: readonly string[]): string {
+  const rows = everyRowOf(view, query, values);
+  return view.choosesByKey ? chosen(view, rows) : rows;
+}
+
+/** The same with all rows that share a key, where one is to be chosen. */
+function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as k${i + 1}`);
   return `select ${keys.join(', ')}, ${view.keySql} as key, ${view.valueSql} as value from (\n${render(query, values)}\n) v`;
+}
+
+/** Of rows that share a key, the least. */
+function chosen(view: CompiledView, rows: string): string {
+  const keys = view.keyColumns.map((_, i) => `k${i + 1}`).join(', ');
+  return `select distinct on (${keys}) ${keys}, key, value from (\n${rows}\n) e
+order by ${keys}, key collate "C", value collate "C"`;
 }
 
 function distinctByKey(view: CompiledView, rows: string): string {

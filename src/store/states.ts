@@ -9,6 +9,8 @@ export interface SyncedTable extends Table {
   readonly id: number;
   /** Changes with any change of the table's columns, partitions or triggers. */
   readonly shape: string;
+  /** What a statement that reads the table must find it to be still; see `tidemark.outline`. */
+  readonly outline: string;
 }
 
 /** The names of a table's WITH queries. */
@@ -38,7 +40,7 @@ export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number
   const keys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
   return [
     `${images} as materialized (
-      select key, old from ${unseenRows(table, snapshot, rows)}
+      select key, ${imageOf(table)} as old from ${unseenRows(table, snapshot, rows)}
       where key is not null and hashtextextended(old, 0) is distinct from new_hash
     )`,
     `${states.touched(table.id)} as materialized (
@@ -74,7 +76,7 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
         from (
           select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
           from ${unseenRows(table, snapshot, rows)}
-          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          cross join lateral (values (hashtextextended(old, 0), ${imageOf(table)}, 1), (new_hash, null, -1)) e (hash, image, weight)
           where key is not null and e.hash is not null
         ) images
         group by ${keys.join(', ')}, hash
@@ -102,24 +104,43 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
   ];
 }
 
-/** The table's log rows that the snapshot has not seen. */
-function unseenRows(table: SyncedTable, snapshot: Snapshot, rows: number): string {
+/**
+ * The table's log rows that the snapshot has not seen. What was written to a partition that is none now is not of it: it was none at
+ * the snapshot either, or the cookie would be of another shape.
+ */
+function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows: number): string {
   const { lows, highs } = unseenRanges(snapshot);
-  return `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${table.id}, '${lows}', '${highs}')`;
+  const unseen = `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${id}, '${lows}', '${highs}')`;
+  const partitions = members.map(({ oid }) => oid).join();
+  return kind === 'p' ? `(select * from ${unseen} where partition = any ('{${partitions}}')) unseen` : unseen;
+}
+
+/** A log row's image as a literal of the table's type: the rows of partitions may have their columns in another order. */
+function imageOf({ columns, members }: Table): string {
+  const layout = JSON.stringify(columns);
+  const others = members.filter((member) => JSON.stringify(member.columns) !== layout);
+  if (others.length === 0) return 'old';
+  const row = columns.map((column) => `i.${identifier(column)}`).join(', ');
+  const cases = others.map(
+    ({ oid, schema, name }) =>
+      `when '${oid}' then (select row(${row})::text from (${rowsOfImages(identifier(schema, name), '(select old) logged')}) i)`,
+  );
+  return `case partition ${cases.join(' ')} else old end`;
+}
+
+/** The rows, with the columns of the type, whose images stand in the column "old". */
+function rowsOfImages(type: string, images: string): string {
+  return `select (image.r).* from (select old::${type} as r from ${images} where old is not null offset 0) image`;
 }
 
 function sameKey({ primaryKey }: Table, alias: string): string {
   return primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
 }
 
-/** The rows whose images stand in the column "old" of a WITH query. */
+/** The table's rows whose images stand in the column "old" of a WITH query. */
 function imageRows(table: Table, images: string): string {
-  const relation = identifier(table.schema, table.name);
   return `select ${imageColumns(table)}
-      from (
-        select (image.r).*
-        from (select old::${relation} as r from ${images} where old is not null offset 0) image
-      ) i`;
+      from (${rowsOfImages(identifier(table.schema, table.name), images)}) i`;
 }
 
 /** An image has no values for columns that are generated when read. */

@@ -41,7 +41,7 @@ const logSql = `
   select m.install_id::text as "installID", concat(s.system_identifier, '/', c.timeline_id) as cluster,
     m.horizon::text as horizon,
     (select min(xid)::text from tidemark.change) as "oldestXid",
-    (select to_json(min(at)) #>> '{}' from tidemark.tick) as "keptSince",
+    (select to_json(min(at)) #>> '{}' from tidemark.tick where oldest_xid >= m.horizon) as "keptSince",
     pg_total_relation_size('tidemark.change')::float8 as bytes,
     (select count(*)::float8 from tidemark.client_group) as "clientGroups",
     (select count(*)::float8 from tidemark.client) as clients

@@ -2,12 +2,12 @@
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
-import { snapshotText } from './header.js';
+import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 export interface TailChange {
   /** The table's ID in the change log. */
   readonly table: number;
-  /** Its log rows, at most `tailedRows`. */
+  /** Its log rows, at most `countedChanges`. */
   readonly rows: number;
   /** The one transaction that they are of; null when there are several, or more rows than were counted. */
   readonly xid: string | null;
@@ -15,19 +15,22 @@ export interface TailChange {
 }
 
 export interface TailBatch {
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
+  readonly installID: string;
+  /** The change log no longer has the transactions below. */
+  readonly horizon: string;
   readonly changes: readonly TailChange[];
-  /** How many mutations were applied, at most `tailedRows`. */
+  /** How many mutations were applied, at most `countedMutations`. */
   readonly mutations: number;
   /** The client groups that they are of, each with its user. */
   readonly groups: readonly (readonly [clientGroupID: string, userID: string])[];
 }
 
-/** So many log rows are looked at for a table: where there are more, nobody asks whom they concern. */
-export const tailedRows = 1000;
+/** So many log rows are counted for a table. */
+export const countedChanges = 10_000;
 
-/** A connection that is dead without saying so must not have pokes wait for it. */
-export const tailTimeoutMs = 10_000;
+/** So many mutations are looked at: where there are more, everybody is told. */
+export const countedMutations = 1_000;
 
 /** The ranges of transactions are read off the index in its order, as the header's are. */
 const tailSql = `
@@ -37,28 +40,31 @@ with unseen (low, high) as materialized (
   select key[1] from unseen
   cross join lateral (
     select key from tidemark.change where table_id = ${mutationsID} and xid between low and high
-    order by xid limit ${tailedRows}
+    order by xid limit ${countedMutations}
   ) changes
-  limit ${tailedRows}
+  limit ${countedMutations}
 )
 select json_build_object(
-  'snapshot', ${snapshotText},
+  ${snapshotFields('$3::integer[]')},
+  'installID', m.install_id,
+  'horizon', m.horizon::text,
   'changes', (
     select coalesce(json_agg(json_build_object(
       'table', t.id, 'rows', c.rows, 'truncated', c.truncated,
-      'xid', case when c.first = c.last and c.rows < ${tailedRows} then c.first end
+      'xid', case when c.first = c.last and c.rows < ${countedChanges} then c.first end
     )), '[]')
     from unnest((select $3::integer[])) t (id)
     cross join lateral (
-      select count(*) as rows, min(xid::text) as first, max(xid::text) as last,
-        coalesce(bool_or(key is null), false) as truncated
+      select count(*) as rows, min(xid::text) as first, max(xid::text) as last, exists (
+        select from unseen join tidemark.change on key is null and table_id = t.id and xid between low and high
+      ) as truncated
       from (
-        select xid, key from unseen
+        select xid from unseen
         cross join lateral (
-          select xid, key from tidemark.change where table_id = t.id and xid between low and high
-          order by xid limit ${tailedRows}
+          select xid from tidemark.change where table_id = t.id and xid between low and high
+          order by xid limit ${countedChanges}
         ) changes
-        limit ${tailedRows}
+        limit ${countedChanges}
       ) counted
     ) c
     where c.rows > 0
@@ -69,24 +75,21 @@ select json_build_object(
     from mutation join tidemark.client_group g on g.id = mutation.client_group_id
   )
 )::text as line
-from pg_current_snapshot() s`;
+from tidemark.meta m, pg_current_snapshot() s`;
 
 /**
  * Reads what the snapshot has not seen; without one, only where the database stands.
  * @param tables IDs, in the change log, of the tables that matter
+ * @throws Problem when a standby has seen more than can be listed.
  */
 export async function readTail(
-  db: Database,
+  db: Pick<Database, 'query'>,
   base: Snapshot | undefined,
   tables: readonly number[],
 ): Promise<TailBatch> {
   const ranges = base && unseenRanges(base);
   const values = [ranges?.lows ?? null, ranges?.highs ?? null, `{${tables.join()}}`];
-  const [row] = await db.query<{ line: string }>({
-    name: 'tidemark_tail',
-    text: tailSql,
-    values,
-    timeoutMs: tailTimeoutMs,
-  });
-  return JSON.parse(row!.line) as TailBatch;
+  const [row] = await db.query<{ line: string }>({ name: 'tidemark_tail', text: tailSql, values });
+  const { snapshot, standby, ...batch } = JSON.parse(row!.line) as Omit<TailBatch, 'snapshot'> & SnapshotFields;
+  return { ...batch, snapshot: readSnapshot({ snapshot, standby }) };
 }

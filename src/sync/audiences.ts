@@ -15,8 +15,10 @@ export interface Listener {
   readonly clientGroupID: string;
   readonly userID: string;
   outlook: Outlook;
+  /** At which shape of all tables the outlook was last found; undefined when the last try failed. */
+  foundAt: string | undefined;
   /** What the listener sees now. */
-  look(): Promise<Outlook>;
+  lookUp(): Promise<Outlook>;
   /** Hints that there is something to pull. Must not throw. */
   poke(): void;
 }
@@ -50,11 +52,20 @@ export class Audiences {
     return this.#audiences.values();
   }
 
+  of(view: CompiledView): Audience | undefined {
+    return this.#audiences.get(view);
+  }
+
   /** The tables that any listener's views read, each once. */
   tables(): SyncedTable[] {
     const tables = new Map<number, SyncedTable>();
     for (const { outlook } of this.#listeners) for (const table of outlook.tables) tables.set(table.id, table);
     return [...tables.values()];
+  }
+
+  /** The IDs of these tables in the change log, by OID. */
+  ids(): Map<number, number> {
+    return new Map(this.tables().map(({ oid, id }) => [oid, id]));
   }
 
   add(listener: Listener): void {
@@ -79,6 +90,11 @@ export class Audiences {
       if (seat?.listeners.size === 0) audience!.seats.delete(place);
       if (audience?.seats.size === 0) this.#audiences.delete(view);
     }
+  }
+
+  /** Pokes those of them who still listen. */
+  poke(listeners: Iterable<Listener>): void {
+    for (const listener of listeners) if (this.#listeners.has(listener)) listener.poke();
   }
 
   /** Has a listener see something else from now on. */

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.js';
+import { typedLiteral } from '../db/literal.js';
 import { isTransient } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { allSeen } from '../protocol/snapshot.js';
@@ -17,7 +18,7 @@ export async function checkViews(
 ): Promise<void> {
   const changes = installation.tables.map((table) => ({ table, rows: 0 }));
   for (const bound of views) {
-    const nulls = { ...bound, literals: bound.literals.map(() => 'NULL') };
+    const nulls = { ...bound, literals: bound.view.parameterTypes.map((type) => typedLiteral(null, type)) };
     try {
       for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], changes, allSeen)));
     } catch (error) {

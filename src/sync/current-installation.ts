@@ -1,6 +1,7 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
-import { SetupError } from '../errors.js';
+import { Problem, SetupError } from '../errors.js';
+import type { Header } from '../store/header.js';
 import { type Installation, knows, narrow, readInstallation } from '../store/installation.js';
 import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -8,16 +9,44 @@ import type { ViewInput } from '../view/define.js';
 /** How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time. */
 const maxAgeMs = 1000;
 
+/** A connection that is dead without saying so must not keep the knowledge from being read anew. */
+const timeoutMs = 5000;
+
+/** So often is an answer begun while the tables change under it. */
+const maxAttempts = 5;
+
+/** What a caller goes by. */
+export interface Bound {
+  readonly installation: Installation;
+  readonly views: readonly BoundView[];
+}
+
+/** A statement has found a table to be another than the installation says. */
+export class OutdatedError extends Problem {
+  /** What it has said all the same of the cookie, where there was one. */
+  readonly header: Header | undefined;
+
+  constructor(header?: Header) {
+    super('unavailable', 'The tables are being changed now; send the request again later');
+    this.header = header;
+  }
+}
+
+interface Reading {
+  readonly at: number;
+  readonly installation: Promise<Installation>;
+}
+
 /** The installation as it was at most a second ago, with the views that fit it. */
 export class CurrentInstallation<Context> {
   readonly #db: Database;
   readonly #views: ClientViews<Context>;
   /** By OID: every table that any view has read. */
   readonly #tables = new Map<number, Table>();
-  #read: { at: number; installation: Promise<Installation> } | undefined;
+  #read: Reading | undefined;
 
   constructor(db: Database, views: ClientViews<Context>) {
-    this.#db = db;
+    this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
     this.#views = views;
   }
 
@@ -26,20 +55,44 @@ export class CurrentInstallation<Context> {
    * other servers have not seen them.
    * @throws SetupError when a view cannot be served, or changes of its tables are not captured.
    */
-  async bind(input: ViewInput<Context>): Promise<{ installation: Installation; views: readonly BoundView[] }> {
+  async bind(input: ViewInput<Context>): Promise<Bound> {
+    return (await this.#bind(input)).bound;
+  }
+
+  /**
+   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read again first, and
+   * the work is given the error.
+   * @throws what `bind` and the work throw.
+   */
+  async serve<T>(input: ViewInput<Context>, work: (bound: Bound, last?: OutdatedError) => Promise<T>): Promise<T> {
+    let last: OutdatedError | undefined;
+    for (let attempt = 1; ; attempt++) {
+      const { bound, reading } = await this.#bind(input);
+      try {
+        return await work(bound, last);
+      } catch (error) {
+        if (!(error instanceof OutdatedError) || attempt === maxAttempts) throw error;
+        last = error;
+        if (this.#read === reading) this.#read = undefined;
+      }
+    }
+  }
+
+  async #bind(input: ViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
     for (;;) {
-      const installation = await this.#current();
+      const reading = this.#current();
+      const installation = await reading.installation;
       const views = await this.#views.bind(input, installation.shape);
       const tables = views.flatMap((view) => view.tables);
       const unknown = tables.filter((table) => !knows(installation, table.oid));
-      if (unknown.length === 0) return { installation: narrow(installation, tables), views };
+      if (unknown.length === 0) return { bound: { installation: narrow(installation, tables), views }, reading };
       this.#follow(unknown);
     }
   }
 
-  /** The shape of all tables that any view has read: while it is the same, so is what `bind` answers. */
-  async shape(): Promise<string> {
-    return (await this.#current()).shape;
+  /** With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once it has been read anew. */
+  present(): Promise<Installation> {
+    return this.#current().installation;
   }
 
   /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */
@@ -49,7 +102,7 @@ export class CurrentInstallation<Context> {
     if (added.length > 0) this.#read = undefined;
   }
 
-  #current(): Promise<Installation> {
+  #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
       const read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
       this.#read = read;
@@ -58,6 +111,6 @@ export class CurrentInstallation<Context> {
         if (this.#read === read && !(error instanceof SetupError)) this.#read = undefined;
       });
     }
-    return this.#read.installation;
+    return this.#read;
   }
 }

@@ -16,11 +16,17 @@ const comma = 0x2c;
 /** COPY's quote character, which it puts around values with a line break in them. JSON text never holds it. */
 const quote = 0x01;
 
+/** @throws Problem when a standby has seen more than can be listed. */
 export async function openPatch(db: Database, statement: string): Promise<PatchStream> {
   const chunks = db.copy(statement)[Symbol.asyncIterator]();
   const { line, rest } = await readLine(chunks);
   const close = async () => void (await chunks.return?.());
-  return { headers: readHeaders(line), ops: ops(rest, chunks), close };
+  try {
+    return { headers: readHeaders(line), ops: ops(rest, chunks), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function readLine(chunks: AsyncIterator<Uint8Array>): Promise<{ line: string; rest: Uint8Array }> {

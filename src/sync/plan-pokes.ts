@@ -1,76 +1,123 @@
 /** Whom to poke for what has been committed. Pure. */
+import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
-import { type TailBatch, type TailChange, tailedRows } from '../store/tail.js';
+import { countedMutations, type TailBatch, type TailChange } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
-export interface PokePlan {
-  /** To poke without asking: their mutations were applied, or asking would cost too much. */
-  readonly poked: ReadonlySet<Listener>;
-  /** To ask the database; the listeners of the seats that the answer names are to be poked. */
-  readonly questions: readonly { readonly question: Question; readonly seats: readonly Seat[] }[];
+/** How much is asked. Beyond, it is asked less exactly, or all are poked. */
+export interface Bounds {
+  /** Changed rows that are looked at for one view. */
+  readonly rows: number;
+  /** Seats times changed rows, where each is looked at for what it has gained and lost. */
+  readonly net: number;
+  /** Seats times changed rows, where it is only asked who sees any of them. */
+  readonly ever: number;
+  /** Seats whose whole view is read twice. */
+  readonly compare: number;
 }
 
-/** How much is asked in one look, which is to take some 50 ms at most; beyond, an audience is poked without asking. */
-export const afforded = {
-  /** Seats times changed rows, where each is looked at for what it has gained and lost. */
-  net: 10_000,
-  /** Seats times changed rows, where it is only asked who sees any of them. */
-  ever: 200_000,
-  /** Seats whose whole view is read twice. */
-  compare: 50,
-} as const;
+type Way = 'net' | 'ever' | 'compare';
+
+/** In one look, which is to take some 50 ms. */
+export const quick: Bounds = { rows: 5_000, net: 10_000, ever: 50_000, compare: 20 };
+
+/** Of one view, when it is asked about by itself: some 500 ms, and more where there are more rows than are counted. */
+export const thorough: Bounds = { rows: Number.POSITIVE_INFINITY, net: 200_000, ever: 1_000_000, compare: 50 };
 
 /** So many views are asked about in one look: where each user has a query of their own, there are as many views as users. */
 export const mostQuestions = 50;
 
+/** A question, and who sits on its seats now: whoever is seated elsewhere before the answer comes is concerned all the same. */
+export interface SeatedQuestion {
+  readonly view: CompiledView;
+  readonly mode: Question['mode'];
+  readonly seats: readonly { readonly literals: readonly string[]; readonly listeners: readonly Listener[] }[];
+}
+
+export interface PokePlan {
+  /** To poke without asking: their mutations were applied, or asking would cost too much. */
+  readonly poked: ReadonlySet<Listener>;
+  /** To ask the database, the cheapest first; the listeners of the seats that the answers name are to be poked. */
+  readonly questions: readonly SeatedQuestion[];
+  /** To ask about one by one, where nobody waits for it. */
+  readonly postponed: readonly { readonly view: CompiledView; readonly listeners: readonly Listener[] }[];
+}
+
+/** False when the change log may not hold all that has happened since the base: then everybody is to be poked. */
+export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
+  const isSameHistory = batch.installID === installID && batch.snapshot.xmax >= base.xmax;
+  return isSameHistory && base.xmin >= BigInt(batch.horizon);
+}
+
+/** The listeners whose groups had mutations applied. */
+export function withMutations(
+  listeners: ReadonlySet<Listener>,
+  { groups, mutations }: TailBatch,
+): ReadonlySet<Listener> {
+  if (mutations >= countedMutations) return listeners;
+  if (groups.length === 0) return new Set();
+  const owners = new Map(groups);
+  return new Set([...listeners].filter(({ clientGroupID, userID }) => owners.get(clientGroupID) === userID));
+}
+
+export interface PlanInput {
+  readonly audiences: Iterable<Audience>;
+  /** Who is poked whatever comes of it. */
+  readonly told: ReadonlySet<Listener>;
+  readonly batch: TailBatch;
+  /** The IDs in the change log, by OID, of the tables that views read. */
+  readonly ids: ReadonlyMap<number, number>;
+  readonly bounds: Bounds;
+  /** Whether a view is still to be asked about because of earlier changes. */
+  readonly isPostponed: (view: CompiledView) => boolean;
+}
+
 /**
  * A change that another one takes back shows no difference in the end, and yet somebody may have pulled in between. So only a
  * single transaction is judged by what it has changed; several, by what they have touched.
- *
- * @param ids the IDs in the change log, by OID, of the tables that views read
  */
-export function planPokes(
-  audiences: Iterable<Audience>,
-  everybody: ReadonlySet<Listener>,
-  batch: TailBatch,
-  ids: ReadonlyMap<number, number>,
-): PokePlan {
-  if (batch.mutations >= tailedRows) return { poked: everybody, questions: [] };
-  const poked = new Set<Listener>(withMutations(everybody, batch));
+export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: PlanInput): PokePlan {
   const changes = new Map(batch.changes.map((change) => [change.table, change]));
-  const questions: PokePlan['questions'][number][] = [];
-  const left: Record<keyof typeof afforded, number> = { ...afforded };
+  const poked = new Set<Listener>();
+  const asked: { readonly question: SeatedQuestion; readonly share: number }[] = [];
+  const postponed: PokePlan['postponed'][number][] = [];
+  const left = { ...bounds };
   for (const { view, seats } of audiences) {
     const changed = changesOf(view.occurrenceTables, ids, changes);
-    const waiting = [...seats.values()].filter(({ listeners }) => ![...listeners].every((one) => poked.has(one)));
+    const waiting = waitingOn(seats.values(), told);
     if (changed.length === 0 || waiting.length === 0) continue;
     const rows = changed.reduce((sum, change) => sum + change.rows, 0);
     const cost = { net: waiting.length * rows, ever: waiting.length * rows, compare: waiting.length };
-    const way = waysFor(view, changed).find((candidate) => cost[candidate] <= left[candidate]);
-    if (way === undefined || questions.length === mostQuestions) {
+    const fits = (way: Way, most: Bounds) => cost[way] <= most[way] && rows <= most.rows;
+    const ways = waysFor(view, changed);
+    const way = isPostponed(view) ? undefined : ways.find((candidate) => fits(candidate, left));
+    if (asked.length === mostQuestions || !ways.some((candidate) => fits(candidate, thorough))) {
       for (const { listeners } of waiting) for (const listener of listeners) poked.add(listener);
+    } else if (way === undefined) {
+      postponed.push({ view, listeners: waiting.flatMap(({ listeners }) => listeners) });
     } else {
       left[way] -= cost[way];
       const mode = way === 'ever' ? 'ever' : 'net';
-      questions.push({ question: { view, mode, seats: waiting.map(({ literals }) => literals) }, seats: waiting });
+      asked.push({ question: { view, mode, seats: waiting }, share: cost[way] / bounds[way] });
     }
   }
-  return { poked, questions };
+  const questions = asked.sort((a, b) => a.share - b.share).map(({ question }) => question);
+  return { poked, questions, postponed };
+}
+
+function waitingOn(seats: Iterable<Seat>, told: ReadonlySet<Listener>): SeatedQuestion['seats'] {
+  return [...seats]
+    .map(({ literals, listeners }) => ({ literals, listeners: [...listeners].filter((one) => !told.has(one)) }))
+    .filter(({ listeners }) => listeners.length > 0);
 }
 
 /** The ways to ask about a view that are right after these changes, the most exact first. */
-function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): (keyof typeof afforded)[] {
+function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): Way[] {
   if (changed.some(({ truncated }) => truncated)) return [];
   const isOneTransaction = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid);
   if (strategy === 'compare') return isOneTransaction ? ['compare'] : [];
   return isOneTransaction ? ['net', 'ever'] : ['ever'];
-}
-
-function withMutations(listeners: ReadonlySet<Listener>, { groups }: TailBatch): Listener[] {
-  if (groups.length === 0) return [];
-  const owners = new Map(groups);
-  return [...listeners].filter(({ clientGroupID, userID }) => owners.get(clientGroupID) === userID);
 }
 
 function changesOf(

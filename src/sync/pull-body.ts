@@ -1,7 +1,7 @@
 /** The bodies of OK responses to pulls. */
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
-import { finishedTransactions, parseSnapshot } from '../protocol/snapshot.js';
+import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { PatchStream } from './patch-stream.js';
 
@@ -23,12 +23,12 @@ export function unchangedBody({ cookie }: PullRequest): PullBody {
 /** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
 export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
   const { epoch, views, secret } = seal;
-  const { snapshot, mutations, lastMutationIDs } = header;
-  const order = nextOrder(orderOf(cookie), finishedTransactions(parseSnapshot(snapshot)!));
-  const next = sealCookie({ order, snapshot, epoch, views, clientGroupID, mutations }, secret);
+  const { snapshot, next, tick, mutations, lastMutationIDs } = header;
+  const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
+  const fields = { order, snapshot: snapshot.text, next: String(next), epoch, views, clientGroupID, mutations, tick };
   // A client that the request names and the server does not know yet is told its mutation ID 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
-  return `{"cookie":${JSON.stringify(next)},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
+  return `{"cookie":${JSON.stringify(sealCookie(fields, secret))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
 }
 
 const closing = ']}';

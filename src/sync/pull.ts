@@ -7,11 +7,9 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import type { UserContext } from '../registry/mutators.js';
 import { type Header, headerQuery, type Member } from '../store/header.js';
-import type { Installation } from '../store/installation.js';
 import { fullPatch } from '../store/patch-sql.js';
-import type { BoundView } from '../view/client-views.js';
 import type { Caller } from './caller.js';
-import type { CurrentInstallation } from './current-installation.js';
+import { type Bound, type CurrentInstallation, OutdatedError } from './current-installation.js';
 import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
@@ -47,20 +45,19 @@ export class Puller<Context extends UserContext> {
     try {
       const { context: ctx } = caller;
       const { profileID, schemaVersion } = request;
-      const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
-      const { database: db } = this.#options;
-      return await new Pull({ db, reads: this.#reads, installation, views, request, caller }).answer();
+      const { database: db, installation } = this.#options;
+      return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
+        new Pull({ db, reads: this.#reads, ...bound, request, caller }).answer(last?.header),
+      );
     } catch (error) {
       throw toUnavailable(error);
     }
   }
 }
 
-interface PullParts {
+interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
-  readonly installation: Installation;
-  readonly views: readonly BoundView[];
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
 }
@@ -80,47 +77,46 @@ class Pull {
     ]);
   }
 
-  async answer(): Promise<ProtocolError | PullBody> {
+  /** @param known what a probe would say, where another statement has said it already */
+  async answer(known?: Header): Promise<ProtocolError | PullBody> {
     const { request, reads, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const reader = this.#reader(cookie);
-    const header = await reads.probe(reader);
-    this.#check(header);
+    const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, reader, plan, changed);
+      const answer = await this.#delta(cookie, reader, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
-    if (plan.kind === 'unchanged') return unchangedBody(request);
+    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
     if (plan.kind === 'delta') return bodyOf(this.#opening(header), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
-    return this.#reset(plan.reason);
+    return this.#reset(plan.reason, cookie);
   }
 
-  #reset(reason: ResetReason): Promise<PullBody> {
+  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<PullBody> {
     this.#parts.caller.log.info({ reason }, 'The client is reset');
-    return this.#full();
+    return this.#full(cookie);
   }
 
   /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
   async #delta(
     cookie: OpenedCookie,
     reader: Reader,
-    plan: Plan,
     changed: Header['changed'],
   ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
     let patch: Patch | undefined;
     try {
       patch = await this.#parts.reads.delta(reader, changed);
       const { header, tables, held, rest } = patch;
-      this.#check(header);
+      if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
-      if (header.torn || !covers({ kind: 'delta', tables }, actual)) {
+      if (!covers({ kind: 'delta', tables }, actual)) {
         await rest?.close();
-        return { plan: header.torn ? plan : actual, changed: header.changed };
+        return { plan: actual, changed: header.changed };
       }
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header);
       return { body: renew ? bodyOf(this.#opening(header), held, rest) : unchangedBody(this.#parts.request) };
@@ -132,20 +128,23 @@ class Pull {
     }
   }
 
-  async #full(): Promise<PullBody> {
+  /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
+  async #full(cookie?: OpenedCookie): Promise<PullBody> {
     const { db, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const patch = await openPatch(db, fullPatch(header, views));
     const [answered] = patch.headers as [Header];
+    let plan: Plan;
     try {
-      this.#check(answered);
+      if (answered.torn) throw new OutdatedError();
+      plan = this.#plan(cookie, answered);
     } catch (error) {
       await patch.close();
       throw error;
     }
-    if (answered.torn) {
+    if (plan.kind === 'behind') {
       await patch.close();
-      return this.#full();
+      return unchangedBody(request);
     }
     const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
@@ -156,9 +155,9 @@ class Pull {
   /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
   #reader(cookie: OpenedCookie): Reader {
     const { installation, views, caller } = this.#parts;
-    const { snapshot, epoch, parsedSnapshot: base } = cookie;
-    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot];
-    return { key: JSON.stringify(parts), installation, views, base, member: this.#member(cookie) };
+    const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
+    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick];
+    return { key: JSON.stringify(parts), installation, views, base, tick, member: this.#member(cookie) };
   }
 
   #member(cookie: OpenedCookie | undefined): Member {
@@ -166,21 +165,21 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  #check({ owner, clientKnown }: Header): void {
+  /** @throws Problem when the client group belongs to another user, or a client's record is lost. */
+  #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
-    if (owner !== null && owner !== caller.context.userID) {
+    const { clientGroupID, client } = request;
+    if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
-    const { client } = request;
-    if (client && !clientKnown && client.lastMutationID !== 0) {
-      throw new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
-    }
-  }
-
-  #plan(cookie: OpenedCookie, header: Header): Plan {
-    const { clientGroupID } = this.#parts.request;
     const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#viewsDigest };
-    const plan = planPull(cookie, present);
+    const plan: Plan = cookie ? planPull(cookie, present) : { kind: 'reset', reason: 'cookie' };
+    if (plan.kind === 'behind') return plan;
+    if (client && !header.clientKnown && client.lastMutationID !== 0) {
+      throw header.recovery
+        ? new Problem('unavailable', 'This standby has no record of the client yet; send the request again later')
+        : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
+    }
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
@@ -189,8 +188,8 @@ class Pull {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }
 
-  #epoch({ installID }: Header): string {
-    return digest([installID, this.#parts.installation.cluster]);
+  #epoch({ installID, database }: Header): string {
+    return digest([installID, this.#parts.installation.cluster, database]);
   }
 
   #opening(header: Header): string {

@@ -10,11 +10,16 @@ import { openPatch, type PatchStream } from './patch-stream.js';
 
 /** One pull, and what it reads. */
 export interface Reader {
-  /** Names the user, the views with their parameters, the installation and the base: readers with one key differ in `member` alone. */
+  /**
+   * Names the user, the views with their parameters, the installation, the base and its tick: readers with one key differ in
+   * `member` alone.
+   */
   readonly key: string;
   readonly installation: Installation;
   readonly views: readonly BoundView[];
   readonly base: Snapshot;
+  /** The cookie's. */
+  readonly tick: string | null;
   readonly member: Member;
 }
 
@@ -81,8 +86,8 @@ export class SharedReads {
 }
 
 function headerInput(readers: readonly Reader[]): HeaderInput {
-  const { installation, base } = readers[0]!;
-  return { base, tables: installation.tables, members: readers.map(({ member }) => member) };
+  const { installation, base, tick } = readers[0]!;
+  return { base, tick, tables: installation.tables, members: readers.map(({ member }) => member) };
 }
 
 /** Reads until the end, or until there is as much as can be held. */

@@ -1,68 +1,143 @@
 /** From a view's query to what is known of it: its tables, its strategy, and whether it can be served at all. */
-import { type FunctionFacts, findFunctions, findTable, findUnstableOperators, type Table } from '../db/catalog.js';
-import type { Database } from '../db/database.js';
+import { findTable, type Table } from '../db/catalog.js';
+import type { Database, ResultColumn } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
-import { type FunctionUse, inspect, type Occurrence } from './inspect.js';
+import { type Facts, readFacts } from './analysis/facts.js';
+import { type Meaning, understand } from './analysis/meaning.js';
+import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
+import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
+import { checkStability } from './analysis/stability.js';
+import { inspect } from './inspect.js';
+import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
+import { cloneTree, type Tree } from './parse/tree.js';
+import { tablesIn } from './rewrite.js';
+import { settleAggregates } from './settle/aggregates.js';
+import { settleDuplicates } from './settle/duplicates.js';
+import { groupByColumns } from './settle/grouping.js';
+import { settleOrders } from './settle/order.js';
+import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
+import { settleWindows } from './settle/windows.js';
 import { type Choice, chooseStrategy } from './strategy.js';
-import { parserLoaded, parseSelect, type Tree } from './syntax.js';
 
 export interface Analysis extends Choice {
+  /** The query as it is served: its result is a function of the rows of its tables. */
+  readonly text: string;
   readonly select: Tree;
-  readonly occurrences: readonly Occurrence[];
-  /** The table of each occurrence. */
+  /** The table of each occurrence, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
+  readonly columns: readonly ResultColumn[];
+  /** The types of the parameters, as SQL names them. */
+  readonly parameterTypes: readonly string[];
+  /** The numbers of the parameters that mean a moment. */
+  readonly momentParameters: ReadonlySet<number>;
+  /** Several rows of the query can share a key: one of them is the view's. */
+  readonly choosesByKey: boolean;
 }
 
 /**
  * Analyzes a query against the database's catalogs.
+ * @param key the columns of the result that identify a row
  * @throws SetupError when a view cannot be right with this query; the message says why and what to do.
  */
-export async function analyze(db: Database, text: string): Promise<Analysis> {
+export async function analyze(db: Database, given: string, key: readonly string[]): Promise<Analysis> {
   await parserLoaded;
-  const select = parseSelect(text);
-  const { occurrences, functions, operators } = inspect(select);
-  const facts = await findFunctions(db, [...new Set(functions.map((use) => use.name))]);
-  checkFunctions(functions, facts);
-  const unstable = await findUnstableOperators(db, operators);
-  if (unstable.length > 0) {
-    throw new SetupError(
-      `it uses the operator ${unstable[0]}, whose function is not declared IMMUTABLE. Declare it so if it is`,
-    );
-  }
+  const { select, text } = parseStatement(given);
+  inspect(select);
   const tables: Table[] = [];
-  for (const occurrence of occurrences) tables.push(await followable(db, occurrence));
-  const aggregates = facts.filter((fact) => fact.kinds.some((kind) => kind === 'a' || kind === 'w'));
-  const choice = chooseStrategy(select, new Set(aggregates.map((fact) => fact.name)));
-  return { ...choice, select, occurrences, tables };
+  for (const range of tablesIn(select)) tables.push(await followable(db, range));
+  const description = await db.describe(text);
+  const { parameterTypes } = description;
+  const served = cloneTree(select);
+  const meaning = understand(served, description);
+  const facts = await readFacts(db, meaning.query);
+  checkStability(meaning, facts);
+  checkMoments(served, meaning, facts);
+  const columns = await db.columns(text, parameterTypes.length);
+  checkColumns(columns, key);
+  const tableOf = tablesOf(served, tables);
+  if (dropSchemas(served, meaning, tableOf)) await checkMeaning(db, meaning, served);
+  const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
+  if (!isSame(served, select)) await checkSame(db, { columns, parameterTypes }, deparseSelect(served));
+  // By a function of Tidemark's schema, which may not be installed yet.
+  guardMoments(served, meaning, facts);
+  return {
+    ...chooseStrategy(served, meaning),
+    text: isSame(served, select) ? text : deparseSelect(served),
+    select: served,
+    tables,
+    columns,
+    parameterTypes,
+    momentParameters: momentParameters(meaning, facts),
+    choosesByKey,
+  };
 }
 
-/** Built-in functions that Postgres calls stable for the session's settings alone: they read no clock and no table. */
-const settledFunctions = new Set(
-  `array_to_json array_to_string concat concat_ws convert convert_from convert_to date date_part date_trunc enum_first
-  enum_last enum_range extract format generate_series json_agg json_build_array json_build_object json_object_agg
-  json_populate_record json_populate_recordset json_to_record json_to_recordset json_to_tsvector jsonb_agg
-  jsonb_build_array jsonb_build_object jsonb_object_agg jsonb_populate_record jsonb_populate_recordset jsonb_to_record
-  jsonb_to_recordset jsonb_to_tsvector length make_timestamptz money numeric overlaps phraseto_tsquery plainto_tsquery
-  quote_literal quote_nullable row_to_json time timestamp timestamptz timetz timezone to_char to_date to_json to_jsonb
-  to_number to_timestamp to_tsquery to_tsvector websearch_to_tsquery`.split(/\s+/),
-);
+interface Settling {
+  readonly meaning: Meaning;
+  readonly facts: Facts;
+  readonly tables: readonly Table[];
+  readonly tableOf: TableOf;
+  readonly key: readonly string[];
+}
 
-function checkFunctions(uses: readonly FunctionUse[], facts: readonly FunctionFacts[]): void {
-  for (const use of uses) {
-    const fact = facts.find((candidate) => candidate.name === use.name);
-    if (!fact || fact.volatilities.every((volatility) => volatility === 'i')) continue;
-    if (fact.builtin && (settledFunctions.has(use.name) || (use.name === 'age' && use.argumentCount === 2))) continue;
+function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
+  const known = new Map(tablesIn(select).map((range, i) => [range, tables[i]!]));
+  return (range) => known.get(range)!;
+}
+
+/** Makes the query one whose result depends on nothing but rows, whatever state of its tables it reads. */
+function settle(select: Tree, { meaning, facts, tables, tableOf, key }: Settling): boolean {
+  const choosesByKey = settleDuplicates(select, meaning, facts, tables);
+  groupByColumns(select, meaning, tableOf);
+  settleOrders(select, { meaning, tableOf, key });
+  settleAggregates(select, meaning, facts);
+  settleWindows(select, { meaning, tableOf, key }, facts);
+  typeWholeRows(select, meaning, tableOf);
+  addSchemas(select, tableOf);
+  return choosesByKey;
+}
+
+/** Other names must not mean other tables. */
+async function checkMeaning(db: Database, { query }: Meaning, renamed: Tree): Promise<void> {
+  const { tree } = await db.describe(deparseSelect(renamed));
+  if (!isSameQuery(query, parseQueryTree(tree))) throw unclearNames();
+}
+
+/** What has been settled must not be another query. */
+async function checkSame(
+  db: Database,
+  { columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>,
+  settled: string,
+): Promise<void> {
+  const { parameterTypes: types } = await db.describe(settled);
+  const described = { columns: await db.columns(settled, types.length), parameterTypes: types };
+  if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
+}
+
+function unclearNames(): SetupError {
+  return new SetupError(
+    'its names cannot be kept apart where other states of its tables are read. Give every table an alias of its own, and name columns by it',
+  );
+}
+
+function checkColumns(columns: readonly ResultColumn[], key: readonly string[]): void {
+  const names = columns.map((column) => column.name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined)
+    throw new SetupError(`it has two columns called ${twice}. Give one of them another name with AS`);
+  if (names.includes('?column?')) throw new SetupError('it has a column without a name. Give it one with AS');
+  const missing = key.find((column) => !names.includes(column));
+  if (key.length === 0) throw new SetupError('it has no key. Name the column, or columns, that identify a row');
+  if (missing !== undefined) {
     throw new SetupError(
-      fact.builtin
-        ? `it uses ${use.name}(), whose result changes without a write. Pass such a value as a parameter, or keep it in a table`
-        : `it uses the function ${use.name}(), which is not declared IMMUTABLE and so may read tables that are not followed. Write its query into the view, or declare it IMMUTABLE if it depends on its arguments alone`,
+      `its key names the column ${missing}, which the query does not return. It returns: ${names.join(', ')}`,
     );
   }
 }
 
-async function followable(db: Database, occurrence: Occurrence): Promise<Table> {
-  const { schema, name } = occurrence;
+async function followable(db: Database, range: Tree): Promise<Table> {
+  const { schemaname: schema, relname: name } = range as { schemaname?: string; relname: string };
   const label = schema === undefined ? name : `${schema}.${name}`;
   const table = await findTable(db, schema === undefined ? identifier(name) : identifier(schema, name));
   if (!table) throw new SetupError(`there is no table ${label}. Create it, or correct its name`);
@@ -85,8 +160,13 @@ function obstacleTo(table: Table): string | undefined {
   if (table.persistence === 't')
     return 'which is a temporary table that other connections do not see. Use a permanent one';
   if (table.isPartition) return 'which is a partition. Read its parent table';
+  if (table.isInheritanceChild)
+    return 'which inherits from another table: what is written to it by way of that one is not captured. ALTER TABLE … NO INHERIT, or use partitions';
   if (table.hasInheritanceChildren)
     return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
+  const unlogged = table.members.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
+  if (unlogged)
+    return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED`;
   if (table.primaryKey.length === 0) return 'which has no primary key. Add one: ALTER TABLE … ADD PRIMARY KEY (…)';
   if (table.rowSecurity) {
     return 'which has row-level security for the connected role: the change log would not obey it. Connect as the owner or a role with BYPASSRLS, and say in the view who sees what';

@@ -1,8 +1,9 @@
 import type { Table } from '../db/catalog.js';
 import type { Database } from '../db/database.js';
-import { literal } from '../db/literal.js';
+import { typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
-import { type SqlQuery, toSqlQuery } from '../sql.js';
+import { toSqlQuery } from '../sql.js';
+import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
@@ -44,31 +45,43 @@ export class ClientViews<Context> {
     return Promise.all(
       Object.entries(this.#views).map(async ([name, view]) => {
         const { text, values } = inView(name, () => toSqlQuery(view.query(input)));
-        const { view: compiled, analysis } = await this.#prepare(shape, name, view, { text, values });
-        return { view: compiled, text, literals: values.map(literal), tables: analysis.tables };
+        const { view: compiled, analysis } = await this.#prepare(shape, name, view, text);
+        const literals = inView(name, () => toLiterals(values, analysis));
+        return { view: compiled, text: analysis.text, literals, tables: analysis.tables };
       }),
     );
   }
 
-  #prepare(shape: string, name: string, view: View<Context>, query: SqlQuery): Promise<Prepared> {
-    const id = `${shape}\n${name}\n${query.text}`;
+  #prepare(shape: string, name: string, view: View<Context>, text: string): Promise<Prepared> {
+    const id = `${shape}\n${name}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
-    const prepared = this.#compile(name, view, query);
+    const prepared = this.#compile(name, view, text);
     this.#prepared.set(id, prepared);
     prepared.catch(() => this.#prepared.delete(id));
     if (this.#prepared.size > keptQueries) this.#prepared.delete(this.#prepared.keys().next().value!);
     return prepared;
   }
 
-  async #compile(name: string, view: View<Context>, { text, values }: SqlQuery): Promise<Prepared> {
+  async #compile(name: string, view: View<Context>, text: string): Promise<Prepared> {
     return inViewAsync(name, async () => {
-      const analysis = await analyze(this.#db, text);
-      const description = await this.#db.describe(text, values.length);
+      const analysis = await analyze(this.#db, text, view.key);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      return { analysis, view: compileView(naming, text, analysis, description) };
+      return { analysis, view: compileView(naming, analysis) };
     });
   }
+}
+
+function toLiterals(values: readonly unknown[], { parameterTypes, momentParameters }: Analysis): string[] {
+  return parameterTypes.map((type, i) => {
+    const value = values[i];
+    if (typeof value === 'string' && momentParameters.has(i + 1) && isMovingMoment(value)) {
+      throw new SetupError(
+        `its parameter $${i + 1} is '${value}', which means another moment each time. Pass the time`,
+      );
+    }
+    return typedLiteral(value, type);
+  });
 }
 
 function prefixOf(name: string, view: View<never>): string {

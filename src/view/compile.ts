@@ -1,11 +1,10 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
-import type { QueryDescription, ResultColumn } from '../db/database.js';
-import { SetupError } from '../errors.js';
+import type { ResultColumn } from '../db/database.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
-import { rewrite, type Stand } from './rewrite.js';
+import { type Template, toTemplate } from './parse/template.js';
+import { focusSets, rewrite, type Stand } from './rewrite.js';
 import type { Strategy } from './strategy.js';
-import { cloneTree, deparseSelect, type Template, type Tree, toTemplate } from './syntax.js';
 
 export interface CompiledView {
   readonly name: string;
@@ -19,9 +18,13 @@ export interface CompiledView {
   readonly valueSql: string;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
+  /** Several rows of the query can share a key: the least of them, in the order of their texts, is the view's. */
+  readonly choosesByKey: boolean;
   readonly now: Template;
   /** The query with its occurrences reading other states of their tables; see `rewrite`. */
-  standing(stands: readonly Stand[], focus?: number): Template;
+  standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
+  /** See `focusSets`. */
+  focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
 
 export interface ViewNaming {
@@ -30,66 +33,33 @@ export interface ViewNaming {
   readonly key: readonly string[];
 }
 
-/** @throws SetupError when the columns of the result do not make rows with the given key. */
-export function compileView(
-  naming: ViewNaming,
-  text: string,
-  analysis: Analysis,
-  { columns, parameterTypes }: QueryDescription,
-): CompiledView {
-  checkColumns(columns, naming.key);
-  const select = breakTies(analysis.select, naming.key);
-  const cache = new Map<string, Template>();
+export function compileView(naming: ViewNaming, analysis: Analysis): CompiledView {
+  const { select } = analysis;
+  const templates = new Map<string, Template>();
+  const sets = new Map<string, readonly (readonly number[])[]>();
   return {
     name: naming.name,
     strategy: analysis.strategy,
     prefix: naming.prefix,
     keyColumns: naming.key,
-    parameterTypes,
+    parameterTypes: analysis.parameterTypes,
     keySql: keySql(naming),
-    valueSql: valueSql(columns),
+    valueSql: valueSql(analysis.columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),
-    now: toTemplate(select === analysis.select ? text : deparseSelect(select)),
-    standing(stands, focus) {
-      const id = `${stands.join()}|${focus ?? ''}`;
-      let template = cache.get(id);
-      if (!template) {
-        template = toTemplate(rewrite(select, analysis.occurrences, stands, focus));
-        cache.set(id, template);
-      }
-      return template;
+    choosesByKey: analysis.choosesByKey,
+    now: toTemplate(analysis.text),
+    standing(stands, focuses = []) {
+      const id = `${stands.join()}|${focuses.join()}`;
+      return remembered(templates, id, () => toTemplate(rewrite(select, stands, focuses)));
     },
+    focusSets: (isChanged) => remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };
 }
 
-function checkColumns(columns: readonly ResultColumn[], key: readonly string[]): void {
-  const names = columns.map((column) => column.name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined)
-    throw new SetupError(`it has two columns called ${twice}. Give one of them another name with AS`);
-  if (names.includes('?column?')) throw new SetupError('it has a column without a name. Give it one with AS');
-  const missing = key.find((column) => !names.includes(column));
-  if (key.length === 0) throw new SetupError('it has no key. Name the column, or columns, that identify a row');
-  if (missing !== undefined) {
-    throw new SetupError(
-      `its key names the column ${missing}, which the query does not return. It returns: ${names.join(', ')}`,
-    );
-  }
-}
-
-/** Rows that an outermost ORDER BY … LIMIT calls equal are told apart by the key, so that the window is a function of the data. */
-function breakTies(select: Tree, key: readonly string[]): Tree {
-  if (!select.limitCount && !select.limitOffset) return select;
-  const copy = cloneTree(select);
-  const ties = key.map((column) => ({
-    SortBy: {
-      node: { ColumnRef: { fields: [{ String: { sval: column } }] } },
-      sortby_dir: 'SORTBY_DEFAULT',
-      sortby_nulls: 'SORTBY_NULLS_DEFAULT',
-    },
-  }));
-  copy.sortClause = [...(copy.sortClause as unknown[]), ...ties];
-  return copy;
+function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
+  const value = known.get(id) ?? make();
+  known.set(id, value);
+  return value;
 }
 
 /** A single column is used as it is; of several, `%` and `/` are percent-encoded, so that no two rows share a key. */

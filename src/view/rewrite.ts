@@ -1,67 +1,103 @@
 /** Rewrites a view's query so that tables stand for other states of themselves. Pure: tree in, text out. */
-import type { Occurrence } from './inspect.js';
-import { at, cloneTree, deparseSelect, type Path, type Tree, visits } from './syntax.js';
+import { scopesOf } from './parse/scopes.js';
+import { deparseSelect } from './parse/syntax.js';
+import { cloneTree, type Tree, visits } from './parse/tree.js';
 
 /** What a table's occurrence stands for: the name of a WITH query to read in its place, or the table itself. */
 export type Stand = string | 'now';
 
 /**
- * The query with each occurrence reading what stands for it.
+ * The query with each occurrence of a table reading what stands for it, in the order of `tablesIn`.
  *
- * @param focus the occurrence that must be on the way of every row of the result: where it lies in one branch of an OR or
- *   a UNION, the other branches count as false or empty, so that they add no row that has nothing to do with it.
+ * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an OR or a UNION,
+ *   the other branches count as false or empty, so that they add no row that has nothing to do with them
  */
-export function rewrite(
-  select: Tree,
-  occurrences: readonly Occurrence[],
-  stands: readonly Stand[],
-  focus?: number,
-): string {
+export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[] = []): string {
   const tree = cloneTree(select);
-  occurrences.forEach((occurrence, i) => {
-    if (stands[i] !== 'now') replaceRange(at(tree, occurrence.path), occurrence.name, stands[i]!);
+  const tables = scopesOf(tree).tables;
+  tables.forEach((range, i) => {
+    if (stands[i] !== 'now') replaceRange(range, stands[i]!);
   });
-  if (occurrences.some((occurrence) => occurrence.schema !== undefined)) dropSchemas(tree, occurrences);
-  if (focus !== undefined) keepOnly(tree, occurrences[focus]!.path);
+  if (focuses.length > 0)
+    keepOnly(
+      tree,
+      focuses.map((i) => tables[i]!),
+    );
   return deparseSelect(tree);
 }
 
-function replaceRange(range: Tree, name: string, stand: string): void {
-  range.alias ??= { aliasname: name };
+/** The RangeVars through which a query reads tables. */
+export function tablesIn(select: Tree): readonly Tree[] {
+  return scopesOf(select).tables;
+}
+
+function replaceRange(range: Tree, stand: string): void {
+  range.alias ??= { aliasname: range.relname };
   range.relname = stand;
   delete range.schemaname;
   delete range.catalogname;
 }
 
-/** `public.todo.title` must name the alias `todo` once the table is no longer read under its schema. */
-function dropSchemas(tree: Tree, occurrences: readonly Occurrence[]): void {
-  const schemas = new Set(occurrences.map((occurrence) => occurrence.schema));
-  for (const { type, node } of visits({ SelectStmt: tree })) {
-    if (type === 'RangeVar' && node.schemaname) node.alias ??= { aliasname: node.relname };
-    if (type !== 'ColumnRef') continue;
-    const fields = node.fields as { String?: { sval: string } }[];
-    if (fields.length >= 3 && schemas.has(fields[0]!.String?.sval)) node.fields = fields.slice(1);
-  }
+/**
+ * Sets of occurrences such that every change of the result is one of some set: one occurrence for each factor of a join, and for the
+ * arms of a UNION, which do not meet, one in each arm at once.
+ *
+ * @param isWanted which occurrences are to be in a set
+ */
+export function focusSets(select: Tree, isWanted: readonly boolean[]): number[][] {
+  const places = new Map(tablesIn(select).map((range, i) => [range, i]));
+  const setsIn = (value: unknown): number[][] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const place = places.get(value as Tree);
+    if (place !== undefined) return isWanted[place] ? [[place]] : [];
+    const { op, larg, rarg } = value as Tree;
+    if (op === 'SETOP_UNION') return zip(setsIn(larg), setsIn(rarg));
+    return Object.values(value).flatMap(setsIn);
+  };
+  return setsIn(select);
 }
 
-/** Innermost first, so that the path stays true for what is still to do. */
-function keepOnly(tree: Tree, path: Path): void {
-  for (let depth = path.length - 1; depth >= 0; depth--) {
-    const node = at(tree, path.slice(0, depth));
-    const step = path[depth]!;
-    if (node.boolop === 'OR_EXPR' && step === 'args') {
-      // In place of the OR, not "false OR …": Postgres makes joins of subqueries before it folds constants.
-      const wrapper = at(tree, path.slice(0, depth - 1));
-      delete wrapper.BoolExpr;
-      Object.assign(wrapper, (node.args as Tree[])[path[depth + 1] as number]);
-    }
-    if (node.op === 'SETOP_UNION' && (step === 'larg' || step === 'rarg')) {
-      makeEmpty(node[step === 'larg' ? 'rarg' : 'larg'] as Tree);
-    }
-  }
+function zip(one: readonly number[][], other: readonly number[][]): number[][] {
+  return Array.from({ length: Math.max(one.length, other.length) }, (_, i) => [...(one[i] ?? []), ...(other[i] ?? [])]);
+}
+
+function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
+  const onTheWay = ancestorsOf(tree, new Set<unknown>(focuses));
+  prune(tree, onTheWay);
   for (const { type, node } of visits({ SelectStmt: tree })) {
     if (type === 'BoolExpr' && node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
   }
+}
+
+/** The nodes below which one of these lies, themselves included. */
+function ancestorsOf(tree: Tree, nodes: ReadonlySet<unknown>): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const visit = (value: unknown): boolean => {
+    if (typeof value !== 'object' || value === null) return false;
+    const below = Object.values(value).map(visit);
+    const holds = nodes.has(value) || below.includes(true);
+    if (holds) found.add(value);
+    return holds;
+  };
+  visit(tree);
+  return found;
+}
+
+function prune(value: unknown, onTheWay: ReadonlySet<unknown>): void {
+  if (!onTheWay.has(value)) return;
+  const node = value as Tree;
+  const or = node.BoolExpr as Tree | undefined;
+  if (or?.boolop === 'OR_EXPR') {
+    // In place of the OR, not "false OR …": Postgres makes joins of subqueries before it folds constants.
+    const branch = (or.args as Tree[]).find((arg) => onTheWay.has(arg))!;
+    delete node.BoolExpr;
+    prune(Object.assign(node, branch), onTheWay);
+    return;
+  }
+  if (node.op === 'SETOP_UNION') {
+    for (const arm of [node.larg, node.rarg] as Tree[]) if (!onTheWay.has(arm)) makeEmpty(arm);
+  }
+  for (const child of Object.values(node)) prune(child, onTheWay);
 }
 
 /** The parser reads `(a AND b) AND c` as one AND of three. */

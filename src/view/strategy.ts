@@ -1,5 +1,6 @@
 /** Chooses how the changes of a view are found. */
-import { names, type Tree, visits } from './syntax.js';
+import type { Meaning } from './analysis/meaning.js';
+import { names, type Tree, visits } from './parse/tree.js';
 
 /**
  * `incremental`: the view is evaluated over the changed rows alone; cost O(changes).
@@ -18,12 +19,10 @@ class NotMonotone extends Error {}
 /**
  * A query is incremental when it is monotone: more rows in its tables can only add rows to its result, and every row of
  * the result owes itself to one row of each table on its way. What is not recognised as such falls to compare.
- *
- * @param aggregates names of the aggregate and window functions among those the query calls
  */
-export function chooseStrategy(select: Tree, aggregates: ReadonlySet<string>): Choice {
+export function chooseStrategy(select: Tree, meaning: Meaning): Choice {
   try {
-    checkSelect(select, aggregates);
+    checkSelect(select, meaning);
     return { strategy: 'incremental' };
   } catch (error) {
     if (!(error instanceof NotMonotone)) throw error;
@@ -41,52 +40,51 @@ const notMonotoneClauses: Readonly<Record<string, string>> = {
   valuesLists: 'VALUES',
 };
 
-function checkSelect(select: Tree, aggregates: ReadonlySet<string>): void {
+function checkSelect(select: Tree, meaning: Meaning): void {
   for (const [field, clause] of Object.entries(notMonotoneClauses)) {
     if (select[field]) throw new NotMonotone(`it has ${clause}`);
   }
   if (select.op === 'SETOP_UNION') {
-    checkSelect(select.larg as Tree, aggregates);
-    checkSelect(select.rarg as Tree, aggregates);
+    checkSelect(select.larg as Tree, meaning);
+    checkSelect(select.rarg as Tree, meaning);
     return;
   }
   if (select.op !== 'SETOP_NONE') throw new NotMonotone('it has INTERSECT or EXCEPT');
   if ((select.distinctClause as Tree[] | undefined)?.some((item) => Object.keys(item).length > 0)) {
     throw new NotMonotone('it has DISTINCT ON');
   }
-  for (const item of (select.fromClause ?? []) as Tree[]) checkFrom(item, aggregates);
-  for (const target of (select.targetList ?? []) as { ResTarget: Tree }[])
-    checkScalar(target.ResTarget.val, aggregates);
-  checkCondition(select.whereClause, aggregates);
+  for (const item of (select.fromClause ?? []) as Tree[]) checkFrom(item, meaning);
+  for (const target of (select.targetList ?? []) as { ResTarget: Tree }[]) checkScalar(target.ResTarget.val, meaning);
+  checkCondition(select.whereClause, meaning);
 }
 
-function checkFrom(item: Tree, aggregates: ReadonlySet<string>): void {
+function checkFrom(item: Tree, meaning: Meaning): void {
   const { RangeVar, RangeSubselect, RangeFunction, JoinExpr } = item as Record<string, Tree | undefined>;
   if (RangeVar) return;
   if (RangeSubselect) {
-    checkSelect((RangeSubselect.subquery as { SelectStmt: Tree }).SelectStmt, aggregates);
+    checkSelect((RangeSubselect.subquery as { SelectStmt: Tree }).SelectStmt, meaning);
   } else if (RangeFunction) {
-    checkScalar(RangeFunction.functions, aggregates);
+    checkScalar(RangeFunction.functions, meaning);
   } else if (JoinExpr) {
     if (JoinExpr.jointype !== 'JOIN_INNER') throw new NotMonotone('it has an outer join');
-    checkFrom(JoinExpr.larg as Tree, aggregates);
-    checkFrom(JoinExpr.rarg as Tree, aggregates);
-    checkCondition(JoinExpr.quals, aggregates);
+    checkFrom(JoinExpr.larg as Tree, meaning);
+    checkFrom(JoinExpr.rarg as Tree, meaning);
+    checkCondition(JoinExpr.quals, meaning);
   } else {
     throw new NotMonotone(`it has ${Object.keys(item)[0]}`);
   }
 }
 
 /** AND and OR of plain conditions, EXISTS and IN: subqueries in any other place can make rows vanish. */
-function checkCondition(condition: unknown, aggregates: ReadonlySet<string>): void {
+function checkCondition(condition: unknown, meaning: Meaning): void {
   const { BoolExpr: bool, SubLink: link } = (condition ?? {}) as { BoolExpr?: Tree; SubLink?: Tree };
   if (bool && bool.boolop !== 'NOT_EXPR') {
-    for (const part of bool.args as unknown[]) checkCondition(part, aggregates);
+    for (const part of bool.args as unknown[]) checkCondition(part, meaning);
   } else if (link && (link.subLinkType === 'EXISTS_SUBLINK' || link.subLinkType === 'ANY_SUBLINK')) {
-    checkScalar(link.testexpr, aggregates);
-    checkSelect((link.subselect as { SelectStmt: Tree }).SelectStmt, aggregates);
+    checkScalar(link.testexpr, meaning);
+    checkSelect((link.subselect as { SelectStmt: Tree }).SelectStmt, meaning);
   } else {
-    checkScalar(condition, aggregates);
+    checkScalar(condition, meaning);
   }
 }
 
@@ -97,14 +95,14 @@ const scalarNodes = new Set([
 ]); // biome-ignore format: a list of names
 
 /** An expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
-function checkScalar(expression: unknown, aggregates: ReadonlySet<string>): void {
+function checkScalar(expression: unknown, meaning: Meaning): void {
   for (const { type, node } of visits(expression)) {
     if (type === 'SubLink') throw new NotMonotone('it has a subquery outside EXISTS and IN, or below NOT');
     if (!scalarNodes.has(type)) throw new NotMonotone(`it has ${type}`);
     if (type !== 'FuncCall') continue;
     const name = names(node.funcname).at(-1)!;
     if (node.over) throw new NotMonotone(`it has the window function ${name}`);
-    if (node.agg_star || node.agg_order || node.agg_filter || aggregates.has(name)) {
+    if (node.agg_star || meaning.nodesOf(node).some(({ tag }) => tag === 'AGGREF')) {
       throw new NotMonotone(`it has the aggregate ${name}`);
     }
   }

@@ -1,6 +1,8 @@
 /** Cookies that are no good, and the order of those that are handed out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
+import { sql } from '../../src/sql.js';
+import { defineView } from '../../src/view/define.js';
 import { seeded } from './random.js';
 import { startServer, type TestServer } from './server.js';
 import { applied, compareCookies, type PullAnswer, pull, send } from './wire.js';
@@ -76,8 +78,9 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   });
 
   test('our own, cut short or with a bit flipped', async () => {
+    await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
     const { cookie } = await pull(server, 'ann');
-    for (const field of ['snapshot', 'epoch', 'views', 'clientGroupID', 'signature'] as const) {
+    for (const field of ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
       const value = cookie[field] as string;
       await expectReset(json({ ...cookie, [field]: value.slice(0, -1) }));
       const flipped = String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);
@@ -101,6 +104,20 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     await expectReset(json(cookie));
   });
 
+  test("another user's, though all users see the same", async () => {
+    const lists = defineView({ key: 'id', query: () => sql<{ id: string }>`select id, name from list` });
+    const other = await startServer({ views: { lists } });
+    try {
+      await other.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
+      const { cookie, patch } = await pull(other, 'ben', { clientGroupID: 'of ben' });
+      expect(await pull(other, 'ann', { clientGroupID: 'of ann', cookie })).toMatchObject({
+        patch: [{ op: 'clear' }, ...patch],
+      });
+    } finally {
+      await other.close();
+    }
+  });
+
   test("another database's, even with the same secret", async () => {
     const other = await startServer();
     try {
@@ -118,8 +135,16 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     const { cookie } = await pull(server, 'ann');
     const { signature: _, ...fields } = cookie as unknown as Cookie;
     const secret = await secretOf(server);
-    for (const snapshot of ['9000000000:9000000000:', '9000000000:9000000002:9000000001', 'none', '1:2:3:4', '']) {
+    for (const snapshot of [
+      '9000000000:9000000000:',
+      '9000000000:9000000002:9000000001',
+      'none',
+      '1:2:3:4',
+      '1:2:~',
+      '',
+    ]) {
       await expectReset(json(sealCookie({ ...fields, snapshot }, secret)));
+      await expectReset(json(sealCookie({ ...fields, snapshot, next: '9000000002' }, secret)));
     }
   });
 });

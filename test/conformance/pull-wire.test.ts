@@ -235,6 +235,19 @@ describe('a request that names its client', () => {
     });
   });
 
+  test('known in another group only: as unknown', async () => {
+    const clientID = await knownGroup('its own');
+    const fresh = await pull(server, 'ann', { clientGroupID: 'not its own', clientID, lastMutationID: 0 });
+    expect(fresh.lastMutationIDChanges).toEqual({ [clientID]: 0 });
+    for (const cookie of [null, fresh.cookie]) {
+      const body = pullBody({ clientGroupID: 'not its own', clientID, lastMutationID: 1, cookie });
+      expect(await send(server, '/sync/pull', body)).toMatchObject({
+        status: 500,
+        body: { code: 'client-record-lost' },
+      });
+    }
+  });
+
   test('half of the pair is malformed', async () => {
     for (const half of [{ clientID: 'c' }, { lastMutationID: 3 }]) {
       expect(await send(server, '/sync/pull', pullBody(half))).toMatchObject({ status: 400 });

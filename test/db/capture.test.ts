@@ -92,6 +92,17 @@ describe('each kind of write', () => {
       ['with gone as (delete from t where id = 1 returning id) update t set n = 5 where id in (1, 2)'],
       ['-1', '-2'],
     ],
+    [
+      'a new key held twice until one of the rows goes',
+      three,
+      [
+        'set constraints t_pkey deferred',
+        "insert into t values (8, 0, 'x'), (8, 0, 'y')",
+        'update t set n = 1 where id = 8',
+        "delete from t where note = 'y'",
+      ],
+      ['+8', '-8'],
+    ],
     ['truncate', three, ['truncate t'], ['truncate']],
     ['by a function', three, ['do $$ begin perform 1; update t set n = 0 where id = 3; end $$'], ['-3']],
     ['prepared', three, ['prepare p (int) as delete from t where id = $1', 'execute p (2)'], ['-2']],
@@ -222,8 +233,10 @@ describe('whoever writes, with whatever settings', () => {
     const ddl = `create table before_us (); ${times};
       do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
       grant all on t to capture_writer`;
-    const { log, ...captured } = await capture(database, { ddl, session, write: ['update t set f = f'] });
-    expect(log).toHaveLength(1);
+    // What one session has written, another finds there: both must have called it the same.
+    const insert = `insert into t select id + interval '1 year', span, f, d, b, r from t`;
+    const { log, ...captured } = await capture(database, { ddl, write: [insert, session, 'update t set f = 7'] });
+    expect(log).toHaveLength(3);
     expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
   });
 
@@ -280,6 +293,7 @@ describe('partitions', () => {
       ['update t set id = case when id < 100 then id + 102 else id - 100 end where id < 200'],
       ['-1', '+103', '-101', '+1'],
     ],
+    ['another key in the same partition', ['update t set id = 50 where id = 1'], ['-1', '+50']],
     ['truncate of the parent', ['truncate t'], ['truncate']],
     [
       'merge',

@@ -51,6 +51,9 @@ const firstRun = [
   'applying 0001-initial.sql',
   'applying 0002-log-mutations.sql',
   'applying 0003-idempotency-keys.sql',
+  'applying 0004-outlines-and-witnesses.sql',
+  'applying 0005-standbys.sql',
+  'applying 0006-moments.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
@@ -87,10 +90,14 @@ describe('migrate', () => {
     const before = await listSchema(database.pool, 'tidemark');
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
+       drop function tidemark.outline; alter table tidemark.change drop column partition;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment;
+       alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
+       create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 3/);
-    expect(await run()).toEqual(['applying 0002-log-mutations.sql', 'applying 0003-idempotency-keys.sql']);
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 6/);
+    expect(await run()).toEqual(firstRun.slice(1, 6));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 
@@ -121,14 +128,19 @@ describe('migrate', () => {
     await migrate({ database: database.url, views: wholeTable('event', ['id', 'day']) });
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
-    await other.query(`begin; create table event_2027 (day date not null, id int not null, primary key (id, day));
-      alter table event attach partition event_2027 for values from ('2027-01-01') to ('2028-01-01');
-      alter table todo drop constraint todo_pkey; alter table todo add primary key (id, "list ID")`);
+    // A writer, so that the migration sees the table as it is and only then waits.
+    await other.query('begin; lock table todo in row exclusive mode');
     const migrating = run();
     await untilWaiting();
+    await other.query(`create table event_2027 (day date not null, id int not null, primary key (id, day));
+      alter table event attach partition event_2027 for values from ('2027-01-01') to ('2028-01-01');
+      alter table todo drop constraint todo_pkey; alter table todo add primary key (id, "list ID")`);
     await other.query('commit');
     await other.end();
     await migrating;
+    await expect(installationOf(database.url, { todo: views.todo })).resolves.toMatchObject({
+      tables: [{ name: 'todo' }],
+    });
     await run();
     await expect(installationOf(database.url, views)).resolves.toBeDefined();
   });
@@ -159,17 +171,20 @@ describe('migrate', () => {
     ['change', `update tidemark.change set xid = '900000000000' where key = '{b}'`],
   ])('empties a change log with a %s from another cluster', async (_, restored) => {
     await run();
-    await database.pool.query(`update todo set sort = 3; insert into tidemark.client_group values ('g', 'ada');
-      insert into tidemark.client values ('c', 'g', 5, '900000000000'); ${restored}`);
+    const server = new PullServer(database.url, views);
+    const { cookie } = await server.pull(null);
+    await database.pool.query(`update todo set sort = 3; insert into tidemark.client_group values ('group', 'ada');
+      insert into tidemark.client values ('c', 'group', 5, '900000000000'); ${restored}`);
     await expect(installationOf(database.url, views)).rejects.toThrow('is from another cluster');
     expect(await run()).toEqual(['emptying the change log, which is from another cluster']);
     expect(await run()).toEqual([]);
     await expect(installationOf(database.url, views)).resolves.toBeDefined();
 
-    const server = new PullServer(database.url, views);
+    expect((await server.pull(cookie)).patch[0]).toEqual({ op: 'clear' });
+    expect(server.lines.lines.map(({ fields }) => fields.reason)).toEqual(['epoch']);
     const client = new SyncClient(server);
-    await client.pull();
-    expect((await client.pull()).patch).toEqual([]);
+    expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 5 });
+    expect(await client.pull()).toMatchObject({ lastMutationIDChanges: {}, patch: [] });
     await database.pool.query(`update todo set sort = 4 where id = 'b'`);
     expect((await client.pull()).patch).toMatchObject([{ op: 'put', key: 'todo/b', value: { sort: 4 } }]);
     const unchanged = client.cookie;

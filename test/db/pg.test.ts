@@ -29,17 +29,23 @@ const running = async (pattern: string) =>
 
 test('a query is described without being run', async () => {
   const text = 'select $1::uuid as id, $2 || n as name from generate_series(1, $3 / 0) n where n = any ($4) -- end';
-  expect(await db.describe(text, 4)).toEqual({
-    columns: [
-      { name: 'id', typeOID: 2950 },
-      { name: 'name', typeOID: 25 },
-    ],
-    parameterTypes: ['uuid', 'text', 'integer', 'integer[]'],
-  });
+  const { parameterTypes, tree, offset } = await db.describe(text);
+  expect(parameterTypes).toEqual(['pg_catalog.uuid', 'pg_catalog.text', 'pg_catalog.int4', 'pg_catalog._int4']);
+  expect(tree).toMatch(/^\{QUERY/);
+  expect(tree).toContain(`:location ${offset + text.indexOf('$4')}`);
+  expect(await db.columns(text, 4)).toEqual([
+    { name: 'id', typeOID: 2950 },
+    { name: 'name', typeOID: 25 },
+  ]);
   // Nothing of it is left on the connection.
-  for (let i = 0; i < 8; i++) await db.describe(text, 4);
-  await expect(db.describe('select $1', 1)).resolves.toMatchObject({ parameterTypes: ['text'] });
-  await expect(db.describe('select nothing', 0)).rejects.toThrow('nothing');
+  for (let i = 0; i < 8; i++) await db.describe(text);
+  await expect(db.describe('select $1')).resolves.toMatchObject({ parameterTypes: ['pg_catalog.text'] });
+  await expect(db.describe("select $1 = 'a'::char(3)")).resolves.toMatchObject({
+    parameterTypes: ['pg_catalog.bpchar'],
+  });
+  await expect(db.describe('select nothing')).rejects.toThrow('nothing');
+  expect(await db.query({ text: 'select count(*)::int4 as n from pg_prepared_statements' })).toEqual([{ n: 0 }]);
+  expect(await db.query({ text: 'show debug_print_parse' })).toEqual([{ debug_print_parse: 'off' }]);
 });
 
 describe('query', () => {
@@ -57,6 +63,7 @@ describe('query', () => {
     await expect(db.query(slow)).rejects.toThrow('timeout');
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(await db.query({ text: 'select 1 as one', timeoutMs: 5_000 })).toEqual([{ one: 1 }]);
+    await vi.waitFor(async () => expect(await running('select pg_sleep(20)')).toBe(0), { timeout: 5_000 });
   });
 
   test('a killed connection is replaced', async () => {
@@ -84,10 +91,9 @@ describe('query', () => {
   });
 
   test('an exhausted pool is an error after the timeout, not a hang', async () => {
-    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 50 });
-    const busy = small.query({ text: 'select pg_sleep(0.5)' });
-    await expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded');
-    await busy;
+    // It is also the time that a connection may take to be made.
+    const small = openPool(database.url, { max: 1, connectionTimeoutMs: 2_000 });
+    await small.transact(() => expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded'));
     await small.close();
   });
 });
@@ -115,14 +121,74 @@ describe('transact', () => {
 
   test('leaves no transaction open, whatever happens in it', async () => {
     const works = ['select 1', 'select 1 / 0', 'rollback', 'select pg_terminate_backend(pg_backend_pid())'];
+    const expectNoneOpen = async () => {
+      const { rows } = await database.pool.query(
+        "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
+      );
+      expect(rows).toEqual([]);
+    };
     for (const text of works) {
       await db.transact((client) => client.query(text)).catch(() => {});
+      await expectNoneOpen();
       await db.transact((client) => client.query(text).catch(() => {})).catch(() => {});
+      await expectNoneOpen();
     }
-    const { rows } = await database.pool.query(
-      "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
-    );
-    expect(rows).toEqual([]);
+  });
+});
+
+describe('at one moment', () => {
+  test('all statements see the same, whatever is committed between them', async () => {
+    await database.pool.query('create table passing (n int)');
+    const counts = await db.atOneMoment(async (query) => {
+      const count = () =>
+        query<{ n: number }>({ text: 'select count(*)::int as n from passing where n > $1', values: [0] });
+      const before = await count();
+      await database.pool.query('insert into passing values (1)');
+      return [before, await count()];
+    });
+    expect(counts).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+    expect(await db.query({ text: 'select n from passing' })).toEqual([{ n: 1 }]);
+  });
+
+  test('a statement that fails, or takes too long, harms none that come after it', async () => {
+    await db.atOneMoment(async (query) => {
+      const moment = () => query({ text: 'select pg_current_snapshot()::text as snapshot' });
+      const before = await moment();
+      await database.pool.query('select pg_current_xact_id()');
+      await expect(query({ text: 'select 1 / 0' })).rejects.toMatchObject({ code: '22012' });
+      await expect(query({ text: 'select pg_sleep(20)', timeoutMs: 50 })).rejects.toMatchObject({ code: '57014' });
+      expect(await query({ text: 'select pg_sleep(0.1)::text as slept' })).toEqual([{ slept: '' }]);
+      expect(await moment()).toEqual(before);
+    });
+    expect(await running('select pg_sleep(20)')).toBe(0);
+  });
+
+  test('nothing is written', async () => {
+    const write = db.atOneMoment((query) => query({ text: 'create table unwritten (n int)' }));
+    await expect(write).rejects.toMatchObject({ code: '25006' });
+  });
+
+  test('no transaction stays open, and no limit stays, whatever happens', async () => {
+    for (const text of ['select 1', 'select 1 / 0', 'select pg_terminate_backend(pg_backend_pid())']) {
+      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 })).catch(() => {});
+      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 }).catch(() => [])).catch(() => {});
+    }
+    const failing = db.atOneMoment(async () => {
+      throw new Error('mine');
+    });
+    await expect(failing).rejects.toThrow('mine');
+    await vi.waitFor(async () => {
+      const { rows } = await database.pool.query(
+        "select from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
+      );
+      expect(rows).toEqual([]);
+    });
+    for (let i = 0; i < 4; i++) {
+      const [setting] = await db.query<{ limit: string }>({
+        text: `select current_setting('statement_timeout') as limit`,
+      });
+      expect(setting).toEqual({ limit: '0' });
+    }
   });
 });
 
@@ -182,5 +248,11 @@ describe('copy', () => {
     }
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
     await vi.waitFor(async () => expect(await running('copy%as early%')).toBe(0), { timeout: 3_000 });
+  });
+
+  test('leaving early ends a statement too that sends nothing more and would not notice', async () => {
+    const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
+    for await (const _ of db.copy(text)) break;
+    await vi.waitFor(async () => expect(await running('copy%as quiet%')).toBe(0), { timeout: 10_000 });
   });
 });

@@ -126,6 +126,7 @@ describe('the server’s role', () => {
     'truncate todo',
     'select * from private',
     'create temp table mine (id int, n int); create trigger t after truncate on mine execute function tidemark.capture_1()',
+    'create temp table mine (id int); create trigger t after truncate on mine execute function tidemark.log_mutation()',
   ])('may not: %s', async (sql) => {
     await expect(as('tidemark_server', sql)).rejects.toMatchObject({ code: '42501' });
   });
@@ -171,5 +172,27 @@ describe('an application’s role, with rights on the table alone', () => {
     );
     const { rows } = await as('tidemark_app', 'select count(*)::int as n from todo');
     expect(rows).toEqual([{ n: 0 }]);
+  });
+
+  it('cannot do so with a temporary type either, which would come before all others', async () => {
+    // On a connection of its own: the type is to be there before the function is first planned.
+    const client = new pg.Client({ connectionString: urlOf('tidemark_app') });
+    await client.connect();
+    try {
+      await client.query(
+        `create function public.spy(text) returns boolean language plpgsql as $$ begin raise exception 'run as %', current_user; end $$;
+         create domain pg_temp.text as pg_catalog.text check (public.spy(value));
+         insert into todo values (7, 7); update todo set n = 8, id = 9; delete from todo`,
+      );
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('nor can any other of our functions that run as their owner be led astray', async () => {
+    const { rows } = await database.pool.query(`
+      select proname::text as name from pg_proc
+      where prosecdef and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)`);
+    expect(rows).toEqual([]);
   });
 });

@@ -44,20 +44,36 @@ function capture_2()
   begin
     case tg_op
     when 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
     when 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0);
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0), tg_relid;
       else
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0);
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
       end if;
     when 'DELETE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
     when 'TRUNCATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 2, pg_current_xact_id(), null, null, null;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
     end case;
     return null;
+  end
+  $function$
+
+
+function fixed_moment(text)
+  fi  CREATE OR REPLACE FUNCTION tidemark.fixed_moment(value text)
+   RETURNS text
+   LANGUAGE plpgsql
+   IMMUTABLE PARALLEL SAFE STRICT
+   SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+  begin
+    if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday)([^a-z]|$)' then
+      raise exception 'a text that a view reads as a date or time means another one each time' using errcode = 'invalid_datetime_format';
+    end if;
+    return value;
   end
   $function$
 
@@ -100,16 +116,60 @@ function null_key(text)
   $function$
 
 
-function truncated_since(pg_snapshot,integer[])
-  fv  CREATE OR REPLACE FUNCTION tidemark.truncated_since(seen pg_snapshot, tables integer[])
-   RETURNS boolean
+function outline(oid)
+  fv  CREATE OR REPLACE FUNCTION tidemark.outline(relation oid)
+   RETURNS bigint
    LANGUAGE plpgsql
-   PARALLEL RESTRICTED
+   PARALLEL RESTRICTED STRICT
   AS $function$
   begin
-    return exists (
-      select from tidemark.change
-      where key is null and table_id = any (tables) and not pg_visible_in_snapshot(xid, seen)
+    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), pg_relation_filenode(relation),
+      (select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),
+      array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
+      array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)
+    ), 0);
+  end
+  $function$
+
+
+function seen_by_standby(integer[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.seen_by_standby(tables integer[])
+   RETURNS json
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+  AS $function$
+  declare
+    most constant integer := 100000;
+    lowest constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
+    known constant pg_snapshot := coalesce(
+      (
+        select snapshot from tidemark.tick
+        where system_identifier = (select system_identifier from pg_control_system())
+        order by at desc limit 1
+      ),
+      concat(lowest, ':', lowest, ':')::pg_snapshot
+    );
+  begin
+    return (
+      select json_build_object(
+        'known', known::text,
+        'seen', case when count(*) < most then coalesce(array_agg(distinct xid), '{}') end
+      )
+      from (
+        select c.xid
+        from (
+          select pg_snapshot_xmax(known), '18446744073709551615'::xid8
+          union all
+          select xip, xip from pg_snapshot_xip(known) xip
+        ) unknown (low, high)
+        cross join unnest(tables || 0) t (id)
+        cross join lateral (
+          select xid from tidemark.change
+          where table_id = t.id and xid between greatest(unknown.low, lowest) and unknown.high
+          order by xid limit most
+        ) c
+        limit most
+      ) seen
     );
   end
   $function$
@@ -138,6 +198,7 @@ table change
   key text[]
   old text
   new_hash bigint
+  partition oid
   CREATE INDEX change_table_id_xid ON tidemark.change USING btree (table_id, xid)
   CREATE INDEX change_truncate ON tidemark.change USING btree (xid) WHERE (key IS NULL)
 
@@ -197,7 +258,14 @@ table synced_table
 table tick
   at timestamp with time zone not null default clock_timestamp()
   oldest_xid xid8 not null
+  id uuid not null default gen_random_uuid()
+  xid xid8 not null default pg_current_xact_id()
+  snapshot pg_snapshot
+  system_identifier bigint
+  CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
+  CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)
+  UNIQUE (id)
   PRIMARY KEY (at)
 
 function stamp()

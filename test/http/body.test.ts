@@ -44,15 +44,24 @@ describe('bodies', () => {
       );
       await expectProblem(await post(path, ' '.repeat(size), { 'Content-Length': '5' }), 413, 'body-too-large');
       let sent = 0;
-      const endless = new ReadableStream({
+      const long = new ReadableStream({
         pull(controller) {
           sent += 100;
           controller.enqueue(new Uint8Array(100).fill(32));
+          if (sent > 100 * size) controller.close();
         },
       });
-      await expectProblem(await post(path, endless), 413, 'body-too-large');
+      await expectProblem(await post(path, long), 413, 'body-too-large');
       expect(sent).toBeLessThan(size + 1_000);
     }
+  });
+
+  test('a body that says that it is over the limit is not read', async () => {
+    const read = vi.fn((controller: ReadableStreamDefaultController) => controller.close());
+    const body = new ReadableStream({ pull: read }, { highWaterMark: 0 });
+    const response = await setUp({ limits: { push: 2_000 } }).post('/sync/push', body, { 'Content-Length': '2001' });
+    await expectProblem(response, 413, 'body-too-large');
+    expect(read).not.toHaveBeenCalled();
   });
 
   test.each([
@@ -70,6 +79,17 @@ describe('bodies', () => {
     for (const path of paths) {
       const { detail } = await expectProblem(await setUp().post(path, body), 400, 'malformed-request');
       expect(detail).not.toContain('hunter2');
+    }
+  });
+
+  test('bytes that are no UTF-8 are malformed, be it in a text of a request that is sound otherwise', async () => {
+    for (const [path, request] of [
+      ['/sync/pull', pull],
+      ['/sync/push', push],
+    ] as const) {
+      const body = Buffer.from(JSON.stringify({ ...request, profileID: '\u007f' }));
+      body[body.indexOf(0x7f)] = 0xff;
+      await expectProblem(await setUp().post(path, new Uint8Array(body)), 400, 'malformed-request');
     }
   });
 

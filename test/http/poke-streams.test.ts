@@ -94,10 +94,10 @@ describe('the authorization', () => {
     await vi.advanceTimersByTimeAsync(9_900);
     expect(listeners.size).toBe(1);
     await vi.advanceTimersByTimeAsync(200);
-    expect(await next()).toBeNull();
     expect(listeners.size).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
     expect(ends()).toEqual(['complete']);
+    expect(await next()).toBeNull();
   });
 
   test('that has expired ends the stream at once', async () => {

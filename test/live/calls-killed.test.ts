@@ -6,7 +6,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { copyPatched, type Patch } from '../oracle/broken-copy.js';
+import { copyPatched } from '../oracle/broken-copy.js';
+import type { Patch } from '../patch.js';
 import { callWhileKilling } from './killed-calls.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -104,6 +104,27 @@ describe('definitions', () => {
     expect(result.missing).toBe(true);
   });
 
+  it.each([
+    'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not', 'propertyNames', 'then',
+    'unevaluatedItems', 'unevaluatedProperties',
+  ])('are followed to under %s', (keyword) => {
+    const schemas = new ComponentSchemas(['A']);
+    schemas.hoist('A', { [keyword]: { $ref: '#/$defs/Key' }, $defs: { Key: { minLength: 1 } } }, 'input');
+    expect(schemas.toObject()).toEqual({ A: { [keyword]: ref('Key') }, Key: { minLength: 1 } });
+  }); // biome-ignore format: a list of keywords
+
+  it.each(['allOf', 'anyOf', 'oneOf', 'prefixItems'])('are followed to in a list under %s', (keyword) => {
+    const schemas = new ComponentSchemas(['A']);
+    schemas.hoist('A', { [keyword]: [true, { $ref: '#/$defs/Key' }], $defs: { Key: { minLength: 1 } } }, 'input');
+    expect(schemas.toObject()).toEqual({ A: { [keyword]: [true, ref('Key')] }, Key: { minLength: 1 } });
+  });
+
+  it.each(['dependentSchemas', 'patternProperties', 'properties'])('are followed to under names in %s', (keyword) => {
+    const schemas = new ComponentSchemas(['A']);
+    schemas.hoist('A', { [keyword]: { x: { $ref: '#/$defs/Key' } }, $defs: { Key: { minLength: 1 } } }, 'input');
+    expect(schemas.toObject()).toEqual({ A: { [keyword]: { x: ref('Key') } }, Key: { minLength: 1 } });
+  });
+
   it('of args and of results are told apart where they differ', async () => {
     const User = user();
     const { schemas, post } = await documentMutators({

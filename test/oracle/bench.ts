@@ -1,28 +1,44 @@
-/** Two databases, the code under test over one of them on two nodes, and the oracle beside it. */
+/** Two databases, the code under test over one of them on its nodes, and the oracle beside it. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from '../../src/log.js';
+import type { Sync } from '../../src/server.js';
+import type { Replication } from '../replication.js';
 import type { Send } from './client.js';
 import type { Code } from './code.js';
 import { History, historySql } from './history.js';
 import { Judge } from './judge.js';
 import { runCount } from './pusher.js';
+import type { Random } from './random.js';
 import { Replica } from './replica.js';
 import type { Report } from './report.js';
 import { schemaSql } from './schema.js';
 import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 
-const nodes = 2;
+const nodesOfPrimary = 2;
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface NodeOptions {
+  readonly code: Code;
+  readonly url: string;
+  readonly specs: readonly ViewSpec[];
+  readonly report: Report;
+  readonly random: Random;
+}
 
 export class Bench {
   readonly #cluster: string;
+  readonly #replication: Replication | undefined;
   readonly #databases: string[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
 
-  /** @param cluster a connection string for a cluster in which databases can be created */
-  constructor(cluster: string) {
+  /**
+   * @param cluster a connection string for a cluster in which databases can be created
+   * @param replication the cluster's standbys, if it has any: they get nodes too
+   */
+  constructor(cluster: string, replication?: Replication) {
     this.#cluster = cluster;
+    this.#replication = replication;
   }
 
   /** Creates a database and returns its URL. */
@@ -44,28 +60,34 @@ export class Bench {
   }
 
   /** Installs the code under test and returns the way to its nodes, which take turns. */
-  async startNodes(code: Code, url: string, specs: readonly ViewSpec[], report: Report): Promise<Send> {
+  async startNodes({ code, url, specs, report, random }: NodeOptions): Promise<Send> {
     const views = toViews(specs);
     await code.migrate({ database: url, views });
+    await this.#replication?.caughtUp();
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
-    const syncs = await Promise.all(
-      Array.from({ length: nodes }, () => {
-        const pool = this.#openPool(url);
-        pool.on('connect', (client) => countShared(client, report));
-        return code.createSync({ database: pool, views, mutators, authenticate, log: silent, basePath: '/sync' });
-      }),
-    );
-    for (const sync of syncs) this.#closers.push(() => sync.close());
+    const start = async (pool: pg.Pool): Promise<Sync> => {
+      pool.on('connect', (client) => countShared(client, report));
+      const sync = await code.createSync({ database: pool, views, mutators, authenticate, log: silent });
+      this.#closers.push(() => sync.close());
+      return sync;
+    };
+    const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
+    const pools = standbys.map((standby) => this.#openPool(standby));
+    if (standbys.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
+    const onPrimary = await Promise.all(Array.from({ length: nodesOfPrimary }, () => start(this.#openPool(url))));
+    const lagging = await Promise.all(pools.map(start));
     let turn = 0;
-    return (path, userID, body) =>
-      syncs[turn++ % nodes]!.fetch(
-        new Request(`http://oracle.test${path}`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', Authorization: encodeURIComponent(userID) },
-          body: JSON.stringify(body),
-        }),
-      );
+    return async (path, userID, body) => {
+      const able = path === '/sync/pull' ? [...onPrimary, ...lagging] : onPrimary;
+      const node = standbys.length > 0 ? random.pick(able) : able[turn++ % able.length]!;
+      const request = new Request(`http://oracle.test${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: encodeURIComponent(userID) },
+        body: JSON.stringify(body),
+      });
+      return { response: await node.fetch(request), mayLag: lagging.includes(node) };
+    };
   }
 
   /** Sets up the application's tables, with the oracle's eyes on them. */
@@ -81,8 +103,9 @@ export class Bench {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
     await replica.setUp();
-    const pool = this.#openPool(url, 4);
-    return new Judge(await describeViews(client, specs), new History(pool), replica, report);
+    const pool = this.#openPool(url, { max: 4 });
+    const forgets = this.#replication === undefined;
+    return new Judge(await describeViews(client, specs), new History(pool), replica, { report, forgets });
   }
 
   async close(): Promise<void> {
@@ -90,8 +113,8 @@ export class Bench {
     for (const name of this.#databases) await this.#onCluster(`drop database ${name} with (force)`);
   }
 
-  #openPool(connectionString: string, max = 10): pg.Pool {
-    const pool = new pg.Pool({ connectionString, max });
+  #openPool(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
+    const pool = new pg.Pool({ connectionString, ...options });
     // Its end does not wait for the connections, which the end of the database may then still break.
     pool.on('error', () => {});
     this.#closers.push(() => pool.end());
@@ -107,6 +130,22 @@ export class Bench {
       await client.end();
     }
   }
+}
+
+/** The URL of the database of that name in another cluster. */
+function sameDatabase(url: string, cluster: string): string {
+  const address = new URL(cluster);
+  address.pathname = new URL(url).pathname;
+  return address.href;
+}
+
+/** Clients whose connections go to any of these places, as through a balancer. */
+function balanced(urls: readonly string[], random: Random): typeof pg.Client {
+  return class extends pg.Client {
+    constructor() {
+      super({ connectionString: random.pick(urls) });
+    }
+  };
 }
 
 /** Notes how many pulls each of a connection's statements serves: how many groups it asks about. */

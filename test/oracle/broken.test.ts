@@ -1,6 +1,7 @@
 /** The oracle notices what it is there for: each copy of the sources has one well-known fault. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadBroken, type Patch, removeCopies } from './broken-copy.js';
+import type { Patch } from '../patch.js';
+import { loadBroken, removeCopies } from './broken-copy.js';
 import { runOracle } from './oracle.js';
 import { describeDifference, type Report } from './report.js';
 import { viewSpecs } from './views.js';
@@ -35,7 +36,7 @@ const ofMutations = ['mutation', 'effects'];
 /** Of pulls that share a statement. */
 const ofSharing = [...ofData, 'stale', 'lastMutationID', 'error'];
 
-const snapshotFields = 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[2]!), xip };';
+const snapshotFields = 'return { text, xmin, xmax, unseen };';
 
 const faults: readonly Fault[] = [
   {
@@ -47,7 +48,7 @@ const faults: readonly Fault[] = [
         find: `\${unseenRows(table, snapshot, rows)}\n          cross join lateral`,
         replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
           select coalesce(max(c.seq), 0) from tidemark.change c
-          where pg_visible_in_snapshot(c.xid, '\${snapshot.xmin}:\${snapshot.xmax}:\${snapshot.xip.join()}'))) c
+          where pg_visible_in_snapshot(c.xid, '\${snapshot.text}'))) c
           cross join lateral`,
       },
     ],
@@ -59,7 +60,7 @@ const faults: readonly Fault[] = [
       {
         file: 'protocol/snapshot.ts',
         find: snapshotFields,
-        replace: snapshotFields.replace('xip }', 'xip: xip.slice(0, 0) }'),
+        replace: 'return { text, xmin, xmax, unseen: unseen.slice(0, 0) };',
       },
     ],
   },
@@ -70,7 +71,7 @@ const faults: readonly Fault[] = [
       {
         file: 'protocol/snapshot.ts',
         find: snapshotFields,
-        replace: 'return { xmin: BigInt(match[1]!), xmax: BigInt(match[1]!), xip: xip.slice(0, 0) };',
+        replace: 'return { text, xmin, xmax: xmin, unseen: unseen.slice(0, 0) };',
       },
     ],
   },

@@ -5,8 +5,14 @@ import type { Report } from './report.js';
 import { Seen } from './snapshots.js';
 import { comparable, type Holding, type OracleView } from './views.js';
 
-/** Where requests go: any node of the server. */
-export type Send = (path: string, userID: string, body: object) => Promise<Response>;
+/** Where requests go: any node of the server that can answer them. */
+export type Send = (path: string, userID: string, body: object) => Promise<Sent>;
+
+export interface Sent {
+  readonly response: Response;
+  /** A standby may have answered: it need not show what was there when it was asked, nor be able to say what it shows. */
+  readonly mayLag: boolean;
+}
 
 interface Answer {
   readonly cookie: { readonly order: number; readonly snapshot: string };
@@ -79,7 +85,7 @@ export class PullingClient {
    */
   async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
     before ??= await this.#judge.snapshot();
-    const response = await this.#send('/sync/pull', this.userID, {
+    const { response, mayLag } = await this.#send('/sync/pull', this.userID, {
       pullVersion: 1,
       profileID: 'p',
       clientGroupID: this.clientGroupID,
@@ -88,24 +94,27 @@ export class PullingClient {
     });
     const text = await response.text();
     this.#report.counts.pulls++;
+    if (response.status === 503 && mayLag) return void this.#report.ofStandbys.refused++;
     if (response.status !== 200) return this.#object('status', `${response.status} ${text.slice(0, 300)}`);
     const answer = JSON.parse(text) as Answer;
     if ('error' in answer) return this.#object('error', text);
-    if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, before);
+    if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, mayLag ? undefined : before);
     this.#checkOrder(cookie, answer.cookie);
     this.#takeMutationIDs(answer.lastMutationIDChanges);
     this.#takePatch(answer.patch, cookie === null);
     this.cookie = answer.cookie;
     this.#checkMutations();
-    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), before);
+    if (answer.cookie.snapshot.includes('~')) this.#report.ofStandbys.packed++;
+    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), mayLag ? undefined : before);
   }
 
-  async #takeUnchanged({ patch, lastMutationIDChanges }: Answer, before: Seen): Promise<void> {
-    this.#report.counts.unchanged++;
+  async #takeUnchanged({ patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {
+    if (before) this.#report.counts.unchanged++;
+    else this.#report.ofStandbys.unchangedOrBehind++;
     if (patch.length > 0 || Object.keys(lastMutationIDChanges).length > 0) {
       this.#object('equal cookie', `with ${patch.length} ops and ${JSON.stringify(lastMutationIDChanges)}`);
     }
-    await this.#judge.checkSince(this, before);
+    if (before) await this.#judge.checkSince(this, before);
   }
 
   #checkOrder(asked: unknown, given: Answer['cookie']): void {

@@ -120,6 +120,11 @@ export class History {
     if (key !== null) versions.set(key, list);
   }
 
+  /** All that this snapshot sees has been read. */
+  has(seen: Seen): boolean {
+    return this.#read.covers(seen);
+  }
+
   stateAt(seen: Seen): State {
     if (this.#forgotten && !seen.covers(this.#forgotten)) throw new Error('the oracle has forgotten this snapshot');
     const state = new Map<string, Map<string, Version>>();

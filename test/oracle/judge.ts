@@ -1,4 +1,5 @@
 /** Compares what a client holds with the oracle's view of the same snapshot. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { History } from './history.js';
 import { fullRead, type Replica } from './replica.js';
@@ -20,15 +21,23 @@ export class Judge {
   readonly #history: History;
   readonly #replica: Replica;
   readonly #report: Report;
+  readonly #forgets: boolean;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #starts: Seen[] = [];
   #commits: bigint[] = [];
 
-  constructor(views: readonly OracleView[], history: History, replica: Replica, report: Report) {
+  /** @param forgets what answers can no longer show; standbys may be behind by any length of time */
+  constructor(
+    views: readonly OracleView[],
+    history: History,
+    replica: Replica,
+    { report, forgets }: { readonly report: Report; readonly forgets: boolean },
+  ) {
     this.views = views;
     this.#history = history;
     this.#replica = replica;
     this.#report = report;
+    this.#forgets = forgets;
   }
 
   /** What an answer must show at least when its request is sent now. */
@@ -36,14 +45,23 @@ export class Judge {
     return this.#history.snapshot();
   }
 
-  /** The client's cookie says that it holds this snapshot. */
-  async checkAt(client: Held, seen: Seen, before: Seen): Promise<void> {
-    if (!seen.covers(before)) {
+  /**
+   * The client's cookie says that it holds this snapshot.
+   *
+   * @param before what it must show at least; nothing of what there is, where a standby has answered
+   */
+  async checkAt(client: Held, seen: Seen, before: Seen | undefined): Promise<void> {
+    if (before && !seen.covers(before)) {
       this.#report.object('stale', client.name, `${before.text} was over when the pull began; answered: ${seen.text}`);
     }
     const held = new Map(client.holding);
     await this.#inTurn(async () => {
       await this.#readOn(before);
+      // A standby may show what the primary does not show yet.
+      while (!this.#history.has(seen)) {
+        await sleep(5);
+        await this.#readOn(before);
+      }
       const difference = await this.#differenceAt(client.userID, held, seen);
       if (difference) this.#report.object('view', client.name, difference);
     });
@@ -89,8 +107,9 @@ export class Judge {
     return difference && `${difference}\nsnapshot ${seen.text}`;
   }
 
-  async #readOn(before: Seen): Promise<void> {
+  async #readOn(before: Seen | undefined): Promise<void> {
     this.#commits = [...this.#commits, ...(await this.#history.readOn())].slice(-commitsToRemember);
+    if (!before || !this.#forgets) return;
     this.#starts.push(before);
     if (this.#starts.length < 2 * checksToRemember) return;
     this.#history.forgetBefore(this.#starts[checksToRemember]!);

@@ -38,8 +38,8 @@ it('covers views of both strategies', async () => {
   const database = await createEmptyDatabase();
   const db = openPool(database.url);
   await database.pool.query(schemaSql);
-  for (const { name, text, strategy } of viewSpecs) {
-    expect((await analyze(db, text)).strategy, name).toBe(strategy);
+  for (const { name, text, key, strategy } of viewSpecs) {
+    expect((await analyze(db, text, key)).strategy, name).toBe(strategy);
   }
   await db.close();
   await database.drop();

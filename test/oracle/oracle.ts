@@ -1,12 +1,14 @@
 /** Runs writers, pushing and pulling clients against the code under test, and has every answer judged. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
+import type { Replication } from '../replication.js';
 import { type Actor, createClients, type Pace, pullOn } from './actors.js';
 import { Bench } from './bench.js';
 import type { Send } from './client.js';
 import { type Code, loadCode } from './code.js';
 import { Gate } from './gate.js';
 import type { Judge } from './judge.js';
+import { note, noteOn, pauseAndResume } from './lag.js';
 import { push } from './pusher.js';
 import { Random } from './random.js';
 import { Report } from './report.js';
@@ -18,6 +20,8 @@ export interface OracleOptions {
   readonly transactions: number;
   /** A connection string for a cluster in which databases can be created. */
   readonly cluster: string;
+  /** The cluster's standbys, which are then asked too. */
+  readonly replication?: Replication;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
   /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
@@ -38,24 +42,26 @@ const holdMs = 1000;
 const quietMoments = 4;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
-  const { cluster, seed, code = await loadCode(), views = viewSpecs } = options;
-  const bench = new Bench(cluster);
+  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs } = options;
+  const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
     const url = await bench.createApplication();
-    const send = await bench.startNodes(code, url, views, report);
-    const judge = await bench.createJudge(url, views, report);
     const random = new Random(seed);
+    const send = await bench.startNodes({ code, url, specs: views, report, random: random.stream(200) });
+    const judge = await bench.createJudge(url, views, report);
     const actors = createClients({ random, send, judge, report });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);
-    return await new Run(options, { report, send, judge, random, actors, writers: clients, reader }).run();
+    return await new Run(options, { code, url, report, send, judge, random, actors, writers: clients, reader }).run();
   } finally {
     await bench.close();
   }
 }
 
 interface Parts {
+  readonly code: Code;
+  readonly url: string;
   readonly report: Report;
   readonly send: Send;
   readonly judge: Judge;
@@ -80,7 +86,8 @@ class Run {
 
   async run(): Promise<OracleResult> {
     const started = Date.now();
-    const all = Promise.all([...this.#write(), ...this.#push(), ...this.#pull()]).catch((error: unknown) => {
+    const work = [...this.#write(), ...this.#push(), ...this.#pull(), ...this.#lag()];
+    const all = Promise.all(work).catch((error: unknown) => {
       this.#broken = true;
       throw error;
     });
@@ -98,10 +105,16 @@ class Run {
 
   #write(): Promise<void>[] {
     const { writers, random } = this.#parts;
-    const { pauseMs = 60 } = this.#options;
+    const { pauseMs = 60, replication } = this.#options;
     const common = { gate: this.#gate, counts: this.#workload, isOver: this.#isOver, pauseMs };
     return writers.map((client, i) =>
-      write({ ...common, client, random: random.stream(i), holdMs: i === 0 ? holdMs : 0 }),
+      write({
+        ...common,
+        client,
+        random: random.stream(i),
+        holdMs: i === 0 ? holdMs : 0,
+        isSynchronous: replication !== undefined && i % 3 === 1,
+      }),
     );
   }
 
@@ -121,6 +134,17 @@ class Run {
     return this.#parts.actors.map((actor) => pullOn(actor, pace));
   }
 
+  #lag(): Promise<void>[] {
+    const { code, url, random } = this.#parts;
+    const { replication } = this.#options;
+    if (!replication) return [];
+    const common = { gate: this.#gate, isOver: this.#isOver };
+    return [
+      noteOn(code, url, { ...common, random: random.stream(300) }),
+      ...replication.standbys.map((one, i) => pauseAndResume(one, { ...common, random: random.stream(301 + i) })),
+    ];
+  }
+
   async #pauseNowAndThen(): Promise<void> {
     const { transactions, progress = () => {} } = this.#options;
     for (let moment = 1; !this.#isOver(); ) {
@@ -134,7 +158,12 @@ class Run {
   }
 
   async #checkQuiet(): Promise<void> {
-    const { actors, judge, reader } = this.#parts;
+    const { actors, judge, reader, code, url } = this.#parts;
+    if (this.#options.replication) {
+      // A standby can be sure to have all that a cookie of the primary shows once it knows of a later transaction.
+      await note(code, url);
+      await this.#options.replication.caughtUp();
+    }
     for (const client of actors.flatMap(({ clients }) => clients)) {
       await client.pull();
       await judge.checkQuiet(client, reader);

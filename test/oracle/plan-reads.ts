@@ -10,6 +10,7 @@ interface PlanNode {
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -22,11 +23,27 @@ export async function readPlan(pool: Pool, copy: string): Promise<TableReads> {
   return reads;
 }
 
+/** All rows that the parts of a query's plan yield or drop, each time that they run. */
+export async function countWork(pool: Pool, query: string): Promise<number> {
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
+  return workOf(rows[0]!['QUERY PLAN'][0].Plan);
+}
+
+function workOf(node: PlanNode): number {
+  const parts = node.Plans ?? [];
+  return rowsOf(node) + parts.reduce((sum, part) => sum + workOf(part), 0);
+}
+
+function rowsOf(node: PlanNode): number {
+  const dropped =
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0) +
+    (node['Rows Removed by Join Filter'] ?? 0);
+  return (node['Actual Rows'] + dropped) * node['Actual Loops'];
+}
+
 function count(node: PlanNode, reads: Record<string, number>): void {
   const table = node['Relation Name'];
-  if (table !== undefined) {
-    const dropped = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-    reads[table] = (reads[table] ?? 0) + (node['Actual Rows'] + dropped) * node['Actual Loops'];
-  }
+  if (table !== undefined) reads[table] = (reads[table] ?? 0) + rowsOf(node);
   for (const child of node.Plans ?? []) count(child, reads);
 }

@@ -72,7 +72,7 @@ async function sendOnce(options: PusherOptions, first: number, last: number): Pr
     timestamp: 0,
   }));
   report.counts.pushes++;
-  const response = await send('/sync/push', userID, {
+  const { response } = await send('/sync/push', userID, {
     pushVersion: 1,
     profileID: 'p',
     clientGroupID,

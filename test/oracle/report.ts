@@ -28,6 +28,16 @@ export interface Counts {
   equalPuts: number;
 }
 
+/** Of nodes that ask standbys. */
+export interface StandbyCounts {
+  /** Answers with status 503, which a standby may give. */
+  refused: number;
+  /** Identical cookies, for whichever of the two reasons. */
+  unchangedOrBehind: number;
+  /** Cookies that say what a standby has seen behind a long transaction. */
+  packed: number;
+}
+
 const kept = 20;
 
 export class Report {
@@ -35,6 +45,7 @@ export class Report {
     pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
     mutations: 0, views: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
+  readonly ofStandbys: StandbyCounts = { refused: 0, unchangedOrBehind: 0, packed: 0 };
   /** The first few. */
   readonly differences: Difference[] = [];
   differenceCount = 0;

@@ -1,6 +1,8 @@
-/** `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own. */
+/** `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one with two standbys. */
 import { parseArgs } from 'node:util';
 import startCluster from '../cluster.js';
+import { startReplication } from '../replication.js';
+import { laggingStandbys } from './lag.js';
 import { runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
 
@@ -9,22 +11,26 @@ const { values } = parseArgs({
     transactions: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     'keep-going': { type: 'boolean', default: false },
+    standbys: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 const transactions = Number(values.transactions);
 
 console.log(`seed ${seed}, ${transactions} transactions`);
-const stopCluster = await startCluster();
+const replication = values.standbys ? await startReplication(laggingStandbys) : undefined;
+const stopCluster = replication ? () => replication.stop() : await startCluster();
 try {
   const { report, workload, seconds } = await runOracle({
     seed,
     transactions,
-    cluster: process.env.TIDEMARK_TEST_CLUSTER!,
+    cluster: replication?.primaryURL ?? process.env.TIDEMARK_TEST_CLUSTER!,
+    ...(replication && { replication }),
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),
   });
-  console.log({ seed, seconds, ...workload, ...report.counts, differences: report.differenceCount });
+  const counts = { ...report.counts, ...(replication && report.ofStandbys) };
+  console.log({ seed, seconds, ...workload, ...counts, differences: report.differenceCount });
   for (const difference of report.differences) console.log(describeDifference(difference));
   if (report.differenceCount > 0) process.exitCode = 1;
 } finally {

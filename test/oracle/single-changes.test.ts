@@ -4,6 +4,7 @@ import { Bench } from './bench.js';
 import { PullingClient, type Send } from './client.js';
 import { loadCode } from './code.js';
 import type { Judge } from './judge.js';
+import { Random } from './random.js';
 import { describeDifference, Report } from './report.js';
 import { viewSpecs } from './views.js';
 
@@ -25,7 +26,8 @@ let client: PullingClient;
 
 beforeAll(async () => {
   url = await bench.createApplication();
-  send = await bench.startNodes(await loadCode(), url, viewSpecs, report);
+  const random = new Random(1);
+  send = await bench.startNodes({ code: await loadCode(), url, specs: viewSpecs, report, random });
   judge = await bench.createJudge(url, viewSpecs, report);
 }, 60_000);
 

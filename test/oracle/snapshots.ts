@@ -1,14 +1,17 @@
 /** Postgres snapshots, read independently of the code under test. */
+import { inflateRawSync } from 'node:zlib';
+
 export class Seen {
   readonly text: string;
   readonly xmax: bigint;
+  /** Those below xmax that had not finished; in a standby's cookie, also such as have written nothing that could be seen. */
   readonly #running: ReadonlySet<bigint>;
 
   constructor(text: string) {
-    const [, xmax, running] = text.split(':');
+    const [xmin, xmax, running] = text.split(':');
     this.text = text;
     this.xmax = BigInt(xmax!);
-    this.#running = new Set(running ? running.split(',').map(BigInt) : []);
+    this.#running = new Set(running!.startsWith('~') ? unpack(BigInt(xmin!), running!.slice(1)) : split(running!));
   }
 
   /** The transaction had finished. */
@@ -33,4 +36,15 @@ export class Seen {
     running.delete(xid);
     return new Seen(`0:${xmax}:${[...running].join()}`);
   }
+}
+
+function split(text: string): bigint[] {
+  return text === '' ? [] : text.split(',').map(BigInt);
+}
+
+/** How many have finished and how many have not, in turn, from xmin up. */
+function unpack(xmin: bigint, packed: string): bigint[] {
+  const lengths = inflateRawSync(Buffer.from(packed, 'base64url')).toString().split(',').map(Number);
+  const isRunning = lengths.flatMap((length, i) => new Array<boolean>(length).fill(i % 2 === 1));
+  return isRunning.flatMap((running, i) => (running ? [xmin + BigInt(i)] : []));
 }

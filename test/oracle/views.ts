@@ -94,6 +94,12 @@ export const viewSpecs: readonly ViewSpec[] = [
      from todo where list_id is not null group by list_id`,
   ),
   compare(
+    'mine_counted',
+    'owner_id',
+    `select owner_id, count(*) filter (where $1 > 'b') as n, bool_or($1 = 'bob') as bob, max($1) as who
+     from list group by owner_id`,
+  ),
+  compare(
     'lists_and_first',
     'id todo',
     `select l.id, coalesce(t.id::text, '') as todo, l.name, l.size, t.title

@@ -23,14 +23,18 @@ export interface WriterOptions {
   readonly pauseMs: number;
   /** The longest that a transaction is held open before its end, in milliseconds. */
   readonly holdMs?: number;
+  /** Commits wait until a standby shows them. */
+  readonly isSynchronous?: boolean;
 }
 
 export function transactionsOf({ committed, rolledBack, failed }: WorkloadCounts): number {
   return committed + rolledBack + failed;
 }
 
-export async function write({ client, random, gate, counts, isOver, pauseMs, holdMs }: WriterOptions): Promise<void> {
+export async function write(options: WriterOptions): Promise<void> {
+  const { client, random, gate, counts, isOver, pauseMs, holdMs, isSynchronous = false } = options;
   await client.query(`set deadlock_timeout = '30ms'; set lock_timeout = '3s'`);
+  if (isSynchronous) await client.query('set synchronous_commit = remote_apply');
   while (!isOver()) {
     await gate.pass(() => runTransaction(client, random, counts, holdMs));
     await sleep(random.between(0, pauseMs));

@@ -16,7 +16,7 @@ const create = (key: string, args: unknown = { id: 'a' }, headers: Record<string
   served.call('/note/create', args, { 'Idempotency-Key': key, ...headers });
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 
-/** A mutator that waits, and what lets it go on. */
+/** Has the next call of the mutator `hook` wait, and says what lets it go on. */
 function hold() {
   let release!: (result: unknown) => void;
   const held = new Promise((resolve) => {
@@ -24,6 +24,7 @@ function hold() {
   });
   const begun = new Promise<void>((resolve) => {
     served.hooks.onHook = () => {
+      served.hooks.onHook = (args) => args;
       resolve();
       return held;
     };
@@ -88,6 +89,15 @@ describe('a call with an idempotency key', () => {
     expect(await served.notes()).toEqual(['a', 'b']);
   });
 
+  it('does not wait for that of another user', async () => {
+    const { begun, release } = hold();
+    const first = served.call('/hook', 1, { 'Idempotency-Key': 'k' });
+    await begun;
+    expect((await create('k', { id: 'b' }, { Authorization: 'Bearer ben' })).status).toBe(200);
+    release(1);
+    expect((await first).status).toBe(200);
+  });
+
   it('is refused while the first is running, and answered like it thereafter', async () => {
     const { begun, release } = hold();
     const first = served.call('/hook', 1, { 'Idempotency-Key': 'k' });
@@ -150,6 +160,8 @@ describe('a call with an idempotency key', () => {
     expect((await create('k', { id: 'a' }, { Prefer: 'tx=rollback' })).status).toBe(200);
     const real = await create('k');
     expect(real.headers.get('Idempotent-Replayed')).toBeNull();
+    const other = await create('k', { id: 'b' }, { Prefer: 'tx=rollback' });
+    expect(await other.json()).toEqual({ ok: true, rolledBack: true });
     expect(await served.notes()).toEqual(['a']);
   });
 });

@@ -121,11 +121,64 @@ it('holds back for a transaction that is open across the horizon', async () => {
   expect(await count('change')).toBe(0);
 });
 
+it('does not reset a young cookie because a transaction has been open all the while', async () => {
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  await writer.query('begin; update t set n = 77 where id = 1');
+  await run('update t set n = 5 where id = 2');
+  await prune(db, hour);
+  await anHourPasses();
+  const young = await client();
+  await prune(db, hour);
+  await writer.query('commit');
+  await writer.end();
+  expect((await young.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 77 } }]);
+});
+
+it('keeps the change at the horizon itself: a cookie whose snapshot begins there may not have seen it', async () => {
+  const xids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { rows } = await run('update t set n = n + 1 where id = 1 returning pg_current_xact_id()::text as xid');
+    xids.push(rows[0].xid);
+  }
+  await run(`update tidemark.meta set horizon = '${xids[1]}'`);
+  expect(await prune(db, hour)).toBe(1);
+  const { rows } = await run('select xid::text from tidemark.change order by xid');
+  expect(rows.map(({ xid }) => xid)).toEqual(xids.slice(1));
+});
+
+it('keeps every tick that a good cookie names, and few others', async () => {
+  const waiting = new pg.Client({ connectionString: database.url });
+  await waiting.connect();
+  const ages: SyncClient[] = [];
+  for (let minute = 0; minute < 12; minute++) {
+    // From the fourth minute on, a writer holds the horizon back until the eighth.
+    if (minute === 4) await waiting.query('begin; select pg_current_xact_id()');
+    if (minute === 8) await waiting.query('commit');
+    await prune(db, hour);
+    await run(`update tidemark.tick set at = at - interval '12 minutes'`);
+    ages.push(await client());
+    await run('update t set n = n + 1 where id = 1');
+    const { rows } = await run('select horizon::text from tidemark.meta');
+    for (const one of ages) {
+      const { snapshot } = one.cookie as { snapshot: string };
+      const isGood = BigInt(snapshot.split(':')[0]!) >= BigInt(rows[0].horizon);
+      const { patch } = await server.pull(one.cookie);
+      expect([minute, patch[0]!.op]).toEqual([minute, isGood ? 'put' : 'clear']);
+    }
+  }
+  expect(await count('tick')).toBeLessThan(10);
+  await waiting.end();
+});
+
 it('deletes in batches, and the ticks with them', async () => {
-  await run('insert into t select i, i from generate_series(10, 25010) i');
+  await run(`insert into t select i, i from generate_series(10, 25010) i;
+    insert into tidemark.tick (at, oldest_xid, xid)
+      select now() - make_interval(days => n), '3', (3 + n)::text::xid8 from generate_series(1, 10) n`);
   expect(await prune(db, 0)).toBe(25_001);
   expect(await count('change')).toBe(0);
-  expect(await count('tick')).toBeLessThanOrEqual(1);
+  // The newest below the horizon, which a cookie may name, and the one that has just been written.
+  expect(await count('tick')).toBe(2);
   expect(await prune(db, 0)).toBe(0);
 });
 

@@ -15,7 +15,7 @@ function outlook(userID: string, shape = 'a'): Outlook {
 
 function listener(userID: string): Listener {
   const seen = outlook(userID);
-  return { clientGroupID: userID, userID, outlook: seen, look: async () => seen, poke: () => {} };
+  return { clientGroupID: userID, userID, outlook: seen, foundAt: 'a', lookUp: async () => seen, poke: () => {} };
 }
 
 /** The users on each seat of each audience. */
@@ -65,4 +65,13 @@ it('moves a listener who sees something else, unless it has left', () => {
   audiences.remove(ann);
   audiences.move(ann, outlook('ann'));
   expect(audiences.size).toBe(0);
+});
+
+it('pokes those who still listen', () => {
+  const audiences = new Audiences();
+  const poked: string[] = [];
+  const [ann, ben] = ['ann', 'ben'].map((userID) => ({ ...listener(userID), poke: () => void poked.push(userID) }));
+  audiences.add(ann!);
+  audiences.poke([ann!, ben!]);
+  expect(poked).toEqual(['ann']);
 });

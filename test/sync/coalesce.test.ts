@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Coalescer } from '../../src/sync/coalesce.js';
 
 /** A run that a test ends when it likes. */
@@ -160,6 +160,32 @@ it('lets nobody wait beyond its patience for a run that hangs', async () => {
   expect(await hanging).toBe('a!');
   await settle();
   expect(coalescer.size).toBe(0);
+});
+
+it('leaves no timer behind when the run ends before its patience', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { coalescer, runs, questions } = setUp(5);
+    const first = coalescer.ask('k', 'a');
+    await settle();
+    const later = coalescer.ask('k', 'b');
+    expect(vi.getTimerCount()).toBe(1);
+    runs[0]!.answer();
+    await first;
+    await settle();
+    expect(vi.getTimerCount()).toBe(0);
+    const last = coalescer.ask('k', 'c');
+    runs[1]!.answer();
+    expect(await later).toBe('b!');
+    await settle();
+    runs[2]!.answer();
+    expect(await last).toBe('c!');
+    vi.advanceTimersByTime(100);
+    await settle();
+    expect(questions()).toEqual([['a'], ['b'], ['c']]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('keeps no key once all is answered, be it by a failure', async () => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createForward, type ForwardOptions } from '../../src/sync/forward.js';
 import { memoryLog } from '../log.js';
@@ -130,7 +131,7 @@ describe('what comes back', () => {
     expect(requests).toBe(1);
   });
 
-  test.each(['', 'OK', '[]', '"x"', 'null', '{"a":1', 'x'.repeat(100_000)])(
+  test.each(['', 'OK', '[]', '"x"', 'null', '{"a":1', 'x'.repeat(100_000), `{"a":"${'x'.repeat(100_000)}"}`])(
     '200 with a body of %.10j is a failure',
     async (body) => {
       expect((await forward(await answering(200, body))).answer).toMatchObject({ code: 'mutate-endpoint-failed' });
@@ -138,15 +139,14 @@ describe('what comes back', () => {
   );
 
   test('no answer in time, whether to the request or amid the body', async () => {
+    const waiting = sleep(10_000, { answer: 'none yet' }, { ref: false });
+    const answerOf = async (url: string) => (await Promise.race([forward(url, { timeoutMs: 100 }), waiting])).answer;
     const silent = await upstream(() => {});
-    expect((await forward(silent, { timeoutMs: 100 })).answer).toMatchObject({
-      code: 'mutate-endpoint-timeout',
-      status: 504,
-    });
+    expect(await answerOf(silent)).toMatchObject({ code: 'mutate-endpoint-timeout', status: 504 });
     server?.closeAllConnections();
     server?.close();
     const stalled = await upstream((_request, response) => response.write('{'));
-    expect((await forward(stalled, { timeoutMs: 100 })).answer).toMatchObject({ code: 'mutate-endpoint-timeout' });
+    expect(await answerOf(stalled)).toMatchObject({ code: 'mutate-endpoint-timeout' });
   });
 
   test('a dead port, a broken connection', async () => {

@@ -1,22 +1,27 @@
 /** Patches that pulls cannot share because of their size, or share in pieces. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../database.js';
-import { createSynced, type PullAnswer, PullServer, textOf, wholeTable } from '../synced.js';
+import { createSynced, type PullAnswer, PullServer, tableView, textOf } from '../synced.js';
 import { WatchedDatabase } from './watched.js';
+
+const views = { item: tableView('item', 'id', 'item/'), note: tableView('note', 'id', 'note/') };
 
 let database: TestDatabase;
 let watched: WatchedDatabase;
 let server: PullServer;
 
 beforeAll(async () => {
-  database = await createSynced('create table item (id text primary key, n text)', wholeTable('item'));
+  database = await createSynced(
+    'create table item (id text primary key, n text); create table note (id int primary key)',
+    views,
+  );
 });
 afterAll(() => database.drop());
 
 beforeEach(async () => {
-  await database.pool.query('delete from item');
+  await database.pool.query('delete from item; delete from note; truncate tidemark.client, tidemark.client_group');
   watched = new WatchedDatabase();
-  server = new PullServer(database.url, wholeTable('item'), watched.watch);
+  server = new PullServer(database.url, views, watched.watch);
 });
 afterEach(() => server.close());
 
@@ -59,6 +64,44 @@ describe('a patch that is too large to hold', () => {
       }
     },
   );
+
+  /** More than the server has connections. */
+  const rounds = [1, 2, 3, 4];
+
+  it('gives the connection back when more has changed than it was made for', async () => {
+    for (const round of rounds) {
+      await run('delete from item');
+      const cookie = await first();
+      await run(large);
+      watched.before = async ({ kind }) => {
+        if (kind !== 'copy') return;
+        watched.before = () => {};
+        await run(`insert into note values (${round})`);
+      };
+      expect((await server.pull(cookie)).patch).toHaveLength(1001);
+      expect(watched.take()).toEqual(['probe', 'copy', 'copy']);
+    }
+  });
+
+  it('gives the connection back when the pull is refused after all', async () => {
+    const cookie = await first();
+    await run(large);
+    for (const round of rounds) {
+      watched.before = async ({ kind }) => {
+        if (kind === 'copy') await run(`insert into tidemark.client_group values ('group ${round}', 'ben')`);
+      };
+      await expect(server.pull(cookie, { clientGroupID: `group ${round}` })).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    }
+  });
+
+  it('gives the connection back when a first pull is refused', async () => {
+    await run(`${large}; insert into tidemark.client_group values ('of ben', 'ben')`);
+    for (const _ of rounds) {
+      await expect(server.pull(null, { clientGroupID: 'of ben' })).rejects.toMatchObject({ code: 'forbidden' });
+    }
+  });
 });
 
 it('patches of a middle size are held once, and sent in pieces that a reader may leave', async () => {

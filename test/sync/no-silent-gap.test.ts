@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SetupError } from '../../src/errors.js';
-import { migrate } from '../../src/migrate.js';
 import type { Views } from '../../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type Context, fullRead, installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
+import { type Context, tableView, wholeTable } from '../synced.js';
+import { type Altered, alter } from './altered.js';
 
 let database: TestDatabase;
 let version: number;
-let schemas = 0;
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
@@ -27,33 +26,10 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A schema of its own with captured tables, a server, and a client that has pulled. */
-async function start(ddl: string, views: Views<Context> = wholeTable('t')) {
-  const schema = `gap_${++schemas}`;
-  const address = new URL(database.url);
-  address.searchParams.set('options', `-c search_path=${schema},public`);
-  const url = address.href;
-  const run = (sql: string) => database.pool.query(`set search_path to ${schema}, public; ${sql}; reset search_path`);
-  await run(`create schema ${schema}; ${ddl}`);
-  await migrate({ database: url, views });
-  const server = new PullServer(url, views);
-  closing.push(() => server.close());
-  const client = new SyncClient(server);
-  await client.pull();
-  return {
-    run,
-    client,
-    /** What a server holds to be so for a second. */
-    passASecond: () => void vi.setSystemTime(Date.now() + 1100),
-    migrate: () => migrate({ database: url, views }),
-    installation: () => installationOf(url, views),
-    /** What a client is told that starts now, by a server that starts now. */
-    async truth() {
-      const fresh = new PullServer(url, views);
-      closing.push(() => fresh.close());
-      return fullRead(fresh);
-    },
-  };
+async function start(ddl: string, views?: Views<Context>): Promise<Altered> {
+  const altered = await alter(database, ddl, views && { views });
+  closing.push(altered.close);
+  return altered;
 }
 
 const plain = `create type mood as enum ('glad', 'sad'); create type pair as (a int, b int);

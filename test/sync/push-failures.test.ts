@@ -205,6 +205,21 @@ const transient: [kind: string, mutator: Mutator][] = [
     }),
   ],
   [
+    'a validator that asks the database in vain',
+    defineMutator(
+      {
+        '~standard': {
+          version: 1,
+          vendor: 'hand',
+          validate: async () => {
+            throw withCode('57P01');
+          },
+        },
+      },
+      () => {},
+    ),
+  ],
+  [
     'a full disk',
     defineMutator(() => {
       throw withCode('53100');

@@ -6,6 +6,7 @@ import { createPush } from '../../src/sync/push.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 import { memoryLog } from '../log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
+import { announced } from './tailed.js';
 
 let database: TestDatabase;
 let db: Database;
@@ -30,9 +31,14 @@ const mutators = defineMutators({
   }),
 });
 
-function setUp(schemaVersions?: string[]) {
+function setUp(schemaVersions?: string[], pushDB = db) {
   const { log, lines } = memoryLog();
-  const push = createPush({ db, tx: (client) => client, mutators, ...(schemaVersions && { schemaVersions }) });
+  const push = createPush({
+    db: pushDB,
+    tx: (client) => client,
+    mutators,
+    ...(schemaVersions && { schemaVersions }),
+  });
   const as = (userID: string) => ({ context: { userID }, requestID: 'r1', log });
   return { push, as, lines };
 }
@@ -149,6 +155,19 @@ describe('ownership', () => {
     const loser = rows[0].user_id === 'u' ? 'v' : 'u';
     await expect(push(pushRequest('g', [append('x', 1)]), as(loser))).rejects.toMatchObject({ code: 'forbidden' });
     expect(await entries()).toHaveLength(1);
+  });
+
+  test('a client group that another user registers just before is theirs, and nothing is applied', async () => {
+    const raced = announced(db, async ({ text }) => {
+      if (!text.startsWith('insert into tidemark.client_group')) return;
+      await database.pool.query("insert into tidemark.client_group (id, user_id) values ('g', 'v')");
+    });
+    const { push, as } = setUp(undefined, raced);
+    await expect(push(pushRequest('g', [append('c', 1)]), as('u'))).rejects.toMatchObject({ code: 'forbidden' });
+    const { rows } = await database.pool.query('select user_id from tidemark.client_group');
+    expect(rows).toEqual([{ user_id: 'v' }]);
+    expect(await entries()).toEqual([]);
+    expect(await lastMutationIDs(database.pool)).toEqual({});
   });
 
   test('a client of another group is refused, whatever its next mutation is', async () => {

@@ -1,5 +1,5 @@
 /** Pulls of one client view that come at once: what they share, and what they must not. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
@@ -94,6 +94,26 @@ describe('share their statements', () => {
     passed.open();
     expect((await Promise.all(pulls)).every(({ patch }) => patch.length === 1)).toBe(true);
     expect(watched.take().length).toBeLessThanOrEqual(8);
+  });
+
+  it('but wait for none that hangs', async () => {
+    const cookie = await first();
+    await run(`update item set n = 'new' where id = 'a1'`);
+    for (const kind of ['probe', 'copy']) {
+      const { opened, open } = gate();
+      let isHeld = false;
+      watched.before = (statement) => {
+        if (isHeld || statement.kind !== kind) return;
+        isHeld = true;
+        return opened;
+      };
+      const hanging = server.pull(cookie, { clientGroupID: 'group 0' });
+      await vi.waitFor(() => expect(isHeld).toBe(true));
+      const { patch } = await server.pull(cookie, { clientGroupID: 'group 1' });
+      expect(patch).toHaveLength(1);
+      open();
+      expect((await hanging).patch).toEqual(patch);
+    }
   });
 
   it('also the further delta, when more has changed than the first was made for', async () => {
@@ -221,6 +241,24 @@ describe('each client group is told its own', () => {
     expect([known, fresh, plain]).toMatchObject([told({ here: 2 }), told({ fresh: 0 }), told({})]);
   });
 
+  it('refusal: of another user’s group, also one that is registered after the probe', async () => {
+    const cookie = await first();
+    await run(`update item set n = 'new' where id = 'a1'`);
+    watched.before = async ({ kind }) => {
+      if (kind !== 'copy') return;
+      watched.before = () => {};
+      await run(`
+        insert into tidemark.client_group values ('group 1', 'ben');
+        insert into tidemark.client values ('theirs', 'group 1', 3, pg_current_xact_id())`);
+    };
+    const [mine, theirs] = await Promise.allSettled(
+      groups(2).map((clientGroupID) => server.pull(cookie, { clientGroupID })),
+    );
+    expect(watched.take()).toEqual(['probe', 'copy']);
+    expect(mine).toMatchObject({ status: 'fulfilled', value: { patch: [{ key: 'item/a1' }] } });
+    expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
+  });
+
   it('failure, and the next pull works', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
@@ -238,7 +276,8 @@ describe('each client group is told its own', () => {
       expect(await pulls()).toMatchObject(groups(5).map(() => refused));
     }
     failOnce('copy', '22012');
-    const reset = { status: 'fulfilled', value: { patch: [{ op: 'clear' }, { key: 'item/a1' }, { key: 'item/a2' }] } };
+    const all = ['a1', 'a2'].map((id) => expect.objectContaining({ op: 'put', key: `item/${id}` }));
+    const reset = { status: 'fulfilled', value: { patch: expect.arrayContaining([{ op: 'clear' }, ...all]) } };
     expect(await pulls()).toMatchObject(groups(5).map(() => reset));
     expect(server.lines.lines.filter(({ fields }) => fields.reason === 'failure')).toHaveLength(5);
     const delta = { status: 'fulfilled', value: { patch: [{ key: 'item/a1' }] } };
@@ -265,6 +304,17 @@ describe('never share', () => {
     }
     expect(watched.statements.map(({ kind }) => kind).sort()).toEqual(['copy', 'copy', 'probe', 'probe']);
     for (const { text } of watched.statements) expect(/0 group/.test(text)).not.toBe(/1 group/.test(text));
+  });
+
+  it('what has come from different bases', async () => {
+    const old = await first();
+    await run(`update item set n = 'one' where id = 'a1'`);
+    const young = await first();
+    await run(`update item set n = 'two' where id = 'a2'`);
+    const cookies = [young, old, young, old];
+    const answers = await Promise.all(cookies.map((cookie, i) => server.pull(cookie, { clientGroupID: `group ${i}` })));
+    const keys = answers.map(({ patch }) => patch.map((op) => op.op !== 'clear' && op.key).sort());
+    expect(keys).toEqual([['item/a2'], ['item/a1', 'item/a2'], ['item/a2'], ['item/a1', 'item/a2']]);
   });
 
   it("what a user's profiles see differently", async () => {

@@ -1,144 +1,365 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Pulls from hot standbys: what their cookies vouch for, and when they must not answer. */
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded.js';
-import { createSync, defineView, migrate, type Sync, sql } from '../../src/index.js';
-import { memoryLog } from '../log.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPool } from '../../src/db/pg.js';
+import { migrate } from '../../src/migrate.js';
+import { parseSnapshot } from '../../src/protocol/snapshot.js';
+import { prune } from '../../src/store/retention.js';
+import { type Replication, type Standby, startReplication } from '../replication.js';
+import { fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
 
-const views = { item: defineView({ key: 'id', query: () => sql<{ id: string }>`select * from item` }) };
+const views = wholeTable('item');
+const hour = 3600;
 
-interface Pulled {
-  readonly cookie: { readonly order: number; readonly snapshot: string };
-  readonly patch: readonly { readonly op: string; readonly key: string }[];
-}
-
-let folder: string;
-let primary: EmbeddedDatabase;
-let standby: EmbeddedDatabase;
-let writer: pg.Pool;
-let onPrimary: Sync;
-let onStandby: Sync;
+let replication: Replication;
+let standby: Standby;
+let other: Standby;
+let writer: pg.Client;
+/** Looks at `standby`. */
+let looking: pg.Client;
+let onPrimary: PullServer;
+let onStandby: PullServer;
+let onOther: PullServer;
+/** Transactions that a test has left open. */
+let open: pg.Client[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-standby-'));
-  const first = join(folder, 'primary');
-  const second = join(folder, 'standby');
-  primary = await startEmbedded({ directory: first, settings: { fsync: 'off' } });
-  const setup = new pg.Client(primary.url);
-  await setup.connect();
-  await setup.query('create table item (id text primary key, n int)');
-  await setup.end();
-  await migrate({ database: primary.url, views });
-  await primary.stop();
-  appendFileSync(join(first, 'postgres', 'pg_hba.conf'), '\nhost replication all 127.0.0.1/32 scram-sha-256\n');
-
-  execFileSync('cp', ['-a', first, second]);
-  writeFileSync(join(second, 'postgres', 'standby.signal'), '');
-  primary = await startEmbedded({ directory: first, settings: { fsync: 'off' } });
-  standby = await startEmbedded({
-    directory: second,
-    port: await freePort(),
-    settings: { fsync: 'off', primary_conninfo: primary.url.replace('/tidemark', '/') },
-  });
-  writer = new pg.Pool({ connectionString: primary.url });
-  writer.on('error', () => {});
-  const { log } = memoryLog();
-  const options = { views, log, authenticate: () => ({ userID: 'ann' }) };
-  onPrimary = await createSync({ ...options, database: primary.url });
-  onStandby = await createSync({ ...options, database: standby.url });
-});
+  replication = await startReplication({ delays: [0, 0], waitsFor: 'nobody' });
+  [standby, other] = replication.standbys as [Standby, Standby];
+  writer = await connect();
+  looking = await connect(standby.url);
+  await writer.query('create table item (id text primary key, n int); create table unseen (id text)');
+  await migrate({ database: replication.primaryURL, views });
+  await replication.caughtUp();
+  onPrimary = new PullServer(replication.primaryURL, views);
+  onStandby = new PullServer(standby.url, views);
+  onOther = new PullServer(other.url, views);
+}, 60_000);
 
 afterAll(async () => {
-  await onPrimary.close();
-  await onStandby.close();
-  await writer.end();
-  await standby.stop();
-  await primary.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const one of [onPrimary, onStandby, onOther, writer, looking])
+    (await one) && ('end' in one ? one.end() : one.close());
+  await replication.stop();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+beforeEach(async () => {
+  await writer.query('delete from item; delete from tidemark.client; delete from tidemark.client_group');
+  await replication.caughtUp();
+});
+
+afterEach(async () => {
+  await writer.query(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+  for (const one of open) await one.end();
+  open = [];
+  await standby.resume();
+  await other.resume();
+});
+
+async function connect(url = replication.primaryURL): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => {});
+  await client.connect();
+  return client;
 }
 
-async function pull(sync: Sync, cookie: unknown): Promise<Pulled> {
-  const body = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie };
-  const response = await sync.fetch(
-    new Request('http://localhost/sync/pull', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  );
-  expect(response.status).toBe(200);
-  return (await response.json()) as Pulled;
+/** Runs a statement in a transaction that stays open. */
+async function begin(statement = 'select pg_current_xact_id()'): Promise<pg.Client> {
+  const client = await connect();
+  open.push(client);
+  await client.query(`begin; ${statement}`);
+  return client;
 }
 
-/** Waits until the standby has replayed all that the primary has written. */
-async function caughtUp(): Promise<void> {
-  const { rows } = await writer.query<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
-  const reader = new pg.Client(standby.url);
-  await reader.connect();
-  try {
-    await expect
-      .poll(async () => {
-        const sql = 'select pg_last_wal_replay_lsn() >= $1::pg_lsn as reached';
-        return (await reader.query<{ reached: boolean }>(sql, [rows[0]!.lsn])).rows[0]!.reached;
-      })
-      .toBe(true);
-  } finally {
-    await reader.end();
+/**
+ * Commits a statement, so that standbys replay it, but not so that the primary shows it: the commit waits for a standby that there is not.
+ * @returns what ends the wait
+ */
+async function commitInVain(statement: string): Promise<() => Promise<void>> {
+  const client = await begin(`set local synchronous_commit = 'on'; ${statement}`);
+  const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
+  const committed = client.query('commit');
+  const isWaiting = `select from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'`;
+  await expect.poll(async () => (await writer.query(isWaiting, [pid])).rowCount, { timeout: 10_000 }).toBe(1);
+  return async () => {
+    await writer.query('select pg_cancel_backend($1)', [pid]);
+    await committed;
+  };
+}
+
+async function run(...statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await writer.query(statement);
+  await replication.caughtUp();
+}
+
+/** Something that the views do not show. */
+const elsewhere = () => run(`insert into unseen values ('x')`);
+const put = (id: string, n = 1) => `insert into item values ('${id}', ${n}) on conflict (id) do update set n = ${n}`;
+const del = (id: string) => `delete from item where id = '${id}'`;
+const mutation = (n: number) => `
+  insert into tidemark.client_group values ('group', 'ada') on conflict do nothing;
+  insert into tidemark.client values ('c', 'group', ${n}, pg_current_xact_id())
+  on conflict (id) do update set last_mutation_id = ${n}, xid = pg_current_xact_id()`;
+
+const keys = (client: SyncClient) => [...client.rows.keys()].sort();
+const cookieOf = (client: SyncClient) => client.cookie as { order: number; snapshot: string };
+
+async function pulled(server = onStandby): Promise<SyncClient> {
+  const client = new SyncClient(server);
+  await client.pull();
+  return client;
+}
+
+async function expectUnchanged(client: SyncClient, server: PullServer): Promise<void> {
+  const { cookie } = client;
+  expect(await client.pull(server)).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
+}
+
+/** With nothing open any more and everything replayed, all servers agree, and the client with them. */
+async function expectConverged(client: SyncClient): Promise<void> {
+  await elsewhere();
+  for (const server of [onStandby, onOther, onPrimary]) {
+    const { order } = cookieOf(client);
+    await client.pull(server);
+    expect(cookieOf(client).order).toBeGreaterThanOrEqual(order);
+    expect(client.held()).toEqual(await fullRead(server));
   }
 }
 
-const keys = ({ patch }: Pulled) => patch.map((op) => `${op.op} ${op.key}`).sort();
+it('a row that changed behind a long transaction, and changes back, is told again', async () => {
+  await run(put('a', 1));
+  await begin();
+  await run(put('a', 2));
+  const client = await pulled();
+  await run(put('a', 1));
+  await client.pull();
+  expect(client.held()).toEqual({ a: { id: 'a', n: 1 } });
+});
 
-describe('a pull from a hot standby', () => {
-  it('shows rows of a transaction that was open when its cookie was made', async () => {
-    await writer.query("insert into item values ('a', 1)");
-    const slow = await writer.connect();
-    await slow.query("begin; insert into item values ('slow', 1)");
-    await writer.query("insert into item values ('b', 1)");
-    await caughtUp();
+describe('behind a long transaction', () => {
+  beforeEach(async () => {
+    await begin();
+    await elsewhere();
+  });
 
-    const first = await pull(onStandby, null);
-    expect(keys(first)).toEqual(['put item/a', 'put item/b']);
+  it('a row that came and goes again leaves the client', async () => {
+    await run(put('a'));
+    const client = await pulled();
+    expect(keys(client)).toEqual(['a']);
+    await run(del('a'));
+    await client.pull();
+    expect(keys(client)).toEqual([]);
+  });
+
+  it('a transaction that was open when the cookie was made is shown later, and one that is rolled back is not', async () => {
+    const [slow, undone] = [await begin(put('slow')), await begin(put('undone'))];
+    await run(put('quick'));
+    const client = await pulled();
+    expect(keys(client)).toEqual(['quick']);
     await slow.query('commit');
-    slow.release();
-    await caughtUp();
-
-    const second = await pull(onStandby, first.cookie);
-    expect(keys(second)).toContain('put item/slow');
-    expect(second.cookie.order).toBeGreaterThan(first.cookie.order);
+    await undone.query('rollback');
+    await elsewhere();
+    const { order } = cookieOf(client);
+    expect((await client.pull()).patch.map((op) => op.op)).toEqual(['put']);
+    expect(keys(client)).toEqual(['quick', 'slow']);
+    expect(cookieOf(client).order).toBeGreaterThan(order);
   });
 
-  it('answers no change while it is behind the cookie, and goes on from there', async () => {
-    const reader = new pg.Client(standby.url);
-    await reader.connect();
-    await reader.query('select pg_wal_replay_pause()');
-    await writer.query("insert into item values ('c', 1)");
-    const ahead = await pull(onPrimary, null);
-    expect(keys(ahead)).toContain('put item/c');
-
-    const behind = await pull(onStandby, ahead.cookie);
-    expect(behind).toEqual({ cookie: ahead.cookie, lastMutationIDChanges: {}, patch: [] });
-
-    await reader.query('select pg_wal_replay_resume()');
-    await reader.end();
-    await writer.query("insert into item values ('d', 1)");
-    await caughtUp();
-    const onward = await pull(onStandby, ahead.cookie);
-    expect(keys(onward)).toContain('put item/d');
-    expect(onward.cookie.order).toBeGreaterThan(ahead.cookie.order);
-    const back = await pull(onPrimary, onward.cookie);
-    expect(back.cookie.order).toBeGreaterThanOrEqual(onward.cookie.order);
+  it('nothing is told twice, on whichever standby', async () => {
+    await run(put('a'), mutation(1));
+    const client = new SyncClient(onStandby);
+    expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 1 });
+    await elsewhere();
+    for (const server of [onStandby, onOther, onPrimary]) await expectUnchanged(client, server);
+    await run(mutation(2));
+    expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 2 });
+    for (const server of [onStandby, onOther]) await expectUnchanged(client, server);
   });
+
+  it('a cookie of the primary is continued once a transaction has ended that began after it', async () => {
+    const slow = await begin(put('slow'));
+    const client = await pulled(onPrimary);
+    await slow.query('commit');
+    await replication.caughtUp();
+    await expectUnchanged(client, onStandby);
+    await elsewhere();
+    await client.pull(onStandby);
+    expect(keys(client)).toEqual(['slow']);
+    await run(del('slow'));
+    await client.pull(onStandby);
+    expect(keys(client)).toEqual([]);
+  });
+
+  it('the cookie tells what was seen since the primary last noted its snapshot', async () => {
+    for (const n of [1, 2, 3]) {
+      await run(put('a', n));
+      await elsewhere();
+    }
+    const unseenBy = (client: SyncClient) => parseSnapshot(cookieOf(client).snapshot)!.unseen.length;
+    const before = await pulled();
+    expect(unseenBy(before)).toBe(4);
+    const slow = await begin(put('slow'));
+    const db = openPool(replication.primaryURL, { max: 1 });
+    await prune(db, hour);
+    await db.close();
+    await run(put('a', 4));
+    const after = await pulled();
+    // The long transaction; the slow one and the note itself, which come one after the other.
+    expect(unseenBy(after)).toBe(2);
+    await slow.query('commit');
+    await run(del('a'));
+    for (const client of [before, after]) {
+      await client.pull();
+      expect(keys(client)).toEqual(['slow']);
+    }
+  });
+
+  it('one that has too much to tell answers 503, until the primary notes its snapshot', async () => {
+    const client = await pulled();
+    await run(`insert into item select n, n from generate_series(1, 50000) n`, 'delete from item');
+    const refusal = { code: 'unavailable', message: expect.stringContaining('ask a server of the primary') };
+    await expect(client.pull()).rejects.toMatchObject(refusal);
+    await expect(pulled()).rejects.toMatchObject(refusal);
+    await client.pull(onPrimary);
+    await expect(client.pull()).rejects.toMatchObject(refusal);
+    const db = openPool(replication.primaryURL, { max: 1 });
+    await prune(db, hour);
+    await db.close();
+    await run(put('a'));
+    await client.pull();
+    expect(keys(client)).toEqual(['a']);
+    expect(keys(await pulled())).toEqual(['a']);
+  });
+});
+
+describe('a standby that is behind', () => {
+  it('answers no change, and goes on from there', async () => {
+    await standby.pause();
+    await writer.query(put('c'));
+    const client = await pulled(onPrimary);
+    await expectUnchanged(client, onStandby);
+
+    await standby.resume();
+    await run(put('d'), del('c'));
+    await client.pull(onStandby);
+    expect(keys(client)).toEqual(['d']);
+    await expectConverged(client);
+  });
+
+  /** On the primary, `t` has ended and `k` has not. The standby has seen the end of `k`, which is the younger, and not that of `t`. */
+  async function crossed(): Promise<() => Promise<void>> {
+    const t = await begin(put('t'));
+    const release = await commitInVain(put('k'));
+    await expect.poll(async () => (await looking.query(`select from item where id = 'k'`)).rowCount).toBe(1);
+    await standby.pause();
+    await t.query('commit');
+    return release;
+  }
+
+  it('knows that it is, though it has seen younger transactions', async () => {
+    const release = await crossed();
+    const client = await pulled(onPrimary);
+    expect(keys(client)).toEqual(['t']);
+    const { xmax } = parseSnapshot(cookieOf(client).snapshot)!;
+    const { rows } = await looking.query('select pg_snapshot_xmax(pg_current_snapshot())::text as xmax');
+    expect(BigInt(rows[0].xmax)).toBeGreaterThan(xmax);
+    await expectUnchanged(client, onStandby);
+    await standby.resume();
+    await release();
+    await run(del('t'));
+    await expectConverged(client);
+  });
+
+  it('does not answer what another one has been asked about, behind a balancer', async () => {
+    const release = await crossed();
+    const client = await pulled(onPrimary);
+    const behind = openPool(standby.url, { max: 1 });
+    const balanced = new PullServer(other.url, views, (db) => ({ ...db, copy: (text) => behind.copy(text) }));
+    await expect.poll(async () => keys(await pulled(onOther))).toEqual(['k', 't']);
+    await expectUnchanged(client, balanced);
+    await standby.resume();
+    await release();
+    await run(del('t'));
+    await client.pull(balanced);
+    expect(keys(client)).toEqual(['k']);
+    await expectConverged(client);
+    await balanced.close();
+    await behind.close();
+  });
+
+  it('tells a client that it does not know nothing at all', async () => {
+    await standby.pause();
+    await writer.query(put('c'));
+    const client = await pulled(onPrimary);
+    const { cookie } = client;
+    const named = (lastMutationID: number) => ({ client: { id: 'new', lastMutationID } });
+    const nothing = { cookie, lastMutationIDChanges: {}, patch: [] };
+    expect(await onStandby.pull(cookie, named(0))).toEqual(nothing);
+    expect(await onStandby.pull(cookie, named(1))).toEqual(nothing);
+    await expect(onStandby.pull(null, named(1))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(onPrimary.pull(cookie, named(1))).rejects.toMatchObject({ code: 'client-record-lost' });
+  });
+
+  it('does not take back what was told of mutations, not even with a reset', async () => {
+    const renamed = new PullServer(standby.url, wholeTable('item', 'n'));
+    await run(mutation(1), put('a', 5));
+    await standby.pause();
+    await writer.query(mutation(2));
+    const client = await pulled(onPrimary);
+    await expectUnchanged(client, renamed);
+    await standby.resume();
+    await replication.caughtUp();
+    const { patch, lastMutationIDChanges } = await client.pull(renamed);
+    expect(patch).toEqual([{ op: 'clear' }, { op: 'put', key: '5', value: { id: 'a', n: 5 } }]);
+    expect(lastMutationIDChanges).toEqual({ c: 2 });
+    await renamed.close();
+  });
+});
+
+describe('a primary that a standby is ahead of', () => {
+  it('answers no change until it shows what the standby showed', async () => {
+    await run(mutation(1), put('a'));
+    const release = await commitInVain(`${put('k')}; ${del('a')}; ${mutation(2)}`);
+    await expect.poll(async () => keys(await pulled())).toEqual(['k']);
+    const client = await pulled();
+    await expectUnchanged(client, onPrimary);
+    await elsewhere();
+    await expectUnchanged(client, onPrimary);
+    await release();
+    await run(del('k'));
+    await client.pull(onPrimary);
+    expect(keys(client)).toEqual([]);
+    await expectConverged(client);
+  });
+});
+
+it('a TRUNCATE that a pull has waited for is in its cookie', async () => {
+  await run(put('a'));
+  await pulled();
+  const truncating = await begin('truncate item');
+  await elsewhere();
+  const client = new SyncClient(onStandby);
+  const answer = client.pull();
+  const isWaiting = `select from pg_locks where relation = 'item'::regclass and not granted`;
+  await expect.poll(async () => (await looking.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
+  await truncating.query('commit');
+  await answer;
+  expect(keys(client)).toEqual([]);
+  await expectUnchanged(client, onStandby);
+});
+
+it('a server on a standby leaves the change log to the primary', async () => {
+  const db = openPool(standby.url, { max: 1 });
+  expect(await prune(db, hour)).toBe(0);
+  await db.close();
+});
+
+it('a promoted standby resets', async () => {
+  await run(put('a'));
+  const client = await pulled(onOther);
+  const promoting = await connect(other.url);
+  await promoting.query('select pg_promote()');
+  await promoting.query(put('b'));
+  await promoting.end();
+  await expect.poll(async () => (await client.pull(onOther)).patch[0], { timeout: 10_000 }).toEqual({ op: 'clear' });
+  expect(keys(client)).toEqual(['a', 'b']);
 });

@@ -1,60 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Database, Statement } from '../../src/db/database.js';
-import { openPool } from '../../src/db/pg.js';
-import { CurrentInstallation } from '../../src/sync/current-installation.js';
-import { Tail } from '../../src/sync/tail.js';
-import { ClientViews } from '../../src/view/client-views.js';
-import type { TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
-import { type Context, createSynced } from '../synced.js';
-import { announced, ddl, views } from './tailed.js';
+import { describe, expect, test, vi } from 'vitest';
+import { ddl, isQuestion, isReading, looksOf, useTailed, views } from './tailed.js';
 
-let database: TestDatabase;
-let db: Database;
-/** The statements that have been sent. */
-let sent: Statement[];
-/** Awaited before each statement. */
-let gate: (statement: Statement) => Promise<void>;
-const tails: Tail<Context>[] = [];
-
-beforeAll(async () => {
-  database = await createSynced(ddl, views);
-  db = announced(openPool(database.url), async (statement) => {
-    sent.push(statement);
-    await gate(statement);
-  });
-});
-
-beforeEach(() => {
-  sent = [];
-  gate = async () => {};
-});
-
-afterEach(() => {
-  for (const tail of tails.splice(0)) tail.close();
-});
-
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
-
-function start(intervalMs = 20) {
-  const installation = new CurrentInstallation(db, new ClientViews(db, views));
-  const { log, lines } = memoryLog();
-  const tail = new Tail({ database: db, installation, log, intervalMs, notify: false });
-  tails.push(tail);
-  const listen = async (userID: string) => {
-    const poke = vi.fn();
-    const request = { clientGroupID: `group of ${userID}`, profileID: 'p', schemaVersion: '' };
-    return { poke, leave: await tail.listen({ userID }, request, poke) };
-  };
-  return { tail, listen, lines };
-}
-
-const looks = () => sent.filter(({ name }) => name === 'tidemark_tail').length;
-const insert = (owner: string) => database.pool.query('insert into item (owner_id) values ($1)', [owner]);
+const tailed = useTailed(ddl, views);
+const { start } = tailed;
+const looks = () => looksOf(tailed);
+const insert = (owner: string) => tailed.database.pool.query('insert into item (owner_id) values ($1)', [owner]);
 
 describe('while nobody listens', () => {
   test('nothing is asked', async () => {
@@ -64,7 +15,7 @@ describe('while nobody listens', () => {
       await insert('ann');
       await sleep(20);
     }
-    expect(sent).toEqual([]);
+    expect(tailed.sent).toEqual([]);
     expect(tail.state()).toEqual({ listeners: 0, lagMs: null });
   });
 
@@ -114,7 +65,7 @@ describe('a commit by anybody', () => {
   test('that changes two views of a user pokes them once', async () => {
     const { listen } = start(50);
     const { poke } = await listen('ann');
-    await database.pool.query(
+    await tailed.database.pool.query(
       `begin; insert into item (owner_id) values ('ann'); insert into note values ('ann'); commit`,
     );
     await vi.waitFor(() => expect(poke).toHaveBeenCalled());
@@ -131,7 +82,7 @@ describe('a commit by anybody', () => {
       go = resolve;
     });
     let isHeld = false;
-    gate = async ({ name }) => {
+    tailed.before = async ({ name }) => {
       if (name !== 'tidemark_tail' || isHeld) return;
       isHeld = true;
       await held;
@@ -139,7 +90,7 @@ describe('a commit by anybody', () => {
     await vi.waitFor(() => expect(isHeld).toBe(true));
     const listening = listen('auditor');
     const isListening = await Promise.race([listening.then(() => true), sleep(200, false)]);
-    await database.pool.query(`insert into audit (entry) values ('seen')`);
+    await tailed.database.pool.query(`insert into audit (entry) values ('seen')`);
     go();
     const auditor = await listening;
     await insert('ann');
@@ -153,7 +104,7 @@ test('a look that failed is made again, however often there is something new', a
   const { listen, tail } = start(100);
   const { poke } = await listen('ann');
   let failures = 0;
-  gate = async ({ name }) => {
+  tailed.before = async ({ name }) => {
     if (name === 'tidemark_tail' && failures++ === 0) throw new Error('unreachable');
   };
   await vi.waitFor(() => expect(failures).toBe(1));
@@ -161,6 +112,26 @@ test('a look that failed is made again, however often there is something new', a
   const nudges = setInterval(() => tail.nudge(), 10);
   await insert('ann');
   await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 3_000 }).finally(() => clearInterval(nudges));
+});
+
+test('after a look that took long there is rest for twice as long', async () => {
+  const { listen } = start(20);
+  const { poke } = await listen('ann');
+  let asked = 0;
+  let answered = 0;
+  let next = 0;
+  tailed.before = async (statement) => {
+    if (isQuestion(statement) && asked === 0) {
+      asked = performance.now();
+      await sleep(150);
+      answered = performance.now();
+    } else if (isReading(statement) && answered > 0 && next === 0) next = performance.now();
+  };
+  await insert('ann');
+  await vi.waitFor(() => expect(next).toBeGreaterThan(0), { timeout: 5_000 });
+  expect(poke).toHaveBeenCalledOnce();
+  // A timer may be a little early.
+  expect(next - answered).toBeGreaterThan(Math.min(2 * (answered - asked), 500) - 5);
 });
 
 describe('the lag', () => {
@@ -171,21 +142,22 @@ describe('the lag', () => {
     expect(tail.state().listeners).toBe(1);
     await vi.waitFor(() => expect(looks()).toBeGreaterThan(3));
     expect(tail.state().lagMs).toBeLessThan(1_000);
-    gate = async () => {
+    tailed.before = async () => {
       throw new Error('unreachable');
     };
     await vi.waitFor(() => expect(tail.state().lagMs).toBeGreaterThan(1_000), { timeout: 3_000 });
     await insert('ann');
-    gate = async () => {};
+    tailed.before = async () => {};
     await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 5_000 });
-    expect(tail.state().lagMs).toBeLessThan(1_000);
+    // A look pokes before it has ended.
+    await vi.waitFor(() => expect(tail.state().lagMs).toBeLessThan(1_000));
     expect(lines).toMatchObject([{ level: 'warn', fields: { error: { message: 'unreachable' } } }]);
   });
 
   test('is none before the first look has ended', async () => {
     const { listen, tail } = start(20);
     let lag: number | null | undefined;
-    gate = async () => {
+    tailed.before = async () => {
       lag = tail.state().lagMs;
     };
     await listen('ann');
@@ -194,7 +166,7 @@ describe('the lag', () => {
 
   test('who cannot be told anything is refused', async () => {
     const { listen, tail } = start(20);
-    gate = async ({ name }) => {
+    tailed.before = async ({ name }) => {
       if (name === 'tidemark_tail') throw new Error('unreachable');
     };
     await expect(listen('ann')).rejects.toThrow('unreachable');

@@ -1,0 +1,11 @@
+-- Views read moments from texts through this: "now" and its like mean another one each time, so that no snapshot could tell what a client holds.
+create function tidemark.fixed_moment(value text) returns text language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday)([^a-z]|$)' then
+    raise exception 'a text that a view reads as a date or time means another one each time' using errcode = 'invalid_datetime_format';
+  end if;
+  return value;
+end
+$$;

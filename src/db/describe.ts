@@ -1,0 +1,60 @@
+/** What Postgres says of a query without running it. */
+import type pg from 'pg';
+import { checkOut } from './checkout.js';
+import type { QueryDescription, ResultColumn } from './database.js';
+
+/**
+ * A message of several statements is one transaction, which a pooler in transaction mode does not tear apart. The settings end
+ * with it, also where Postgres refuses the query.
+ */
+const opening = `
+  set local client_min_messages = log;
+  set local debug_pretty_print = off;
+  set local debug_print_parse = on;
+  prepare tidemark_described as `;
+
+const closing = `;
+  set local debug_print_parse = off;
+  select array(
+    select concat(quote_ident(n.nspname), '.', quote_ident(t.typname))
+    from unnest(p.parameter_types::oid[]) with ordinality u (oid, place)
+    join pg_type t on t.oid = u.oid join pg_namespace n on n.oid = t.typnamespace
+    order by place
+  ) as types
+  from pg_prepared_statements p where name = 'tidemark_described';
+  deallocate tidemark_described`;
+
+/** The analyzed trees of utility statements hold nothing that Postgres has found out. */
+const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
+
+/** @throws what Postgres says of a query that it does not take. */
+export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryDescription> {
+  const checkout = await checkOut(pool);
+  const { client } = checkout;
+  const trees: string[] = [];
+  const onNotice = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
+    if (message === 'parse tree:' && detail !== undefined && analyzed.test(detail)) trees.push(detail);
+  };
+  client.on('notice', onNotice);
+  try {
+    // Typed for one statement; the driver answers several with an array.
+    const results: unknown = await client.query(`${opening}${text}\n${closing}`);
+    const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
+    return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(opening) };
+  } finally {
+    client.off('notice', onNotice);
+    checkout.release();
+  }
+}
+
+/** The columns of a query's result. It is planned, with nulls for its parameters, and yields no row. */
+export async function describeColumns(pool: pg.Pool, text: string, parameterCount: number): Promise<ResultColumn[]> {
+  const checkout = await checkOut(pool);
+  try {
+    const values = new Array<null>(parameterCount).fill(null);
+    const { fields } = await checkout.client.query({ text: `select * from (\n${text}\n) q limit 0`, values });
+    return fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
+  } finally {
+    checkout.release();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Database } from '../db/database.js';
+import { isCancelled } from '../db/sqlstate.js';
+import type { Snapshot } from '../protocol/snapshot.js';
+import { findAffected } from '../store/affected.js';
+import { changesOf } from '../store/patch-sql.js';
+import type { SyncedTable } from '../store/states.js';
+import type { TailBatch } from '../store/tail.js';
+import type { CompiledView } from '../view/compile.js';
+import type { Listener } from './audiences.js';
+import type { SeatedQuestion } from './plan-pokes.js';
+
+/** What questions are about: all that has changed since a snapshot, up to the moment that `query` sees. */
+export interface Subject {
+  readonly query: Database['query'];
+  readonly since: Snapshot;
+  readonly batch: TailBatch;
+  readonly tables: readonly SyncedTable[];
+}
+
+export interface Answers {
+  /** Who need not be asked about any more. */
+  readonly told: ReadonlySet<Listener>;
+  /** How long each question may take; after this time, no other is begun. */
+  readonly limitMs: number;
+  onFound(listeners: readonly Listener[]): void;
+  /** Asking took too long, or there was no time left for it. The listeners are all whom the question was about. */
+  onOvertime(view: CompiledView, listeners: readonly Listener[]): void;
+  onFailure(view: CompiledView, listeners: readonly Listener[], error: unknown): void;
+}
+
+/** Asks each question by itself, so that one that fails or takes long costs the others nothing. Never rejects. */
+export async function askEach(
+  questions: readonly SeatedQuestion[],
+  { query, since, batch, tables }: Subject,
+  { told, limitMs, onFound, onOvertime, onFailure }: Answers,
+): Promise<void> {
+  const changes = changesOf(tables, new Map(batch.changes.map(({ table, rows }) => [table, rows])));
+  const until = performance.now() + limitMs;
+  for (const { view, mode, seats: all } of questions) {
+    const seats = all.filter(({ listeners }) => !listeners.every((listener) => told.has(listener)));
+    const listeners = seats.flatMap((seat) => seat.listeners);
+    if (seats.length === 0) continue;
+    if (performance.now() > until) {
+      onOvertime(view, listeners);
+      continue;
+    }
+    const question = { view, mode, seats: seats.map(({ literals }) => literals), timeoutMs: limitMs };
+    const own = changes.filter(({ table }) => view.occurrenceTables.includes(table.oid));
+    try {
+      const affected = await findAffected({ query }, question, own, since);
+      onFound(affected.flatMap((seat) => seats[seat]!.listeners));
+    } catch (error) {
+      if (isCancelled(error)) onOvertime(view, listeners);
+      else onFailure(view, listeners, error);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Where values that Postgres calls equal can differ all the same, as 1.0 and 1.00 or letters of a case-insensitive collation: whoever keeps
+ * one of several equal values keeps any of them.
+ */
+import type { TypePart } from '../../db/types.js';
+import { collationOf, modifierOf, typeOf } from './expressions.js';
+import type { Facts } from './facts.js';
+import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
+
+/** Types whose equal values are written alike. */
+const exactTypes = new Set(
+  `bool bytea char cid cidr date inet int2 int4 int8 macaddr macaddr8 money name oid pg_lsn text tid time timestamp
+  timestamptz timetz tsvector uuid varbit varchar bit xid xid8`.split(/\s+/),
+);
+
+/** Types that are exact where a length or precision is declared: values are then padded or rounded to it. */
+const exactWithModifier = new Set(['numeric', 'bpchar']);
+
+/** Whether equal values of an expression are always written alike. */
+export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {
+  const parts = partsOf(typeOf(expression));
+  if (parts.length === 0 || isAlike(collationOf(expression))) return false;
+  const [only] = parts;
+  if (parts.length === 1 && only!.builtin && exactWithModifier.has(only!.name)) return modifierOf(expression) >= 0;
+  return parts.filter(({ isLeaf }) => isLeaf).every(isExactPart);
+}
+
+function isExactPart({ builtin, name, kind, alike }: TypePart): boolean {
+  return !alike && (kind === 'e' || (builtin && exactTypes.has(name)));
+}
+
+/** A column of a table, or undefined for what is computed. */
+interface Origin {
+  readonly relation: number;
+  readonly column: number;
+  /** Which reading of the table, within its query. */
+  readonly place: number;
+}
+
+/**
+ * Where an expression of a query is a column of a table, that column: through joins and, since Postgres 18, through the list of what is
+ * grouped by.
+ */
+export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
+  const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
+  if (node.tag !== 'VAR' || numberOf(node, 'varlevelsup') !== 0) return undefined;
+  const place = numberOf(node, 'varno')!;
+  const column = numberOf(node, 'varattno')!;
+  const entry = nodeList(query, 'rtable')[place - 1];
+  if (!entry) return undefined;
+  const relation = numberOf(entry, 'relid');
+  if (relation && nodeList(entry, 'subquery').length === 0) return { relation, column, place };
+  const inner = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
+  return inner && originOf(inner, query);
+}
+
+/**
+ * Which of these expressions tell rows of tables apart by primary keys that are among them: equal ones are then of one row of the table,
+ * and so alike.
+ * @param keyOf the columns of a table's primary key, by its OID
+ */
+export function keyed(
+  expressions: readonly QueryNode[],
+  query: QueryNode,
+  keyOf: (relation: number) => readonly number[] | undefined,
+): boolean[] {
+  const origins = expressions.map((expression) => originOf(expression, query));
+  return origins.map((origin) => {
+    const isAmong = (column: number) =>
+      origins.some((other) => other?.place === origin!.place && other.column === column);
+    return (origin && keyOf(origin.relation))?.every(isAmong) ?? false;
+  });
+}

@@ -1,0 +1,86 @@
+/** What Postgres knows of an analyzed expression: its type, its length or precision, its collation. */
+import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
+
+const BOOL = 16;
+const INT4 = 23;
+
+const typeFields = [
+  'vartype', 'consttype', 'paramtype', 'funcresulttype', 'opresulttype', 'aggtype', 'wintype', 'resulttype', 'casetype',
+  'coalescetype', 'minmaxtype', 'array_typeid', 'row_typeid', 'refrestype', 'type', 'typeId',
+]; // biome-ignore format: a list of names
+
+const modifierFields = ['vartypmod', 'consttypmod', 'resulttypmod', 'reftypmod', 'typmod'];
+
+const collationFields = [
+  'varcollid', 'constcollid', 'paramcollid', 'funccollid', 'opcollid', 'aggcollid', 'wincollid', 'resultcollid',
+  'casecollid', 'coalescecollid', 'minmaxcollid', 'array_collid', 'refcollid', 'collOid', 'collation',
+]; // biome-ignore format: a list of names
+
+const conditions = new Set([
+  'BOOLEXPR',
+  'NULLTEST',
+  'BOOLEANTEST',
+  'SCALARARRAYOPEXPR',
+  'ROWCOMPAREEXPR',
+  'ROWCOMPARE',
+  'JSONISPREDICATE',
+]);
+
+/** Wrappers whose type is that of what they hold, by the field that holds it. */
+const wrappers: Readonly<Record<string, string>> = {
+  COLLATEEXPR: 'arg',
+  COLLATE: 'arg',
+  NAMEDARGEXPR: 'arg',
+  TARGETENTRY: 'expr',
+  JSONVALUEEXPR: 'formatted_expr',
+};
+
+const EXPR_SUBLINK = '4';
+
+/** The OID of an expression's type; undefined where the node does not tell. */
+export function typeOf(expression: QueryNode): number | undefined {
+  const { tag, fields } = expression;
+  if (conditions.has(tag)) return BOOL;
+  if (tag === 'GROUPINGFUNC') return INT4;
+  const inner = fields[wrappers[tag] ?? ''];
+  if (isNode(inner)) return typeOf(inner);
+  if (tag === 'SUBLINK') {
+    if (fields.subLinkType === EXPR_SUBLINK && isNode(fields.subselect)) return typeOf(targets(fields.subselect)[0]!);
+    return Number(fields.subLinkType) < 3 ? BOOL : undefined;
+  }
+  return first(expression, typeFields);
+}
+
+/** As in `pg_attribute.atttypmod`: -1 where any length or precision may come. */
+export function modifierOf(expression: QueryNode): number {
+  const inner = expression.fields[wrappers[expression.tag] ?? ''];
+  if (isNode(inner)) return modifierOf(inner);
+  return first(expression, modifierFields) ?? lengthCoercion(expression) ?? -1;
+}
+
+/** `amount::numeric(10, 2)` is analyzed as a call with the modifier as its second argument. */
+function lengthCoercion(expression: QueryNode): number | undefined {
+  const [, modifier] =
+    expression.tag === 'FUNCEXPR' && expression.fields.funcformat !== '0' ? nodeList(expression, 'args') : [];
+  return modifier?.tag === 'CONST' ? 0 : undefined;
+}
+
+/** The OID of the collation by which an expression's values are compared; 0 for none. */
+export function collationOf(expression: QueryNode): number {
+  const inner = expression.fields[wrappers[expression.tag] ?? ''];
+  if (isNode(inner) && expression.tag === 'TARGETENTRY') return collationOf(inner);
+  return first(expression, collationFields) ?? 0;
+}
+
+/** The columns of a query's result, less those that only its ORDER BY or GROUP BY needs. */
+export function targets(query: QueryNode): QueryNode[] {
+  return nodeList(query, 'targetList').filter(({ fields }) => fields.resjunk !== 'true');
+}
+
+function first(node: QueryNode, fields: readonly string[]): number | undefined {
+  for (const field of fields) {
+    const value = numberOf(node, field);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

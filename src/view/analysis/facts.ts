@@ -1,0 +1,66 @@
+/** What the catalogs say of everything that an analyzed query names. */
+import type { Database } from '../../db/database.js';
+import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
+import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
+import { collationOf, typeOf } from './expressions.js';
+import { isNode, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
+
+export interface Facts {
+  /** By OID, all that runs: also the functions behind operators, and those in the conditions of domains. */
+  readonly routines: ReadonlyMap<number, Routine>;
+  /** A type, and all that it consists of; nothing for an OID that no expression has. */
+  partsOf(type: number | undefined): readonly TypePart[];
+  /** Whether the collation with this OID calls different strings equal. */
+  isAlike(collation: number): boolean;
+}
+
+export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
+  const uses = new Uses();
+  uses.add(query);
+  const types = await findTypes(db, [...uses.types]);
+  const alike = await findAlikeCollations(db, [...uses.collations]);
+  for (const { checks } of [...types.values()].flat()) for (const check of checks) uses.add(parseQueryTree(check));
+  const routines = await findRoutines(db, uses);
+  return {
+    routines: new Map(routines.map((routine) => [routine.oid, routine])),
+    partsOf: (type) => types.get(type ?? 0) ?? [],
+    isAlike: (collation) => alike.has(collation),
+  };
+}
+
+class Uses implements RoutineUse {
+  readonly functions = new Set<number>();
+  readonly operators = new Set<number>();
+  readonly operatorFunctions = new Set<number>();
+  readonly types = new Set<number>();
+  readonly collations = new Set<number>();
+
+  add(tree: QueryNode): void {
+    for (const node of queryNodes(tree)) {
+      for (const name of ['funcid', 'aggfnoid', 'winfnoid']) note(this.functions, numberOf(node, name));
+      for (const name of ['eqop', 'sortop']) note(this.operators, numberOf(node, name));
+      if (node.tag === 'ROWCOMPAREEXPR') for (const opno of oidsOf(node, 'opnos')) note(this.operators, opno);
+      note(this.operatorFunctions, numberOf(node, 'opfuncid'));
+      for (const type of typesNamed(node)) note(this.types, type);
+      note(this.collations, collationOf(node));
+    }
+  }
+}
+
+function note(set: Set<number>, oid: number | undefined): void {
+  if (oid) set.add(oid);
+}
+
+/** The types that a node yields, converts from, or reads values as. */
+export function typesNamed(node: QueryNode): number[] {
+  const { arg, returning } = node.fields;
+  const inner = [node, arg, returning].filter(isNode).map(typeOf);
+  const listed = ['funccoltypes', 'coltypes', 'colTypes'].flatMap((name) => oidsOf(node, name));
+  return [...inner, ...listed].filter((type) => type !== undefined);
+}
+
+/** A list of OIDs, which Postgres writes as `(o 23 25)`. */
+function oidsOf({ fields }: QueryNode, name: string): number[] {
+  const list = fields[name];
+  return Array.isArray(list) && list[0] === 'o' ? list.slice(1).map(Number) : [];
+}

@@ -1,0 +1,112 @@
+/** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
+
+import type { Tree } from '../parse/tree.js';
+import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
+
+export interface Meaning {
+  /** The analyzed tree, whole. */
+  readonly query: QueryNode;
+  /** The analyzed query of a SelectStmt, at whatever depth; undefined where it has none of its own, as below a set operation. */
+  queryOf(select: Tree): QueryNode | undefined;
+  /** The analyzed nodes that a node of the parse tree has become, by their common place in the text. */
+  nodesOf(node: Tree): readonly QueryNode[];
+}
+
+/** @param offset how many bytes stood before the query when it was analyzed */
+export function understand(
+  select: Tree,
+  { tree, offset }: { readonly tree: string; readonly offset: number },
+): Meaning {
+  const query = parseQueryTree(tree);
+  const places = new Map<number, QueryNode[]>();
+  for (const node of queryNodes(query)) {
+    const location = numberOf(node, 'location');
+    if (location === undefined || location < 0) continue;
+    const place = places.get(location - offset);
+    if (place) place.push(node);
+    else places.set(location - offset, [node]);
+  }
+  const nodesOf = (node: Tree) => places.get((node.location as number | undefined) ?? 0) ?? [];
+  const queries = new Map<Tree, QueryNode>();
+  pair(select, query, queries, nodesOf);
+  return { query, queryOf: (one) => queries.get(one), nodesOf };
+}
+
+type Pairs = Map<Tree, QueryNode>;
+type NodesOf = (node: Tree) => readonly QueryNode[];
+
+function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): void {
+  pairs.set(select, query);
+  const sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => {
+    if (child && analyzed?.tag === 'QUERY') pair(child, analyzed, pairs, nodesOf);
+  };
+  const ctes = ((select.withClause as Tree | undefined)?.ctes ?? []) as { CommonTableExpr: Tree }[];
+  for (const { CommonTableExpr: cte } of ctes) {
+    const analyzed = nodeList(query, 'cteList').find(({ fields }) => fields.ctename === cte.ctename);
+    sub(selectIn(cte.ctequery), nodeIn(analyzed, 'ctequery'));
+  }
+  const operation = nodeIn(query, 'setOperations');
+  if (operation) pairArms(select, operation, query, sub);
+  const joined = nodeIn(query, 'jointree');
+  const items = joined ? nodeList(joined, 'fromlist') : [];
+  ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
+  for (const link of linksOf(select)) {
+    const analyzed = nodesOf(link).find(({ tag }) => tag === 'SUBLINK');
+    sub(selectIn(link.subselect), nodeIn(analyzed, 'subselect'));
+  }
+}
+
+type Sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => void;
+
+/** The arms of set operations are analyzed as subqueries, unless they are set operations themselves. */
+function pairArms(select: Tree, operation: QueryNode, query: QueryNode, sub: Sub): void {
+  for (const side of ['larg', 'rarg']) {
+    const arm = select[side] as Tree | undefined;
+    const analyzed = nodeIn(operation, side);
+    if (!arm || !analyzed) continue;
+    if (analyzed.tag === 'RANGETBLREF') sub(arm, subqueryOf(analyzed, query));
+    else pairArms(arm, analyzed, query, sub);
+  }
+}
+
+function pairFrom(item: Tree, analyzed: QueryNode | undefined, query: QueryNode, sub: Sub): void {
+  const { JoinExpr, RangeSubselect } = item as Record<string, Tree | undefined>;
+  if (JoinExpr) {
+    pairFrom(JoinExpr.larg as Tree, nodeIn(analyzed, 'larg'), query, sub);
+    pairFrom(JoinExpr.rarg as Tree, nodeIn(analyzed, 'rarg'), query, sub);
+  } else if (RangeSubselect && analyzed) {
+    sub(selectIn(RangeSubselect.subquery), subqueryOf(analyzed, query));
+  }
+}
+
+/** What a RangeTblRef refers to. */
+function subqueryOf(reference: QueryNode, query: QueryNode): QueryNode | undefined {
+  return nodeIn(nodeList(query, 'rtable')[(numberOf(reference, 'rtindex') ?? 0) - 1], 'subquery');
+}
+
+function nodeIn(node: QueryNode | undefined, field: string): QueryNode | undefined {
+  const found = node?.fields[field];
+  return isNode(found) ? found : undefined;
+}
+
+function selectIn(node: unknown): Tree | undefined {
+  return (node as { SelectStmt?: Tree } | undefined)?.SelectStmt;
+}
+
+/** The SubLinks of a SELECT that are in none of its own subqueries. */
+function* linksOf(value: unknown): Generator<Tree> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === 'SubLink') {
+      yield child as Tree;
+      yield* linksOf((child as Tree).testexpr);
+    } else if (!['SelectStmt', 'larg', 'rarg', 'withClause'].includes(key) || isJoinSide(child)) {
+      yield* linksOf(child);
+    }
+  }
+}
+
+/** A join's sides bear the names that the arms of a set operation have. */
+function isJoinSide(child: unknown): boolean {
+  return typeof child === 'object' && child !== null && !('op' in child);
+}

@@ -1,0 +1,96 @@
+/** Dates and times that are given as text. A word such as "now" means another one each time that it is read. */
+import type { TypePart } from '../../db/types.js';
+import { SetupError } from '../../errors.js';
+import { call, cast } from '../parse/nodes.js';
+import { type Tree, visits } from '../parse/tree.js';
+import { typeOf } from './expressions.js';
+import { type Facts, typesNamed } from './facts.js';
+import type { Meaning } from './meaning.js';
+import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
+
+const momentTypes = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
+const movingWord = /(?<![a-z])(now|today|tomorrow|yesterday)(?![a-z])/i;
+
+/** Functions that read values of any type out of JSON. */
+const readers = new Set(
+  `json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_populate_record
+  jsonb_populate_recordset jsonb_to_record jsonb_to_recordset`.split(/\s+/),
+);
+
+/** Whether a text means another moment each time it is read as one. */
+export function isMovingMoment(text: string): boolean {
+  return movingWord.test(text);
+}
+
+/** The numbers of the parameters that are read as moments. */
+export function momentParameters({ query }: Meaning, { partsOf }: Facts): ReadonlySet<number> {
+  const moments = [...queryNodes(query)].filter(({ tag, fields }) => {
+    return tag === 'PARAM' && partsOf(Number(fields.paramtype)).some(isMoment);
+  });
+  return new Set(moments.map((node) => numberOf(node, 'paramid')!));
+}
+
+/** @throws SetupError where a moment is read from text that nothing can look at first. */
+export function checkMoments(select: Tree, meaning: Meaning, facts: Facts): void {
+  const guarded = new Set([...guardedCasts(select, meaning, facts)].flatMap(([, conversions]) => conversions));
+  for (const node of queryNodes(meaning.query)) {
+    if (!guarded.has(node)) checkReader(node, facts);
+  }
+  checkLiterals(select, meaning, facts);
+}
+
+/** Has the texts that are cast to moments looked at first. */
+export function guardMoments(select: Tree, meaning: Meaning, facts: Facts): void {
+  for (const [typeCast] of guardedCasts(select, meaning, facts)) {
+    typeCast.arg = call(['tidemark', 'fixed_moment'], cast(typeCast.arg as Tree, 'text'));
+  }
+}
+
+/** The casts of texts to moments, each with what it has become. */
+function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<Tree, QueryNode[]> {
+  const found = new Map<Tree, QueryNode[]>();
+  for (const { type, node } of visits({ SelectStmt: select })) {
+    if (type !== 'TypeCast') continue;
+    const analyzed = meaning.nodesOf(node);
+    const conversions = analyzed.filter((one) => {
+      const [result, ...more] = one.tag === 'COERCEVIAIO' ? partsOf(typeOf(one)) : [];
+      // A time zone's offset is today's where no date is given.
+      return result && more.length === 0 && isMoment(result) && result.name !== 'timetz';
+    });
+    const isWhole = analyzed.every(({ tag }) => tag !== 'ARRAYCOERCEEXPR');
+    if (conversions.length > 0 && isWhole) found.set(node, conversions);
+  }
+  return found;
+}
+
+function checkReader(node: QueryNode, { routines, partsOf }: Facts): void {
+  const call = node.tag === 'RANGETBLFUNCTION' && isNode(node.fields.funcexpr) ? node.fields.funcexpr : node;
+  const called = routines.get(numberOf(call, 'funcid') ?? 0);
+  const isReader = called?.builtin && readers.has(called.name);
+  if (!isReader && !['COERCEVIAIO', 'TABLEFUNC', 'JSONEXPR'].includes(node.tag)) return;
+  const types = node.tag === 'COERCEVIAIO' ? [typeOf(node)] : typesNamed(node);
+  const moment = types.flatMap((type) => [...partsOf(type)]).find(isMoment);
+  if (!moment) return;
+  throw new SetupError(
+    `it reads a ${moment.name} from text, where a word such as "now" means another moment each time. Send the text, or cast it by itself: (…)::timestamptz`,
+  );
+}
+
+function isMoment({ builtin, name }: TypePart): boolean {
+  return builtin && momentTypes.has(name);
+}
+
+/** Postgres has read the literals of such types already: a plan that is made anew would hold another moment. */
+function checkLiterals(select: Tree, meaning: Meaning, { partsOf }: Facts): void {
+  for (const { type, node } of visits({ SelectStmt: select })) {
+    const text = type === 'A_Const' ? (node.sval as { sval?: string } | undefined)?.sval : undefined;
+    if (text === undefined || !isMovingMoment(text)) continue;
+    const constants = meaning.nodesOf(node).filter(({ tag }) => tag === 'CONST');
+    const moment = constants.flatMap((constant) => [...partsOf(typeOf(constant))]).find(isMoment);
+    if (moment) {
+      throw new SetupError(
+        `it uses '${text}' as a ${moment.name}, which changes without a write. Pass the time as a parameter`,
+      );
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression means. Read from the text
+ * form of its nodes (outfuncs.c), whose fields differ from version to version, so any field may be missing.
+ */
+
+/** A field: another node, a list, a word without its escapes, or null for none. */
+export type Field = QueryNode | readonly Field[] | string | null;
+
+export interface QueryNode {
+  /** As in `VAR` or `OPEXPR`. */
+  readonly tag: string;
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+/** Brackets and braces, or a word; a backslash takes the next character as it is. */
+const token = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
+
+/** @throws Error for a text that is not in Postgres's form. */
+export function parseQueryTree(text: string): QueryNode {
+  const tokens: readonly string[] = text.match(token) ?? [];
+  let at = 0;
+  const next = (): string => {
+    const word = tokens[at++];
+    if (word === undefined) throw new Error('The parse tree from Postgres ends early');
+    return word;
+  };
+
+  const value = (): Field => {
+    const word = next();
+    if (word === '{') return node();
+    if (word === '(') return list();
+    return word === '<>' ? null : plain(word);
+  };
+
+  const node = (): QueryNode => {
+    const tag = next();
+    const fields: Record<string, Field> = {};
+    while (tokens[at] !== '}') {
+      const name = next().slice(1);
+      fields[name] = value();
+      // The bytes of a constant follow their number: 4 [ 1 0 0 0 ].
+      if (tokens[at] === '[') at = tokens.indexOf(']', at) + 1;
+    }
+    at++;
+    return { tag, fields };
+  };
+
+  const list = (): Field[] => {
+    const items: Field[] = [];
+    while (tokens[at] !== ')') items.push(value());
+    at++;
+    return items;
+  };
+
+  const tree = value();
+  if (!isNode(tree)) throw new Error('The parse tree from Postgres is no node');
+  return tree;
+}
+
+/** Strings in lists stand in quotes. */
+function plain(word: string): string {
+  const bare = word.startsWith('"') && word.endsWith('"') && word.length > 1 ? word.slice(1, -1) : word;
+  return bare.replace(/\\([\s\S])/g, '$1');
+}
+
+export function isNode(field: Field | undefined): field is QueryNode {
+  return typeof field === 'object' && field !== null && 'tag' in field;
+}
+
+/** Every node of a tree, outermost first. */
+export function* queryNodes(field: Field | undefined): Generator<QueryNode> {
+  if (isNode(field)) {
+    yield field;
+    for (const child of Object.values(field.fields)) yield* queryNodes(child);
+  } else if (Array.isArray(field)) {
+    for (const child of field) yield* queryNodes(child);
+  }
+}
+
+/** A field that is a list of nodes; empty where there is none. */
+export function nodeList({ fields }: QueryNode, name: string): QueryNode[] {
+  const field = fields[name];
+  return Array.isArray(field) ? field.filter(isNode) : [];
+}
+
+/** A field that is a number: an OID, an index or a place in the text. */
+export function numberOf({ fields }: QueryNode, name: string): number | undefined {
+  const field = fields[name];
+  return typeof field === 'string' && /^-?\d+$/.test(field) ? Number(field) : undefined;
+}
+
+/** Whether two trees are of queries that differ in nothing but where they say what, and by which names. */
+export function isSameQuery(one: Field, other: Field): boolean {
+  return JSON.stringify(one, withoutNames) === JSON.stringify(other, withoutNames);
+}
+
+const named = /^(location|stmt_location|stmt_len|.*list_(start|end)|alias|aliasname)$/;
+
+function withoutNames(field: string, value: unknown): unknown {
+  return named.test(field) ? undefined : value;
+}

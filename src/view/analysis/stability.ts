@@ -1,0 +1,80 @@
+/** Whether a query's result changes with its tables alone: it runs nothing that reads a clock, chance, or a table that is not followed. */
+import type { Routine } from '../../db/routines.js';
+import type { TypePart } from '../../db/types.js';
+import { SetupError } from '../../errors.js';
+import { typeOf } from './expressions.js';
+import type { Facts } from './facts.js';
+import type { Meaning } from './meaning.js';
+import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
+
+/** Built-in functions that Postgres calls stable for the session's settings alone: they read no clock and no table. */
+const settledFunctions = new Set(
+  `age anytextcat array_to_json array_to_string concat concat_ws convert convert_from convert_to date date_add date_part
+  date_subtract date_trunc enum_first enum_last enum_range extract format generate_series in_range json_agg
+  json_agg_strict json_build_array json_build_object json_object_agg json_object_agg_strict json_object_agg_unique
+  json_object_agg_unique_strict json_populate_record json_populate_recordset json_to_record json_to_recordset
+  json_to_tsvector jsonb_agg jsonb_agg_strict jsonb_build_array jsonb_build_object jsonb_object_agg
+  jsonb_object_agg_strict jsonb_object_agg_unique jsonb_object_agg_unique_strict jsonb_path_exists_tz
+  jsonb_path_match_tz jsonb_path_query_array_tz jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record
+  jsonb_populate_recordset jsonb_to_record jsonb_to_recordset jsonb_to_tsvector length make_timestamptz money numeric
+  overlaps phraseto_tsquery plainto_tsquery quote_literal quote_nullable row_to_json textanycat time timestamp
+  timestamptz timetz timezone to_char to_date to_json to_jsonb to_number to_timestamp to_tsquery to_tsvector ts_headline
+  websearch_to_tsquery xml xml_is_well_formed`.split(/\s+/),
+);
+
+/** Those of the same names that read the clock all the same: an age is counted to today, a zone's offset is today's. */
+const movingOverloads = new Set([
+  'age(timestamp with time zone)',
+  'age(timestamp without time zone)',
+  'age(xid)',
+  'timetz(time without time zone)',
+  'timezone(text,time with time zone)',
+  'timezone(time with time zone)',
+]);
+
+/** @throws SetupError naming what changes without a write, and what to do. */
+export function checkStability({ query }: Meaning, facts: Facts): void {
+  for (const routine of facts.routines.values()) checkRoutine(routine);
+  for (const node of queryNodes(query)) {
+    if (node.tag === 'COERCEVIAIO') checkConversion(node, facts);
+    if (node.tag === 'VAR' && numberOf(node, 'varattno')! < 0) {
+      throw new SetupError(
+        'it reads a system column such as ctid, xmin or tableoid, which changes without a write to the row. Remove it',
+      );
+    }
+  }
+}
+
+function checkRoutine({ name, signature, operator, builtin, volatilities }: Routine): void {
+  if (volatilities.every((volatility) => volatility === 'i')) return;
+  if (builtin) {
+    if (!movingOverloads.has(signature) && (settledFunctions.has(name) || operator !== null)) return;
+    throw new SetupError(
+      `it uses ${name}(), whose result changes without a write. Pass such a value as a parameter, or keep it in a table`,
+    );
+  }
+  const what = operator === null ? `the function ${name}()` : `the operator ${operator}, and so the function ${name}()`;
+  throw new SetupError(
+    `it uses ${what}, which is not declared IMMUTABLE and so may read tables that are not followed. Write its query into the view, or declare it IMMUTABLE if it depends on its arguments alone`,
+  );
+}
+
+/** A value that is read from text, or written as text, in passing. */
+function checkConversion(node: QueryNode, { partsOf }: Facts): void {
+  const { arg } = node.fields;
+  for (const part of [...partsOf(typeOf(node)), ...(isNode(arg) ? partsOf(typeOf(arg)) : [])]) checkText(part);
+}
+
+/** Names of functions, tables and the like are looked up in the catalogs, which nobody follows. */
+function checkText({ name, builtin, volatilities }: TypePart): void {
+  if (builtin && /^reg/.test(name)) {
+    throw new SetupError(
+      `it turns names into ${name} or back, whose result changes without a write. Keep the name in a table`,
+    );
+  }
+  if (!builtin && volatilities.includes('v')) {
+    throw new SetupError(
+      `it reads or writes the type ${name} as text, by a function that is declared VOLATILE. Declare it IMMUTABLE if it depends on its arguments alone`,
+    );
+  }
+}

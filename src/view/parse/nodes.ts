@@ -1,0 +1,40 @@
+/** Makes nodes of the parse tree. */
+import type { Tree } from './tree.js';
+
+function strings(names: readonly string[]): Tree[] {
+  return names.map((sval) => ({ String: { sval } }));
+}
+
+/** `todo.title`; a star for `*`. */
+export function columnRef(...names: readonly string[]): Tree {
+  const fields = strings(names);
+  return { ColumnRef: { fields: names.at(-1) === '*' ? fields.with(-1, { A_Star: {} }) : fields } };
+}
+
+export function cast(arg: Tree, ...type: readonly string[]): Tree {
+  return { TypeCast: { arg, typeName: { names: strings(type), typemod: -1 } } };
+}
+
+export function call(name: readonly string[], ...args: readonly Tree[]): Tree {
+  return { FuncCall: { funcname: strings(name), args, funcformat: 'COERCE_EXPLICIT_CALL' } };
+}
+
+export function integer(ival: number): Tree {
+  return { A_Const: { ival: { ival } } };
+}
+
+/** The bytes of a value's text, which differ wherever anything does. */
+export function bytes(value: Tree): Tree {
+  const arg = cast(value, 'text');
+  return { CollateClause: { arg, collname: strings(['pg_catalog', 'C']) } };
+}
+
+export function ascending(node: Tree): Tree {
+  return { SortBy: { node, sortby_dir: 'SORTBY_DEFAULT', sortby_nulls: 'SORTBY_NULLS_DEFAULT' } };
+}
+
+/** Puts another node in the place of the one that a holder holds. */
+export function put(holder: Tree, node: Tree): void {
+  for (const key of Object.keys(holder)) delete holder[key];
+  Object.assign(holder, node);
+}

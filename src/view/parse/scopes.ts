@@ -1,0 +1,153 @@
+/**
+ * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT reads, and which
+ * columns are written with a qualifier.
+ */
+import { names, type Tree } from './tree.js';
+
+/** One thing that a FROM clause reads, under the name that qualifies its columns. */
+export interface Source {
+  /** Undefined for what has none: a join without an alias is told by what it joins. */
+  readonly name: string | undefined;
+  /** The RangeVar of a table; undefined for all else. */
+  readonly table: Tree | undefined;
+}
+
+/** What can be named at a place, inside out. */
+export interface Scope {
+  readonly sources: readonly Source[];
+  /** The names of WITH queries. */
+  readonly queries: ReadonlySet<string>;
+  readonly outer: Scope | undefined;
+}
+
+/** A column reference, or a name that could be one, and what can be named there. */
+export interface Reference {
+  /** `{ ColumnRef: … }`, in which another node can be put. */
+  readonly holder: Tree;
+  readonly node: Tree;
+  /** `*` stands for a star. */
+  readonly names: readonly string[];
+  /** A field is taken of it, as in `(todo).title`. */
+  readonly isRow: boolean;
+  readonly scope: Scope;
+}
+
+/** One SELECT, at whatever depth. */
+export interface Level {
+  readonly select: Tree;
+  /** What its FROM clause reads; those that a join hides behind its alias are not among them. */
+  readonly sources: readonly Source[];
+}
+
+export interface Scopes {
+  /** The RangeVars that read tables, in the order of the text. A name of a WITH query in scope is no table. */
+  readonly tables: readonly Tree[];
+  readonly references: readonly Reference[];
+  readonly levels: readonly Level[];
+}
+
+export function scopesOf(select: Tree): Scopes {
+  const walk = new Walk();
+  walk.select(select, undefined);
+  return walk;
+}
+
+/** The source that a reference's qualifier means, or that a name alone means as a whole row. */
+export function sourceOf({ names, scope }: Reference, schemaOf: (table: Tree) => string): Source | undefined {
+  const [qualifier, schema] = names.length === 1 ? names : names.slice(0, -1).reverse();
+  for (let here: Scope | undefined = scope; here; here = here.outer) {
+    const found = here.sources.find(
+      ({ name, table }) =>
+        name === qualifier && (schema === undefined || (table && !table.alias && schemaOf(table) === schema)),
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+class Walk implements Scopes {
+  readonly tables: Tree[] = [];
+  readonly references: Reference[] = [];
+  readonly levels: Level[] = [];
+  readonly #rows = new Set<unknown>();
+
+  select(select: Tree, outer: Scope | undefined): void {
+    const queries = select.withClause ? this.#with(select.withClause as Tree, outer) : (outer?.queries ?? nothing);
+    const around: Scope = { sources: [], queries, outer };
+    const sources: Source[] = [];
+    for (const item of (select.fromClause ?? []) as Tree[]) sources.push(...this.#from(item, around, sources));
+    this.levels.push({ select, sources });
+    const scope: Scope = { sources, queries, outer };
+    for (const [field, value] of Object.entries(select)) {
+      if (field === 'larg' || field === 'rarg') this.select(value as Tree, around);
+      else if (field !== 'withClause' && field !== 'fromClause') this.#walk(value, scope);
+    }
+  }
+
+  /** Each query sees those before it; in WITH RECURSIVE, all of them. */
+  #with(clause: Tree, outer: Scope | undefined): ReadonlySet<string> {
+    const ctes = (clause.ctes as { CommonTableExpr: Tree }[]).map((cte) => cte.CommonTableExpr);
+    const queries = new Set(outer?.queries);
+    if (clause.recursive) for (const cte of ctes) queries.add(cte.ctename as string);
+    for (const cte of ctes) {
+      this.#walk(cte, { sources: [], queries: new Set(queries), outer });
+      queries.add(cte.ctename as string);
+    }
+    return queries;
+  }
+
+  /** @param left what stands before it, which LATERAL may name */
+  #from(item: Tree, around: Scope, left: readonly Source[]): Source[] {
+    const [type, node] = Object.entries(item)[0] as [string, Tree];
+    const alias = (node.alias as Tree | undefined)?.aliasname as string | undefined;
+    if (type === 'RangeVar') return [this.#range(node, alias, around)];
+    if (type === 'JoinExpr') return this.#join(node, alias, around, left);
+    // All but plain subqueries are LATERAL without saying so.
+    const isLateral = type !== 'RangeSubselect' || node.lateral === true;
+    this.#walk(node, isLateral ? { ...around, sources: [...left] } : around);
+    return [{ name: alias ?? functionName(node), table: undefined }];
+  }
+
+  #range(range: Tree, alias: string | undefined, { queries }: Scope): Source {
+    const name = alias ?? (range.relname as string);
+    if (range.schemaname === undefined && queries.has(range.relname as string)) return { name, table: undefined };
+    this.tables.push(range);
+    return { name, table: range };
+  }
+
+  #join(join: Tree, alias: string | undefined, around: Scope, left: readonly Source[]): Source[] {
+    const larg = this.#from(join.larg as Tree, around, left);
+    const rarg = this.#from(join.rarg as Tree, around, [...left, ...larg]);
+    const both = [...larg, ...rarg];
+    this.#walk(join.quals, { ...around, sources: both });
+    if (alias !== undefined) return [{ name: alias, table: undefined }];
+    const merged = (join.join_using_alias as Tree | undefined)?.aliasname as string | undefined;
+    return merged === undefined ? both : [...both, { name: merged, table: undefined }];
+  }
+
+  #walk(value: unknown, scope: Scope): void {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, child] of Object.entries(value)) {
+      if (key === 'A_Indirection') this.#rows.add((child as Tree).arg);
+      if (key === 'SelectStmt') this.select(child as Tree, scope);
+      else if (key === 'ColumnRef') {
+        this.references.push({
+          holder: value as Tree,
+          node: child as Tree,
+          names: names((child as Tree).fields),
+          isRow: this.#rows.has(value),
+          scope,
+        });
+      } else this.#walk(child, scope);
+    }
+  }
+}
+
+/** A function in FROM without an alias is called as the function. */
+function functionName(node: Tree): string | undefined {
+  const [first] = (node.functions ?? []) as { List?: { items: { FuncCall?: Tree }[] } }[];
+  const call = first?.List?.items[0]?.FuncCall;
+  return call && names(call.funcname).at(-1);
+}

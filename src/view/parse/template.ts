@@ -1,0 +1,32 @@
+/** SQL text with places for its parameters' values. */
+import { parseStatement } from './syntax.js';
+import { visits } from './tree.js';
+
+/** SQL text cut at its parameters: text[0] $params[0] text[1] $params[1] … */
+export interface Template {
+  readonly text: readonly string[];
+  readonly params: readonly number[];
+}
+
+/** Cuts a SELECT at its parameters, found by the parser, so that quotes and comments cannot deceive. */
+export function toTemplate(given: string): Template {
+  const { select, text } = parseStatement(given);
+  const bytes = Buffer.from(text);
+  const refs = [...visits(select)]
+    .filter((visit) => visit.type === 'ParamRef')
+    .map(({ node }) => ({ start: node.location as number, number: node.number as number }))
+    .sort((a, b) => a.start - b.start);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const ref of refs) {
+    pieces.push(bytes.toString('utf8', from, ref.start));
+    from = ref.start + 1 + String(ref.number).length;
+  }
+  pieces.push(bytes.toString('utf8', from));
+  return { text: pieces, params: refs.map((ref) => ref.number) };
+}
+
+/** Puts expressions, one per parameter number from 1, into a template: each a token of its own, whatever stands beside it. */
+export function render(template: Template, values: readonly string[]): string {
+  return template.text.reduce((out, piece, i) => `${out} (${values[template.params[i - 1]! - 1]!})${piece}`);
+}

@@ -1,0 +1,96 @@
+/** Settles the order in which rows reach the aggregates whose result depends on it. */
+import type { Routine } from '../../db/routines.js';
+import { SetupError } from '../../errors.js';
+import { isExact } from '../analysis/exactness.js';
+import type { Facts } from '../analysis/facts.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { ascending, bytes } from '../parse/nodes.js';
+import { scopesOf } from '../parse/scopes.js';
+import { type Tree, visits } from '../parse/tree.js';
+import { isSequence } from './order.js';
+
+/** Their result shows the order. */
+const listing = /^(array_agg|string_agg|xmlagg|jsonb?_(object_)?agg(_strict|_unique|_unique_strict)?)$/;
+/** Their result is rounded after each row, where the numbers are floating. */
+const rounding = /^(sum|avg|corr|covar_\w+|regr_\w+|stddev\w*|var\w*)$/;
+const floating = /\((double precision|real)/;
+/** Their result is one of the values. */
+const choosing = /^(any_value|min|max|mode|percentile_disc)$/;
+
+/** @throws SetupError for an aggregate whose result is left to chance, saying what to write. */
+export function settleAggregates(select: Tree, meaning: Meaning, facts: Facts): void {
+  for (const { select: level } of scopesOf(select).levels) {
+    const alone = isSequence(level);
+    for (const { type, node } of visitsHere(level)) {
+      if (type === 'JsonObjectAgg' || type === 'JsonArrayAgg') settleConstructor(type, node, alone);
+      const [aggregate] = type === 'FuncCall' && !node.over ? meaning.nodesOf(node).filter(isAggregate) : [];
+      const routine = aggregate && facts.routines.get(numberOf(aggregate, 'aggfnoid')!);
+      if (routine && !alone) settleCall(node, aggregate, routine, facts);
+    }
+  }
+}
+
+function isAggregate({ tag }: QueryNode): boolean {
+  return tag === 'AGGREF';
+}
+
+/** What stands in a SELECT itself, and in none of its subqueries. */
+export function* visitsHere(select: Tree): Generator<{ type: string; node: Tree }> {
+  const inner = new Set<Tree>();
+  for (const { type, node } of visits(select)) {
+    if (inner.has(node)) continue;
+    if (type === 'SelectStmt') for (const below of visits(node)) inner.add(below.node);
+    else yield { type, node };
+  }
+}
+
+function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: Facts): void {
+  const args = (call.args ?? []) as Tree[];
+  const isListing = routine.builtin && listing.test(routine.name);
+  const exact = nodeList(aggregate, 'args').every((arg) => isExact(arg, facts));
+  if (!dependsOnOrder(routine, exact)) return;
+  if (call.agg_within_group) throw alike(routine);
+  if (call.agg_distinct) {
+    // DISTINCT sorts by its arguments already, and takes no other order.
+    if (!exact) throw alike(routine);
+    call.agg_order ??= args.map(ascending);
+    return;
+  }
+  if (isListing && !call.agg_order) throw withoutOrder(routine.name);
+  const values = args.filter((arg) => !arg.A_Const && !arg.ParamRef);
+  call.agg_order = [
+    ...((call.agg_order ?? []) as Tree[]),
+    ...values.map((arg) => ascending(bytes(structuredClone(arg)))),
+  ];
+}
+
+/** Of an aggregate that users have defined, nobody knows. */
+export function dependsOnOrder({ builtin, name, signature }: Routine, exact: boolean): boolean {
+  if (!builtin) return true;
+  if (listing.test(name) || name === 'any_value') return true;
+  return (rounding.test(name) && floating.test(signature)) || (choosing.test(name) && !exact);
+}
+
+function settleConstructor(type: string, node: Tree, alone: boolean): void {
+  if (alone) return;
+  if (type === 'JsonObjectAgg') {
+    throw new SetupError('it uses JSON_OBJECTAGG, which takes no order. Write json_object_agg(key, value ORDER BY …)');
+  }
+  const made = node.constructor as unknown as Tree;
+  if (!made.agg_order) throw withoutOrder('JSON_ARRAYAGG');
+  const value = (node.arg as Tree).raw_expr as Tree;
+  made.agg_order = [...(made.agg_order as Tree[]), ascending(bytes(structuredClone(value)))];
+}
+
+function withoutOrder(name: string): SetupError {
+  return new SetupError(
+    `it uses ${name} without an order. Write ${name}(… ORDER BY …) so that equal data give equal results`,
+  );
+}
+
+function alike({ name }: Routine): SetupError {
+  return new SetupError(
+    `it uses ${name} over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+  );
+}

@@ -1,0 +1,135 @@
+/**
+ * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is left to chance: it is
+ * settled to be the one whose bytes come first.
+ */
+import type { Table } from '../../db/catalog.js';
+import { SetupError } from '../../errors.js';
+import { isExact, keyed, originOf } from '../analysis/exactness.js';
+import { targets } from '../analysis/expressions.js';
+import type { Facts } from '../analysis/facts.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { ascending, columnRef, integer } from '../parse/nodes.js';
+import { scopesOf } from '../parse/scopes.js';
+import { type Tree, visits } from '../parse/tree.js';
+import { type KeyOf, settleGroups } from './groups.js';
+import { isDistinctOn, isLimited } from './order.js';
+
+/**
+ * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept instead, for one to be
+ * chosen by the view's key: that can be done for changed rows alone.
+ * @returns whether duplicates are kept
+ * @throws SetupError where that cannot be, saying what to write.
+ */
+export function settleDuplicates(select: Tree, meaning: Meaning, facts: Facts, tables: readonly Table[]): boolean {
+  const keyOf = (relation: number) => keyColumns(tables, relation);
+  const indifferent = new Set(membershipTests(select));
+  let isKept = false;
+  let chosen = 0;
+  for (const { select: level } of scopesOf(select).levels) {
+    const query = meaning.queryOf(level);
+    if (!query) continue;
+    settleGroups(level, query, meaning, facts, keyOf);
+    const column = removesDuplicates(level) && !indifferent.has(level) ? alike(query, facts, keyOf) : undefined;
+    if (column === undefined) continue;
+    if (isLimited(level) || level.op === 'SETOP_INTERSECT' || (level.op !== 'SETOP_NONE' && level.all)) {
+      throw unclear(column);
+    }
+    if (level.op === 'SETOP_EXCEPT') {
+      replace(select, level.larg as Tree, oneOfEach(level.larg as Tree, targets(query).length, ++chosen));
+    } else if (level === select) {
+      keepAll(level);
+      isKept = true;
+    } else {
+      keepAll(level);
+      replace(select, level, oneOfEach(level, targets(query).length, ++chosen));
+    }
+  }
+  return isKept;
+}
+
+/** A query for the first of each set of equal rows, in the order that is settled for DISTINCT ON. */
+function oneOfEach(select: Tree, width: number, number: number): Tree {
+  const alias = `tidemark_d${number}`;
+  const columns = Array.from({ length: width }, (_, i) => integer(i + 1));
+  delete select.sortClause;
+  return {
+    distinctClause: columns,
+    targetList: [{ ResTarget: { val: columnRef('*') } }],
+    fromClause: [{ RangeSubselect: { subquery: { SelectStmt: select }, alias: { aliasname: alias } } }],
+    sortClause: columns.map(ascending),
+    limitOption: 'LIMIT_OPTION_DEFAULT',
+    op: 'SETOP_NONE',
+  };
+}
+
+/** Puts one SELECT in the place of another. */
+function replace(value: unknown, old: Tree, select: Tree): void {
+  if (typeof value !== 'object' || value === null || value === select) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (child === old) (value as Tree)[key] = select;
+    else replace(child, old, select);
+  }
+}
+
+function keyColumns(tables: readonly Table[], relation: number): readonly number[] | undefined {
+  return tables.find(({ oid }) => oid === relation)?.primaryKey.map(({ attnum }) => attnum);
+}
+
+/** The subqueries of EXISTS, IN and ANY: that a row is there is all they tell. */
+function* membershipTests(select: Tree): Generator<Tree> {
+  for (const { type, node } of visits({ SelectStmt: select })) {
+    if (type !== 'SubLink' || !/^(EXISTS|ANY|ALL)_SUBLINK$/.test(node.subLinkType as string)) continue;
+    for (let arms = [(node.subselect as { SelectStmt: Tree }).SelectStmt]; arms.length > 0; ) {
+      yield* arms;
+      arms = arms.flatMap(({ larg, rarg }) => [larg, rarg].filter((arm) => arm !== undefined)) as Tree[];
+    }
+  }
+}
+
+function removesDuplicates({ op, all, distinctClause }: Tree): boolean {
+  if (op !== 'SETOP_NONE') return op !== 'SETOP_UNION' || !all;
+  return Boolean(distinctClause) && !isDistinctOn({ distinctClause });
+}
+
+/** Below a UNION that removes duplicates, others that do change nothing. */
+function keepAll(select: Tree): void {
+  if (select.op === 'SETOP_NONE') {
+    delete select.distinctClause;
+  } else {
+    select.all = true;
+    for (const arm of [select.larg, select.rarg] as Tree[]) {
+      const isUnion = arm.op === 'SETOP_UNION' || arm.op === 'SETOP_NONE';
+      if (isUnion && removesDuplicates(arm) && !isLimited(arm)) keepAll(arm);
+    }
+  }
+}
+
+/** The name of a column of the result in which equal values can differ; undefined where there is none. */
+function alike(query: QueryNode, facts: Facts, keyOf: KeyOf): string | null | undefined {
+  const columns = targets(query);
+  const isKeyed = isNode(query.fields.setOperations) ? keyedArms(query, keyOf) : keyed(columns, query, keyOf);
+  const found = columns.find((column, i) => !isKeyed[i] && !isExact(column, facts));
+  return found && (found.fields.resname as string | null);
+}
+
+/** A column is told apart by a key when it is, in every arm, the same column of the same table. */
+function keyedArms(query: QueryNode, keyOf: KeyOf): boolean[] {
+  const arms = nodeList(query, 'rtable').flatMap(({ fields }) => (isNode(fields.subquery) ? [fields.subquery] : []));
+  const [first, ...others] = arms.map((arm) => {
+    const columns = targets(arm);
+    const isKeyed = keyed(columns, arm, keyOf);
+    return columns.map((column, i) => {
+      const origin = isKeyed[i] ? originOf(column, arm) : undefined;
+      return origin && `${origin.relation}.${origin.column}`;
+    });
+  });
+  return (first ?? []).map((origin, i) => origin !== undefined && others.every((arm) => arm[i] === origin));
+}
+
+function unclear(column: string | null): SetupError {
+  const what = column === null ? 'values' : `values of ${column}`;
+  return new SetupError(
+    `it keeps one of several ${what} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * A group can hold values that are equal and written differently. Where the query takes one of them, it is settled to be the one whose bytes
+ * come first.
+ */
+import { SetupError } from '../../errors.js';
+import { isExact, keyed } from '../analysis/exactness.js';
+import { targets, typeOf } from '../analysis/expressions.js';
+import type { Facts } from '../analysis/facts.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
+import { isSame } from '../parse/syntax.js';
+import { names, type Tree, visits } from '../parse/tree.js';
+
+/** The columns of a table's primary key, by the table's OID. */
+export type KeyOf = (relation: number) => readonly number[] | undefined;
+
+/** @throws SetupError where the value of a group cannot be settled, saying what to write. */
+export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, facts: Facts, keyOf: KeyOf): void {
+  const grouped = nodeList(query, 'groupClause').map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
+  const isKeyed = keyed(grouped, query, keyOf);
+  const items = (select.groupClause ?? []) as Tree[];
+  const unclear = grouped.filter((target, i) => !isKeyed[i] && !isExact(target, facts));
+  if (unclear.length === 0) return;
+  const isPlain = items.length === grouped.length && items.every((item) => !item.GroupingSet);
+  if (!isPlain || !canSettle(select) || unclear.some((target) => isArray(target, facts))) throw unsettled(unclear[0]!);
+  nameTargets(select, query);
+  for (const target of unclear) {
+    const place = grouped.indexOf(target);
+    const written = target.fields.resjunk === 'true' ? items[place]! : writtenAs(select, query, target);
+    const value = structuredClone(written);
+    const first = firstOf(structuredClone(value));
+    // The item may be a place or a name in the result, whose value is about to be another.
+    items[place] = structuredClone(value);
+    for (const clause of [select.targetList, select.havingClause, select.sortClause]) {
+      substitute(clause, value, first, meaning);
+    }
+  }
+}
+
+function targetOf(query: QueryNode, reference: unknown): QueryNode {
+  return nodeList(query, 'targetList').find(({ fields }) => fields.ressortgroupref === reference)!;
+}
+
+function isArray(target: QueryNode, { partsOf }: Facts): boolean {
+  return partsOf(typeOf(target)).some((part) => part.isArray);
+}
+
+/** Neither a star nor a subquery, in which a name could mean the value unseen. */
+function canSettle({ targetList, havingClause, sortClause }: Tree): boolean {
+  for (const { type, node } of visits([targetList, havingClause, sortClause])) {
+    if (type === 'SubLink' || (type === 'ColumnRef' && names(node.fields).at(-1) === '*')) return false;
+  }
+  return true;
+}
+
+/** Columns of the result keep their names, whatever is put in their places. */
+function nameTargets(select: Tree, query: QueryNode): void {
+  const results = targets(query);
+  (select.targetList as { ResTarget: Tree }[]).forEach(({ ResTarget }, i) => {
+    ResTarget.name ??= results[i]!.fields.resname;
+  });
+}
+
+function writtenAs(select: Tree, query: QueryNode, target: QueryNode): Tree {
+  const place = targets(query).indexOf(target);
+  return (select.targetList as { ResTarget: Tree }[])[place]!.ResTarget.val as Tree;
+}
+
+function firstOf(value: Tree): Tree {
+  const all = call(['array_agg'], value);
+  (all.FuncCall as Tree).agg_order = [ascending(bytes(structuredClone(value)))];
+  return { A_Indirection: { arg: all, indirection: [{ A_Indices: { uidx: integer(1) } }] } };
+}
+
+/** Puts another node wherever this one is written, but in what aggregates take, who get all values. */
+function substitute(clause: unknown, value: Tree, first: Tree, meaning: Meaning): void {
+  if (typeof clause !== 'object' || clause === null) return;
+  const node = clause as Tree;
+  const called = node.FuncCall as Tree | undefined;
+  if (node.GroupingFunc || (called && meaning.nodesOf(called).some(({ tag }) => tag === 'AGGREF'))) return;
+  if (isWritten(node, value)) put(node, structuredClone(first));
+  else for (const child of Object.values(node)) substitute(child, value, first, meaning);
+}
+
+/** A column can be written with its table and without. */
+function isWritten(node: Tree, value: Tree): boolean {
+  if (Array.isArray(node) || Object.keys(node).length !== 1) return false;
+  const [one, other] = [node, value].map(({ ColumnRef }) => names((ColumnRef as Tree | undefined)?.fields));
+  if (one!.length === 0 || other!.length === 0) return isSame(node, value);
+  const length = Math.min(one!.length, other!.length);
+  return one!.slice(-length).join('\0') === other!.slice(-length).join('\0');
+}
+
+function unsettled({ fields }: QueryNode): SetupError {
+  const what = fields.resname === null ? 'values' : `values of ${fields.resname}`;
+  return new SetupError(
+    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+  );
+}

@@ -1,0 +1,157 @@
+/**
+ * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
+ * array begins, they are told apart by their keys, so that the result is a function of the data.
+ */
+import { SetupError } from '../../errors.js';
+import { targets } from '../analysis/expressions.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
+import { type Level, scopesOf } from '../parse/scopes.js';
+import { names, type Tree, visits } from '../parse/tree.js';
+import type { TableOf } from './qualify.js';
+
+/** What settles the orders of one query. */
+export interface Settling {
+  readonly meaning: Meaning;
+  readonly tableOf: TableOf;
+  /** The columns that identify a row of the view. */
+  readonly key: readonly string[];
+}
+
+/** @throws SetupError for an order that cannot be settled, saying what to write. */
+export function settleOrders(select: Tree, settling: Settling): void {
+  for (const exists of linksOf(select, 'EXISTS_SUBLINK')) dropLimit(exists);
+  const arrays = new Set(linksOf(select, 'ARRAY_SUBLINK'));
+  for (const level of scopesOf(select).levels) {
+    if (isLimited(level.select)) settleLimit(level, settling, level.select === select);
+    else if (isDistinctOn(level.select)) settleDistinctOn(level, settling);
+    else if (arrays.has(level.select)) settleArray(level, settling);
+  }
+}
+
+function* linksOf(select: Tree, kind: string): Generator<Tree> {
+  for (const { type, node } of visits({ SelectStmt: select })) {
+    if (type === 'SubLink' && node.subLinkType === kind) yield (node.subselect as { SelectStmt: Tree }).SelectStmt;
+  }
+}
+
+/** That there is a row does not depend on how many of them are looked at. */
+function dropLimit(select: Tree): void {
+  const count = ((select.limitCount as Tree | undefined)?.A_Const as Tree | undefined)?.ival as Tree | undefined;
+  if (!count?.ival || select.limitOffset) return;
+  delete select.limitCount;
+  select.limitOption = 'LIMIT_OPTION_DEFAULT';
+}
+
+export function isLimited({ limitCount, limitOffset }: Tree): boolean {
+  const isNull = Boolean(((limitCount as Tree | undefined)?.A_Const as Tree | undefined)?.isnull);
+  return Boolean((limitCount && !isNull) || limitOffset);
+}
+
+export function isDistinctOn({ distinctClause }: Tree): boolean {
+  return ((distinctClause ?? []) as Tree[]).some((item) => Object.keys(item).length > 0);
+}
+
+/** Rows that come in an order of their own: of VALUES, or of one function. */
+export function isSequence({ op, fromClause, groupClause, distinctClause }: Tree): boolean {
+  const items = (fromClause ?? []) as Tree[];
+  return (
+    op === 'SETOP_NONE' &&
+    !groupClause &&
+    !distinctClause &&
+    items.length < 2 &&
+    items.every((item) => item.RangeFunction)
+  );
+}
+
+function settleLimit(level: Level, settling: Settling, isOutermost: boolean): void {
+  const { select } = level;
+  if (isSingleRow(level, settling) || (isSequence(select) && !select.sortClause)) return;
+  if (!select.sortClause) {
+    throw new SetupError(
+      'it has LIMIT or OFFSET without ORDER BY, so which rows it holds is left to chance. Add an ORDER BY',
+    );
+  }
+  if (select.limitOption === 'LIMIT_OPTION_WITH_TIES') {
+    if (select.limitOffset) {
+      throw new SetupError(
+        'it has OFFSET and WITH TIES, so which ties it leaves out is left to chance. Remove the OFFSET',
+      );
+    }
+  } else if (isOutermost && !isDistinctOn(select)) {
+    append(
+      select,
+      settling.key.map((column) => columnRef(column)),
+    );
+  } else {
+    append(select, rowsApart(level, settling));
+  }
+}
+
+function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
+  const query = meaning.queryOf(select);
+  return query?.fields.hasAggs === 'true' && !query.fields.groupClause && !query.fields.groupingSets;
+}
+
+function settleDistinctOn(level: Level, settling: Settling): void {
+  if (!level.select.sortClause) {
+    throw new SetupError('it has DISTINCT ON without ORDER BY, so which rows it holds is left to chance. Add one');
+  }
+  append(level.select, rowsApart(level, settling));
+}
+
+function settleArray(level: Level, settling: Settling): void {
+  const { select } = level;
+  if (isSingleRow(level, settling) || (isSequence(select) && !select.sortClause)) return;
+  if (!select.sortClause) {
+    throw new SetupError('it makes an array of a subquery without an order. Write array(select … order by …)');
+  }
+  append(select, rowsApart(level, settling));
+}
+
+function append(select: Tree, nodes: readonly Tree[]): void {
+  select.sortClause = [...(select.sortClause as Tree[]), ...nodes.map(ascending)];
+}
+
+/** What tells the rows of the result apart, as ORDER BY may name it. */
+function rowsApart(level: Level, settling: Settling): Tree[] {
+  const { select } = level;
+  const query = settling.meaning.queryOf(select);
+  const places = (query ? targets(query) : []).map((_, i) => integer(i + 1));
+  if (select.op !== 'SETOP_NONE' || (select.distinctClause && !isDistinctOn(select)) || select.valuesLists)
+    return places;
+  // A function in the select list makes several rows of one.
+  return [...identityOf(level, settling), ...(query?.fields.hasTargetSRFs === 'true' ? places : [])];
+}
+
+/** What tells the rows apart that a SELECT reads, or has grouped. */
+export function identityOf({ select, sources }: Level, { meaning, tableOf }: Settling): Tree[] {
+  const query = meaning.queryOf(select);
+  const grouped = (select.groupClause ?? []) as Tree[];
+  if (grouped.length > 0) return grouped.map((item) => groupedBy(item, select));
+  if (query?.fields.hasAggs === 'true') return [];
+  return sources.flatMap(({ name, table }) => {
+    if (table)
+      return tableOf(table).primaryKey.map((column) => columnRef(name!, columnName(table, tableOf, column.name)));
+    if (name === undefined)
+      throw new SetupError('it orders rows of a subquery without a name. Give the subquery an alias');
+    return [bytes(columnRef(name, '*'))];
+  });
+}
+
+/** A column can have another name in the query. */
+export function columnName(range: Tree, tableOf: TableOf, column: string): string {
+  const renamed = names((range.alias as Tree | undefined)?.colnames);
+  return renamed[tableOf(range).columns.indexOf(column)] ?? column;
+}
+
+function groupedBy(item: Tree, { targetList }: Tree): Tree {
+  if (item.GroupingSet) {
+    throw new SetupError(
+      'it orders the rows of GROUPING SETS, ROLLUP or CUBE within a subquery. Order them outside of it',
+    );
+  }
+  const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
+  if (place === undefined) return item;
+  return (targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree;
+}

@@ -1,0 +1,87 @@
+/** Settles the order of the rows that window functions number, look at or add up. */
+import { SetupError } from '../../errors.js';
+import { isExact } from '../analysis/exactness.js';
+import type { Facts } from '../analysis/facts.js';
+import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { ascending } from '../parse/nodes.js';
+import { type Level, scopesOf } from '../parse/scopes.js';
+import type { Tree } from '../parse/tree.js';
+import { dependsOnOrder, visitsHere } from './aggregates.js';
+import { identityOf, type Settling } from './order.js';
+
+/** Bits of a window's frameOptions (parsenodes.h). */
+const RANGE = 0x2;
+const ROWS = 0x4;
+const START_UNBOUNDED_PRECEDING = 0x20;
+const END_UNBOUNDED_FOLLOWING = 0x100;
+const EXCLUSIONS = 0x8000 | 0x10000 | 0x20000;
+/** RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, as where nothing is said. */
+const defaultFrame = 1058;
+
+/** Each row has its own place in the order, whatever the frame. */
+const placing = new Set(['row_number', 'ntile', 'lag', 'lead']);
+/** Rows that the order calls equal count as one place. */
+const ranking = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
+
+/** @throws SetupError for a window function whose result is left to chance, saying what to write. */
+export function settleWindows(select: Tree, settling: Settling, facts: Facts): void {
+  for (const level of scopesOf(select).levels) {
+    for (const { type, node } of visitsHere(level.select)) {
+      if (type !== 'FuncCall' || !node.over) continue;
+      const analyzed = settling.meaning.nodesOf(node).find(({ tag }) => tag === 'WINDOWFUNC');
+      if (analyzed) settleCall(node, analyzed, level, settling, facts);
+    }
+  }
+}
+
+function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Settling, facts: Facts): void {
+  const routine = facts.routines.get(numberOf(analyzed, 'winfnoid')!)!;
+  if (routine.builtin && ranking.has(routine.name)) return;
+  const window = resolved(call.over as Tree, level.select);
+  const frame = window.frameOptions as number;
+  if (routine.builtin && placing.has(routine.name)) {
+    const { startOffset: _, endOffset: __, ...rest } = window;
+    call.over = ordered({ ...rest, frameOptions: defaultFrame }, level, settling);
+    return;
+  }
+  const exact = nodeList(analyzed, 'args').every((arg) => isExact(arg, facts));
+  const isWhole = (frame & START_UNBOUNDED_PRECEDING) !== 0 && (frame & END_UNBOUNDED_FOLLOWING) !== 0;
+  const dependsOnRows = (frame & ROWS) !== 0 && !isWhole;
+  const picks = routine.kind === 'w';
+  if (!picks && !dependsOnRows && !dependsOnOrder(routine, exact)) return;
+  const canBeOrdered = (frame & ROWS) !== 0 || (picks && (isWhole || startsFirst(routine.name, frame)));
+  if (!canBeOrdered || (frame & EXCLUSIONS) !== 0 || (!picks && isWhole && !window.orderClause)) {
+    throw new SetupError(
+      `it uses the window function ${routine.name} over rows that its order calls equal, so its result is left to chance. Give it a frame of ROWS and an ORDER BY, or use a subquery`,
+    );
+  }
+  call.over = ordered(window, level, settling);
+}
+
+/** The first row is the same in any frame that begins with the partition. */
+function startsFirst(name: string, frame: number): boolean {
+  return name === 'first_value' && (frame & START_UNBOUNDED_PRECEDING) !== 0 && (frame & RANGE) !== 0;
+}
+
+/** A window with all that it takes from the one it refers to. */
+function resolved(over: Tree, { windowClause }: Tree): Tree {
+  const known = (name: unknown) =>
+    ((windowClause ?? []) as { WindowDef: Tree }[]).find(({ WindowDef }) => WindowDef.name === name)?.WindowDef;
+  const named = known(over.name);
+  if (named) return resolved({ ...structuredClone(named), name: undefined }, { windowClause });
+  const base = known(over.refname);
+  if (!base) return over;
+  const { partitionClause, orderClause } = resolved(structuredClone(base), { windowClause });
+  return {
+    ...over,
+    refname: undefined,
+    ...(partitionClause !== undefined && { partitionClause }),
+    orderClause: over.orderClause ?? orderClause,
+  };
+}
+
+function ordered(window: Tree, level: Level, settling: Settling): Tree {
+  const identity = identityOf(level, settling).map((node) => ascending(structuredClone(node)));
+  const { name: _, refname: __, ...rest } = window;
+  return { ...rest, orderClause: [...((window.orderClause ?? []) as Tree[]), ...identity] };
+}

@@ -1,0 +1,80 @@
+/** A stream of pokes on which nothing comes any more, with the clock in the test's hands. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { connectPokes } from '../src/poke.js';
+
+interface Attempt {
+  readonly signal: AbortSignal;
+  say(text: string): void;
+}
+
+let attempts: Attempt[];
+let stop: () => void;
+const pull = vi.fn();
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  attempts = [];
+  vi.stubGlobal('fetch', async (_: string, { signal }: { signal: AbortSignal }) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        attempts.push({ signal, say: (text) => controller.enqueue(Buffer.from(text)) });
+        signal.addEventListener('abort', () => controller.error(signal.reason));
+      },
+    });
+    return new Response(body);
+  });
+  const rep = {
+    clientGroupID: Promise.resolve('g'),
+    profileID: Promise.resolve('p'),
+    schemaVersion: '',
+    auth: '',
+    pull,
+  };
+  stop = connectPokes(rep);
+  await settle();
+});
+
+afterEach(() => {
+  stop();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+/** Lets everything go on that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function pass(seconds: number): Promise<void> {
+  vi.advanceTimersByTime(1_000 * seconds);
+  await settle();
+}
+
+test('is kept as long as something comes, be it nothing to pull for', async () => {
+  for (let i = 0; i < 20; i++) {
+    await pass(15);
+    attempts[0]!.say(':\n\n');
+    await settle();
+  }
+  expect(attempts).toHaveLength(1);
+  expect(attempts[0]!.signal.aborted).toBe(false);
+});
+
+test('is given up after 40 seconds without a beginning', async () => {
+  await pass(39);
+  expect(attempts[0]!.signal.aborted).toBe(false);
+  await pass(2);
+  expect(attempts[0]!.signal.aborted).toBe(true);
+});
+
+test('is given up after 40 seconds of silence, and another one is opened', async () => {
+  attempts[0]!.say('retry: 1000\n\ndata: poke\n\n');
+  await settle();
+  await pass(39);
+  expect(attempts[0]!.signal.aborted).toBe(false);
+  await pass(2);
+  expect(attempts[0]!.signal.aborted).toBe(true);
+  await pass(5);
+  expect(attempts).toHaveLength(2);
+  expect(pull).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,130 @@
+/** A primary and its hot standbys, each a real Postgres of its own. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.js';
+import { binariesUnderTest } from './cluster.js';
+
+export interface Replication {
+  /** Of the database `tidemark` on the primary. */
+  readonly primaryURL: string;
+  readonly standbys: readonly Standby[];
+  /** Waits until every standby has replayed all that the primary has written. */
+  caughtUp(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ReplicationOptions {
+  /** How much later than it comes each of the standbys replays a commit, in milliseconds. */
+  readonly delays: readonly number[];
+  /**
+   * For what the primary waits before it shows a commit, where that is made with another `synchronous_commit` than `local`, the default
+   * here: `standby_0`, `standby_1`, …, or something that there is not.
+   */
+  readonly waitsFor: string;
+}
+
+const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on' };
+
+export async function startReplication({ delays, waitsFor }: ReplicationOptions): Promise<Replication> {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-replication-'));
+  const options = { settings: common, ...binariesUnderTest() };
+  const first = join(folder, 'primary');
+  const draft = await startEmbedded({ directory: first, ...options });
+  await draft.stop();
+  appendFileSync(join(first, 'postgres', 'pg_hba.conf'), '\nhost replication all 127.0.0.1/32 scram-sha-256\n');
+  for (const i of delays.keys()) {
+    execFileSync('cp', ['-a', first, join(folder, `standby ${i}`)]);
+    writeFileSync(join(folder, `standby ${i}`, 'postgres', 'standby.signal'), '');
+  }
+  const waiting = { synchronous_standby_names: waitsFor, synchronous_commit: 'local' };
+  const primary = await startEmbedded({ ...options, directory: first, settings: { ...common, ...waiting } });
+  const standbys: Standby[] = [];
+  for (const [i, delay] of delays.entries()) {
+    const follow = new URL(primary.url);
+    follow.pathname = '';
+    follow.searchParams.set('application_name', `standby_${i}`);
+    const database = await startEmbedded({
+      ...options,
+      directory: join(folder, `standby ${i}`),
+      port: await freePort(),
+      settings: { ...common, primary_conninfo: follow.href, recovery_min_apply_delay: `${delay}ms` },
+    });
+    standbys.push(await Standby.watch(database));
+  }
+  const looking = await connect(primary.url);
+  return {
+    primaryURL: primary.url,
+    standbys,
+    async caughtUp() {
+      const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_insert_lsn()::text as lsn');
+      await Promise.all(standbys.map((standby) => standby.reaches(rows[0]!.lsn)));
+    },
+    async stop() {
+      await looking.end();
+      for (const standby of standbys) await standby.stop();
+      await primary.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export class Standby {
+  readonly url: string;
+  readonly #database: EmbeddedDatabase;
+  readonly #client: pg.Client;
+  #isPaused = false;
+
+  private constructor(database: EmbeddedDatabase, client: pg.Client) {
+    this.url = database.url;
+    this.#database = database;
+    this.#client = client;
+  }
+
+  static async watch(database: EmbeddedDatabase): Promise<Standby> {
+    return new Standby(database, await connect(database.url));
+  }
+
+  /** From when this resolves, nothing more is replayed until `resume`. */
+  async pause(): Promise<void> {
+    await this.#client.query('select pg_wal_replay_pause()');
+    const sql = `select pg_get_wal_replay_pause_state() = 'paused' as done`;
+    while (!(await this.#client.query<{ done: boolean }>(sql)).rows[0]!.done) await sleep(5);
+    this.#isPaused = true;
+  }
+
+  async resume(): Promise<void> {
+    if (this.#isPaused) await this.#client.query('select pg_wal_replay_resume()');
+    this.#isPaused = false;
+  }
+
+  /** Waits until everything up to this position has been replayed. */
+  async reaches(lsn: string): Promise<void> {
+    const sql = 'select pg_last_wal_replay_lsn() >= $1::pg_lsn as done';
+    while (!(await this.#client.query<{ done: boolean }>(sql, [lsn])).rows[0]!.done) await sleep(5);
+  }
+
+  async stop(): Promise<void> {
+    await this.#client.end();
+    await this.#database.stop();
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

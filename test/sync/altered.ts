@@ -1,0 +1,84 @@
+/** Captured tables whose definition a test changes, with a server that goes on and a client that has pulled. */
+import pg from 'pg';
+import { vi } from 'vitest';
+import { migrate } from '../../src/migrate.js';
+import type { Views } from '../../src/view/define.js';
+import type { TestDatabase } from '../database.js';
+import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../synced.js';
+
+export interface Altered {
+  /** Runs statements in one transaction, on a connection to the tables' schema. */
+  run(sql: string): Promise<unknown>;
+  /** Runs one statement that takes no others beside it in its transaction. */
+  runAlone(sql: string): Promise<void>;
+  readonly client: SyncClient;
+  /** A client of the same server that has not pulled. */
+  newcomer(): SyncClient;
+  /** What a server holds to be so for a second. Needs fake dates. */
+  passASecond(): void;
+  migrate(): Promise<void>;
+  installation(): ReturnType<typeof installationOf>;
+  /** What a client is told that starts now, by a server that starts now. */
+  truth(): Promise<Record<string, unknown>>;
+  /** A connection string for the tables' schema. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface Setting {
+  readonly views?: Views<Context>;
+  /** More settings of the server's sessions, as the option `-c` takes them. */
+  readonly session?: string;
+  /** Who the server connects as. Default: the owner. */
+  readonly role?: string;
+}
+
+let schemas = 0;
+
+/** Makes a schema of its own with the tables. */
+export async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
+  const { views = wholeTable('t'), session, role } = setting;
+  const schema = `gap_${++schemas}`;
+  const urlWith = (options: string) => {
+    const address = new URL(database.url);
+    address.searchParams.set('options', `-c search_path=${schema},public ${options}`);
+    return address;
+  };
+  const url = urlWith('').href;
+  const run = (sql: string) => database.pool.query(`set search_path to ${schema}, public; ${sql}; reset search_path`);
+  const runAlone = async (sql: string) => {
+    const alone = new pg.Client({ connectionString: url });
+    await alone.connect();
+    await alone.query(sql).finally(() => alone.end());
+  };
+  await run(`create schema ${schema}; ${ddl}`);
+  await migrate({ database: url, views });
+  const served = urlWith(session === undefined ? '' : `-c ${session}`);
+  if (role !== undefined) {
+    await run(`grant usage on schema ${schema}, tidemark to ${role};
+      grant select on all tables in schema ${schema}, tidemark to ${role}`);
+    served.username = role;
+    served.password = 'x';
+  }
+  const servers: PullServer[] = [];
+  const start = () => {
+    const server = new PullServer(served.href, views);
+    servers.push(server);
+    return server;
+  };
+  const server = start();
+  const client = new SyncClient(server);
+  await client.pull();
+  return {
+    run,
+    runAlone,
+    client,
+    newcomer: () => new SyncClient(server),
+    passASecond: () => void vi.setSystemTime(Date.now() + 1100),
+    migrate: () => migrate({ database: url, views }),
+    installation: () => installationOf(url, views),
+    truth: () => fullRead(start()),
+    url,
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+  };
+}

@@ -1,0 +1,75 @@
+/** TRUNCATE keeps no versions of rows: it resets those whose views read the table, and nobody else. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { TestDatabase } from '../database.js';
+import { createSynced, PullServer, SyncClient, tableView } from '../synced.js';
+import { WatchedDatabase } from './watched.js';
+
+const views = { near: tableView('near', 'id', 'near/'), far: tableView('far', 'id', 'far/') };
+
+let database: TestDatabase;
+const watched = new WatchedDatabase();
+/** Of both tables, and of one of them. */
+let both: PullServer;
+let one: PullServer;
+
+beforeAll(async () => {
+  database = await createSynced('create table near (id int primary key); create table far (id int primary key)', views);
+  both = new PullServer(database.url, views, watched.watch);
+  one = new PullServer(database.url, { near: views.near }, watched.watch);
+  // From then on their views are known, and only their pulls wait for tables.
+  for (const server of [both, one]) await server.pull(null);
+});
+afterAll(async () => {
+  await both.close();
+  await one.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await run('delete from near; delete from far; insert into near values (1); insert into far values (1)');
+  watched.take();
+});
+
+const run = (text: string) => database.pool.query(text);
+
+/** Has a first pull wait while what it has not seen is written. */
+async function pullAcross(server: PullServer, locking: string, meanwhile = 'select 1'): Promise<SyncClient> {
+  const holder = await database.pool.connect();
+  await holder.query(`begin; ${locking}`);
+  const client = new SyncClient(server);
+  const pulled = client.pull();
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like 'copy%'`;
+  while ((await run(waiting)).rowCount === 0);
+  await run(meanwhile);
+  await holder.query('commit');
+  holder.release();
+  await pulled;
+  return client;
+}
+
+it('resets those whose views read the table', async () => {
+  const client = new SyncClient(both);
+  await client.pull();
+  await run('truncate far');
+  expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });
+  expect(client.held()).toEqual({ 'near/1': { id: 1 } });
+});
+
+it('has a first pull that waited for it read again, all in one snapshot', async () => {
+  const client = await pullAcross(both, 'truncate near; insert into far values (2)');
+  expect(client.held()).toEqual({ 'far/1': { id: 1 }, 'far/2': { id: 2 } });
+  expect(watched.take()).toEqual(['copy', 'copy']);
+});
+
+it('is no matter to others', async () => {
+  const client = new SyncClient(one);
+  const { cookie } = await client.pull();
+  await run('truncate far');
+  expect(await client.pull()).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
+});
+
+it('is no matter to others either while their statement waits for something else', async () => {
+  const client = await pullAcross(one, 'lock table near in access exclusive mode', 'truncate far');
+  expect(client.held()).toEqual({ 'near/1': { id: 1 } });
+  expect(watched.take()).toEqual(['copy']);
+});

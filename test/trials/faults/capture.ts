@@ -1,0 +1,99 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/db/capture.ts';
+const tests = ['test/db/capture.test.ts'];
+const roles = ['test/db/roles.test.ts'];
+
+export const capture: readonly Fault[] = [
+  {
+    name: 'a writer’s temporary types come before all others',
+    file,
+    find: 'set search_path = pg_catalog, pg_temp set',
+    replace: 'set search_path = pg_catalog set',
+    tests: roles,
+  },
+  {
+    name: 'the function runs as whoever writes',
+    file,
+    find: 'language plpgsql security definer\n',
+    replace: 'language plpgsql\n',
+    tests: roles,
+  },
+  {
+    name: 'anybody may use the function for a trigger',
+    file,
+    find: `revoke all on function \${call}() from public`,
+    replace: `grant all on function \${call}() to public`,
+    tests: roles,
+  },
+  {
+    name: 'sessions that act as a replica write unseen',
+    file,
+    find: 'enable always trigger',
+    replace: 'enable trigger',
+    tests,
+  },
+  ...["datestyle = 'ISO, YMD'", "intervalstyle = 'iso_8601'", 'extra_float_digits = 1'].map((setting) => ({
+    name: `the writer’s own ${setting.split(' ')[0]} shows in the log`,
+    file,
+    find: ` set ${setting}`,
+    replace: '',
+    tests,
+  })),
+  ...["timezone = 'UTC'", "bytea_output = 'hex'"].map((setting) => ({
+    name: `the writer’s own ${setting.split(' ')[0]} shows in the log`,
+    file,
+    find: `set ${setting}`,
+    replace: '',
+    tests,
+  })),
+  {
+    name: 'the writer’s own lc_monetary shows in the log',
+    file,
+    find: " set lc_monetary = 'C'",
+    replace: '',
+    tests: ['test/db/migrate.test.ts'],
+  },
+  {
+    name: 'partitions are captured by statement, as other tables are',
+    file,
+    find: "(table.kind === 'p' ? rowTriggers",
+    replace: "(table.kind === 'x' ? rowTriggers",
+    tests,
+  },
+  {
+    name: 'TRUNCATE is not captured',
+    file,
+    find: 'statementTriggers), truncate];',
+    replace: 'statementTriggers)];',
+    tests,
+  },
+  {
+    name: 'keys that may repeat within an UPDATE are paired all the same',
+    file,
+    find: 'const updated = table.keysMayRepeat',
+    replace: 'const updated = table.kind === "x"',
+    tests,
+  },
+  {
+    name: 'an UPDATE of a key loses both',
+    file,
+    find: 'from old_rows o full join new_rows n',
+    replace: 'from old_rows o join new_rows n',
+    tests,
+  },
+  {
+    name: 'an UPDATE of a key in a partitioned table loses the new one',
+    file,
+    find: `      \${gone('old')};\n      \${made('new')};`,
+    replace: `      \${gone('old')};`,
+    tests,
+  },
+  {
+    name: 'a partition’s row is taken for one in the layout of its parent',
+    file,
+    find: "table.kind === 'p' ? [', partition'",
+    replace: "table.kind === 'x' ? [', partition'",
+    tests: ['test/sync/partitions.test.ts'],
+  },
+];

@@ -1,0 +1,64 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/protocol/cookie.ts';
+const snapshot = 'src/protocol/snapshot.ts';
+const tests = ['test/protocol/cookie.test.ts'];
+
+export const cookies: readonly Fault[] = [
+  {
+    name: 'signatures are not compared',
+    file,
+    find: 'given.length !== expected.length || !timingSafeEqual(given, expected)',
+    replace: 'given.length !== expected.length',
+    tests,
+  },
+  ...['order', 'clientGroupID', 'mutations'].map((field) => ({
+    name: `the ${field} is not signed`,
+    file,
+    find: '.update(message)',
+    replace: `.update(message.replace(JSON.stringify(${field}), ''))`,
+    tests,
+  })),
+  {
+    name: 'what is added to a cookie is repeated',
+    file,
+    find: 'if (Object.keys(value).length !== fieldCount) return undefined;',
+    replace: '',
+    tests: ['test/conformance/pull-cookies.test.ts'],
+  },
+  {
+    name: 'parts of a digest run together',
+    file,
+    find: "hash('sha256', JSON.stringify(parts)",
+    replace: "hash('sha256', parts.join('')",
+    tests,
+  },
+  {
+    name: 'an order may stay as it is',
+    file,
+    find: 'Math.max(target, Math.floor(previous) + 1)',
+    replace: 'Math.max(target, Math.floor(previous))',
+    tests,
+  },
+  {
+    name: 'an order may fall',
+    file,
+    find: 'Math.max(target, Math.floor(previous) + 1)',
+    replace: 'target',
+    tests,
+  },
+  {
+    name: 'transactions in progress count as finished',
+    file: snapshot,
+    find: 'finished - (last - first + 1n)',
+    replace: 'finished - 0n * (last - first + 1n)',
+    tests,
+  },
+  {
+    name: 'transactions that were in progress are taken for seen',
+    file: snapshot,
+    find: '[[xmax, highestXid], ...unseen]',
+    replace: '[[xmax, highestXid]]',
+    tests: ['test/sync/deltas.test.ts'],
+  },
+];

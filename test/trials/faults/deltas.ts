@@ -1,0 +1,129 @@
+import type { Fault } from '../fault.js';
+
+const sides = 'src/store/sides.ts';
+const states = 'src/store/states.ts';
+const patches = 'src/store/patch-sql.ts';
+const schema = 'sql/0001-initial.sql';
+const tests = ['test/sync/deltas.test.ts'];
+
+export const deltas: readonly Fault[] = [
+  {
+    name: 'a row that stays for another reason is deleted',
+    file: patches,
+    find: ` and not \${sides.isThere}\``,
+    replace: '`',
+    tests,
+  },
+  {
+    name: 'rows are put that are as they were',
+    file: patches,
+    find: '(a.other is null or a.other <> a.value)',
+    replace: '(a.other is null or a.value is not null)',
+    tests,
+  },
+  {
+    name: 'rows that have changed are not put',
+    file: patches,
+    find: '(a.other is null or a.other <> a.value)',
+    replace: 'a.other is null',
+    tests,
+  },
+  {
+    name: 'rows that have changed are deleted too',
+    file: patches,
+    find: 'not b.is_after and b.other is null',
+    replace: 'not b.is_after',
+    tests,
+  },
+  {
+    name: 'of a row that joined two that are gone, nobody knows',
+    file: sides,
+    find: 'states.minus, states.asof)),',
+    replace: 'states.minus)),',
+    tests,
+  },
+  {
+    name: 'a view that is compared is compared with itself',
+    file: sides,
+    find: 'const before = rowsOf(view, view.standing(asof), values);',
+    replace: 'const before = rowsOf(view, view.now, values);',
+    tests,
+  },
+  {
+    name: 'keys that Postgres calls equal are equal for the client',
+    file: sides,
+    find: ` and \${view.keySql} = b.key and `,
+    replace: ' and ',
+    tests: ['test/sync/no-silent-gap.test.ts'],
+  },
+  {
+    name: 'a key that is as it was has changed',
+    file: states,
+    find: 'having sum(weight) <> 0',
+    replace: '',
+    tests: ['test/conformance/pull-wire.test.ts'],
+  },
+  {
+    name: 'the last image of a key passes for the first',
+    file: states,
+    find: 'balance desc',
+    replace: 'balance',
+    tests,
+  },
+  {
+    name: 'images that have come about count as they were left',
+    file: states,
+    find: 'case when balance > 0 then old end as old',
+    replace: 'old',
+    tests,
+  },
+  {
+    name: 'a table as it was lacks the rows that have changed',
+    file: states,
+    find: 'where u.tidemark_minus or c.k1 is null',
+    replace: 'where c.k1 is null',
+    tests,
+  },
+  {
+    name: 'a table as it was has the rows of today too',
+    file: states,
+    find: 'where u.tidemark_minus or c.k1 is null',
+    replace: 'where true',
+    tests,
+  },
+  {
+    name: 'changes of all tables are changes of each',
+    file: schema,
+    find: 'where table_id = of_table and xid between',
+    replace: 'where of_table is not null and xid between',
+    tests,
+  },
+  {
+    name: 'a TRUNCATE of any table tears a statement',
+    file: schema,
+    find: 'where key is null and table_id = any (tables) and not',
+    replace: 'where key is null and not',
+    tests: ['test/sync/truncate.test.ts'],
+  },
+  {
+    name: 'a TRUNCATE that a statement has waited for is not seen',
+    file: schema,
+    find: 'language plpgsql volatile parallel restricted',
+    replace: 'language plpgsql stable parallel restricted',
+    tests: ['test/sync/shared-pulls.test.ts'],
+  },
+  {
+    name: 'a row without a key is lost',
+    file: schema,
+    find: `raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';`,
+    replace: 'return view_name;',
+    tests,
+  },
+  {
+    name: 'a column that is computed when it is read is empty in a row as it was',
+    file: states,
+    find: 'return virtual ? ',
+    replace: "return virtual && virtual.name === '' ? ",
+    tests: ['test/db/capture-types.test.ts'],
+  },
+];

@@ -1,0 +1,142 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/db/migrate.ts';
+const tests = ['test/db/migrate.test.ts'];
+const gaps = ['test/sync/no-silent-gap.test.ts'];
+const installation = 'src/store/installation.ts';
+
+export const installing: readonly Fault[] = [
+  {
+    name: 'a table is captured as it was before its lock was there',
+    file,
+    find: `await client.query(\`lock table \${relation} in share row exclusive mode\`);`,
+    replace: '',
+    tests,
+  },
+  {
+    name: 'migrations do not wait for one another',
+    file,
+    find: "await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);",
+    replace: '',
+    tests,
+  },
+  {
+    name: 'a migration that has waited sees what was there before',
+    file,
+    find: "await client.query('set transaction isolation level read committed');",
+    replace: '',
+    tests,
+  },
+  {
+    name: 'client records keep the transaction IDs of another cluster',
+    file,
+    find: "await client.query('update tidemark.client set xid = pg_current_xact_id()');",
+    replace: '',
+    tests,
+  },
+  {
+    name: 'cookies stay good after a move to another cluster',
+    file,
+    find: ', install_id = gen_random_uuid()',
+    replace: '',
+    tests,
+  },
+  {
+    name: 'the horizon of another cluster stays',
+    file,
+    find: "'update tidemark.meta set horizon = pg_snapshot_xmin(pg_current_snapshot()), install_id",
+    replace: "'update tidemark.meta set install_id",
+    tests,
+  },
+  {
+    name: 'another cluster’s log goes unnoticed',
+    file,
+    find: 'where last.xid >= pg_snapshot_xmax',
+    replace: 'where last.xid < pg_snapshot_xmin',
+    tests,
+  },
+  {
+    name: 'a newer schema is migrated',
+    file,
+    find: 'refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);',
+    replace: '',
+    tests,
+  },
+  {
+    name: 'a server works with a newer schema',
+    file: installation,
+    find: 'refuseNewer(version, code);',
+    replace: '',
+    tests,
+  },
+  {
+    name: 'a server works with another cluster’s log',
+    file: installation,
+    find: 'if (identity!.foreign) {',
+    replace: 'if (identity!.secret === "") {',
+    tests,
+  },
+  {
+    name: 'triggers that a replica role silences count as firing',
+    file,
+    find: "if (row.enabled !== 'A')",
+    replace: "if (row.enabled === 'D' || row.enabled === 'R')",
+    tests: gaps,
+  },
+  {
+    name: 'capture that does not fit the table counts as capture',
+    file,
+    find: 'if (row.body !== expected)',
+    replace: "if (row.body === '')",
+    tests: gaps,
+  },
+  {
+    name: 'the triggers of partitions are not looked for',
+    file,
+    find: 'for (const member of table.members) {',
+    replace: 'for (const member of table.members.slice(0, 1)) {',
+    tests: gaps,
+  },
+  {
+    name: 'what is not captured is served',
+    file: installation,
+    find: 'if (fault === undefined) continue;',
+    replace: 'if (fault !== null) continue;',
+    tests: gaps,
+  },
+  {
+    name: 'a trigger that was disabled for a while leaves no trace',
+    file: installation,
+    find: 'tgname, tgenabled, xmin)',
+    replace: 'tgname, tgenabled)',
+    tests: gaps,
+  },
+  {
+    name: 'what a server knows of the tables gets older than a second',
+    file: 'src/sync/current-installation.ts',
+    find: 'const maxAgeMs = 1000;',
+    replace: 'const maxAgeMs = 10_000;',
+    tests: gaps,
+  },
+  {
+    name: 'the function that logs mutations takes a client’s temporary objects',
+    file: 'sql/0002-log-mutations.sql',
+    find: 'set search_path = pg_catalog, pg_temp',
+    replace: 'set search_path = pg_catalog',
+    tests: ['test/db/roles.test.ts'],
+  },
+  {
+    name: 'anybody may have mutations logged',
+    file: 'sql/0002-log-mutations.sql',
+    find: 'revoke all on function tidemark.log_mutation() from public',
+    replace: 'grant all on function tidemark.log_mutation() to public',
+    tests: ['test/db/roles.test.ts'],
+  },
+  {
+    name: 'mutations of a session that acts as a replica are not logged',
+    file: 'sql/0002-log-mutations.sql',
+    find: 'enable always trigger',
+    replace: 'enable trigger',
+    tests,
+  },
+];

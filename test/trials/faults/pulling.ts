@@ -1,0 +1,174 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/sync/pull.ts';
+const header = 'src/store/header.ts';
+const plan = 'src/sync/plan.ts';
+const wire = ['test/conformance/pull-wire.test.ts'];
+const cookies = ['test/conformance/pull-cookies.test.ts'];
+const shared = ['test/sync/shared-pulls.test.ts'];
+const otherViews = ['test/sync/other-views.test.ts'];
+const planned = ['test/sync/plan.test.ts'];
+
+export const pulling: readonly Fault[] = [
+  {
+    name: 'the owner is not looked at in the probe',
+    file,
+    find: 'let plan = this.#plan(cookie, header)',
+    replace: 'let plan = this.#plan(cookie, { ...header, owner: null })',
+    tests: wire,
+  },
+  {
+    name: 'the owner is not looked at again in the delta',
+    file,
+    find: 'const actual = this.#plan(cookie, header)',
+    replace: 'const actual = this.#plan(cookie, { ...header, owner: null })',
+    tests: shared,
+  },
+  {
+    name: 'the owner is not looked at in a first pull',
+    file,
+    find: 'plan = this.#plan(cookie, answered)',
+    replace: 'plan = this.#plan(cookie, { ...answered, owner: null })',
+    tests: wire,
+  },
+  {
+    name: 'a user’s cookie serves others who see the same',
+    file,
+    find: '      caller.context.userID,\n',
+    replace: '',
+    tests: cookies,
+  },
+  {
+    name: 'a cookie serves other parameters of the views',
+    file,
+    find: 'text, ...literals]),',
+    replace: 'text]),',
+    tests: otherViews,
+  },
+  {
+    name: 'a cookie outlives a change of the tables’ shape',
+    file,
+    find: '      installation.shape,\n',
+    replace: '',
+    tests: ['test/sync/no-silent-gap.test.ts'],
+  },
+  {
+    name: 'a cookie outlives another key',
+    file,
+    find: '...view.keyColumns, text, ...',
+    replace: 'text, ...',
+    tests: otherViews,
+  },
+  {
+    name: 'a cookie outlives another prefix',
+    file,
+    find: 'view.name, view.prefix, ...view.keyColumns',
+    replace: 'view.name, ...view.keyColumns',
+    tests: otherViews,
+  },
+  {
+    name: 'a client that another group has is known',
+    file: header,
+    find: 'where id = client_id and client_group_id = group_id',
+    replace: 'where id = client_id',
+    tests: wire,
+  },
+  {
+    name: 'a TRUNCATE resets those who do not read the table',
+    file: header,
+    find: 'on key is null and table_id = any ($5::integer[]) and xid',
+    replace: 'on key is null and xid',
+    tests: ['test/sync/truncate.test.ts'],
+  },
+  {
+    name: 'a TRUNCATE resets nobody',
+    file: plan,
+    find: "if (header.truncated) return { kind: 'reset', reason: 'truncate' };",
+    replace: '',
+    tests: planned,
+  },
+  {
+    name: 'another group is told only which mutation IDs have moved',
+    file: header,
+    find: 'where not same_group or exists',
+    replace: 'where exists',
+    tests: shared,
+  },
+  {
+    name: 'the mutation IDs of all groups are told',
+    file: header,
+    find: 'from tidemark.client where client_group_id = group_id\n',
+    replace: 'from tidemark.client where group_id is not null\n',
+    tests: wire,
+  },
+  {
+    name: 'rows of a table that was emptied meanwhile are answered',
+    file,
+    find: 'plan = this.#plan(cookie, answered);',
+    replace: 'plan = this.#plan(cookie, { ...answered, torn: false });',
+    tests: ['test/sync/torn-reads.test.ts'],
+  },
+  {
+    name: 'a delta of a table that was emptied meanwhile is answered',
+    file,
+    find: 'const actual = this.#plan(cookie, header);',
+    replace: 'const actual = this.#plan(cookie, { ...header, torn: false });',
+    tests: ['test/sync/torn-reads.test.ts'],
+  },
+  {
+    name: 'changes of a table beyond those in the probe are lost',
+    file,
+    find: '!covers({ kind: ',
+    replace: 'false && !covers({ kind: ',
+    tests: shared,
+  },
+  {
+    name: 'a delta covers what it has a part of',
+    file: plan,
+    find: 'actual.tables.every(',
+    replace: 'actual.tables.some(',
+    tests: planned,
+  },
+  {
+    name: 'a delta that the database cannot serve now resets the client',
+    file,
+    find: 'if (error instanceof Problem || isTransient(error)) throw error;',
+    replace: 'if (error instanceof Problem) throw error;',
+    tests: shared,
+  },
+  {
+    name: 'a delta that fails for good is an error that is met for ever',
+    file,
+    find: "return { plan: { kind: 'reset', reason: 'failure' }, changed };",
+    replace: 'throw error;',
+    tests: shared,
+  },
+  ...(['views', 'epoch'] as const).map((what) => ({
+    name: `a cookie of other ${what} is as good`,
+    file: plan,
+    find: `if (cookie.${what} !== ${what})`,
+    replace: `if (cookie.${what} === '')`,
+    tests: planned,
+  })),
+  {
+    name: 'a cookie behind the horizon is as good',
+    file: plan,
+    find: 'if (cookie.parsedSnapshot.xmin < BigInt(header.horizon))',
+    replace: 'if (cookie.parsedSnapshot.xmax < BigInt(header.horizon))',
+    tests: planned,
+  },
+  {
+    name: 'a database behind the cookie has nothing new',
+    file: plan,
+    find: "if (!isOneHistory) return { kind: 'reset', reason: 'future' };",
+    replace: "if (!isOneHistory) return { kind: 'unchanged' };",
+    tests: planned,
+  },
+  {
+    name: 'a database that has lost mutations tells lower IDs',
+    file: plan,
+    find: 'header.mutations < cookie.mutations',
+    replace: 'header.mutations < 0',
+    tests: planned,
+  },
+];

@@ -1,0 +1,72 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/sync/shared-reads.ts';
+const pull = 'src/sync/pull.ts';
+const tests = ['test/sync/shared-pulls.test.ts'];
+const large = ['test/sync/large-patches.test.ts'];
+
+export const sharing: readonly Fault[] = [
+  {
+    name: 'members are told what the first one is',
+    file,
+    find: 'return stream.headers.map((header) => ({ header, tables, held }));',
+    replace: 'return stream.headers.map(() => ({ header: stream.headers[0]!, tables, held }));',
+    tests,
+  },
+  {
+    name: 'pulls of all snapshots share',
+    file: pull,
+    find: 'installation.cluster, epoch, snapshot',
+    replace: 'installation.cluster, epoch',
+    tests,
+  },
+  {
+    name: 'pulls of all views share',
+    file: pull,
+    find: '[caller.context.userID, this.#viewsDigest, installation.cluster',
+    replace: '[caller.context.userID, installation.cluster',
+    tests,
+  },
+  {
+    name: 'pulls of all users share',
+    file: pull,
+    find: 'const parts = [caller.context.userID, this.#viewsDigest, ',
+    replace: 'const parts = [',
+    tests,
+  },
+  {
+    name: 'members that could not share a large patch get what the first one has held',
+    file,
+    find: '...others.map(async (reader) => (await this.#delta([reader]))[0]!),',
+    replace: '...others.map((_, i) => ({ header: stream.headers[i + 1]!, tables, held })),',
+    tests: large,
+  },
+  {
+    name: 'patches of any size are held',
+    file,
+    find: 'bytes <= heldBytes; ) {',
+    replace: 'bytes >= 0; ) {',
+    tests: large,
+  },
+  {
+    name: 'a large patch for which too much had changed keeps its connection',
+    file: pull,
+    find: '        await rest?.close();\n        return',
+    replace: '        return',
+    tests: large,
+  },
+  {
+    name: 'a large patch that is refused keeps its connection',
+    file: pull,
+    find: 'await patch?.rest?.close();',
+    replace: '',
+    tests: large,
+  },
+  {
+    name: 'a first pull that is refused keeps its connection',
+    file: pull,
+    find: '    } catch (error) {\n      await patch.close();\n',
+    replace: '    } catch (error) {\n',
+    tests: large,
+  },
+];

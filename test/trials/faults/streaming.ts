@@ -1,0 +1,114 @@
+import type { Fault } from '../fault.js';
+
+const stream = 'src/http/stream.ts';
+const copy = 'src/db/copy.ts';
+const node = ['test/node.test.ts'];
+const pg = ['test/db/pg.test.ts'];
+
+export const streaming: readonly Fault[] = [
+  {
+    name: 'an answer that fails ends as if it were whole',
+    file: stream,
+    find: "if (!breakOff()) controller.error(new Error('The response broke off'));",
+    replace: 'controller.close();',
+    tests: node,
+  },
+  {
+    name: 'an answer that fails tells the runtime why',
+    file: stream,
+    find: "if (!breakOff()) controller.error(new Error('The response broke off'));",
+    replace: 'controller.error(error);',
+    tests: node,
+  },
+  {
+    name: 'what fails before the first chunk comes too late for an error response',
+    file: stream,
+    find: 'let first: IteratorResult<Uint8Array> | undefined = await iterator.next();',
+    replace: 'let first: IteratorResult<Uint8Array> | undefined;',
+    tests: node,
+  },
+  {
+    name: 'an answer that nobody reads is made on',
+    file: stream,
+    find: 'await iterator.return?.();',
+    replace: '',
+    tests: node,
+  },
+  {
+    name: 'an answer is made ahead of its reader',
+    file: stream,
+    find: '{ highWaterMark: 0 },',
+    replace: '{ highWaterMark: 1_000_000 },',
+    tests: node,
+  },
+  {
+    name: 'a body that is left keeps its connection',
+    file: 'src/sync/pull-body.ts',
+    find: 'await rest?.close();',
+    replace: '',
+    tests: ['test/sync/large-patches.test.ts'],
+  },
+  {
+    name: 'the quotes that COPY puts around line breaks are sent',
+    file: 'src/sync/patch-stream.ts',
+    find: 'chunk.includes(quote) ? ',
+    replace: 'chunk.includes(0) ? ',
+    tests: ['test/sync/patch-stream.test.ts'],
+  },
+  {
+    name: 'a header that comes in pieces is cut',
+    file: 'src/sync/patch-stream.ts',
+    find: 'Buffer.concat([read, value])',
+    replace: 'value',
+    tests: ['test/sync/patch-stream.test.ts'],
+  },
+  {
+    name: 'a COPY that is left goes on in the database',
+    file: copy,
+    find: "if (outcome === 'running') cancel",
+    replace: "if (outcome === 'failed') cancel",
+    tests: pg,
+  },
+  {
+    name: 'a connection in the midst of a COPY goes back into the pool',
+    file: copy,
+    find: "checkout.release(outcome !== 'complete');",
+    replace: 'checkout.release();',
+    tests: pg,
+  },
+  {
+    name: 'pokes that nobody reads are kept',
+    file: 'src/http/poke-streams.ts',
+    find: 'if (controller.desiredSize! > 0) {',
+    replace: 'if (controller) {',
+    tests: ['test/http/poke-streams.test.ts'],
+  },
+  {
+    name: 'a stream of pokes outlives its authorization',
+    file: 'src/http/poke-streams.ts',
+    find: 'Math.min(ms, longestLifeMs)',
+    replace: 'longestLifeMs',
+    tests: ['test/http/poke-streams.test.ts'],
+  },
+  {
+    name: 'a stream of pokes that has ended still has its listener',
+    file: 'src/http/poke-streams.ts',
+    find: 'this.#leave?.();',
+    replace: '',
+    tests: ['test/http/poke-streams.test.ts'],
+  },
+  {
+    name: 'streams of pokes are opened without limit',
+    file: 'src/http/poke-streams.ts',
+    find: 'if (this.#open.size >= this.#limit)',
+    replace: 'if (this.#open.size < 0)',
+    tests: ['test/http/poke-requests.test.ts'],
+  },
+  {
+    name: 'a server that stops opens streams of pokes',
+    file: 'src/http/poke-streams.ts',
+    find: 'this.#isClosed = true;',
+    replace: '',
+    tests: ['test/http/poke-requests.test.ts'],
+  },
+];

@@ -1,0 +1,115 @@
+import type { Fault } from '../fault.js';
+
+const file = 'src/db/transact.ts';
+const pg = ['test/db/pg.test.ts'];
+const push = ['test/sync/push.test.ts'];
+const failures = ['test/sync/push-failures.test.ts'];
+const states = ['test/db/sqlstate.test.ts'];
+
+export const transactions: readonly Fault[] = [
+  {
+    name: 'each statement sees a snapshot of its own',
+    file,
+    find: 'begin isolation level repeatable read',
+    replace: 'begin isolation level read committed',
+    tests: pg,
+  },
+  {
+    name: 'a commit that was a rollback counts as a commit',
+    file,
+    find: "if (command === 'ROLLBACK')",
+    replace: "if (command === 'ABORT')",
+    tests: failures,
+  },
+  {
+    name: 'a transaction that its work has ended counts as committed',
+    file,
+    find: "if (client.getTransactionStatus() === 'I') {",
+    replace: "if (client.getTransactionStatus() === 'X') {",
+    tests: failures,
+  },
+  {
+    name: 'a swallowed serialization failure is not tried again',
+    file,
+    find: 'return isRetryable(error) || error instanceof SwallowedError;',
+    replace: 'return isRetryable(error);',
+    tests: failures,
+  },
+  {
+    name: 'conflicts are tried twice, and no more',
+    file,
+    find: 'return await inTurn(() => retry(attempt, QUEUED_ATTEMPTS));',
+    replace: 'throw error;',
+    tests: push,
+  },
+  {
+    name: 'a transaction whose work has failed is left open',
+    file,
+    find: "await client.query('rollback');",
+    replace: '',
+    tests: pg,
+  },
+  {
+    name: 'a connection that was lost unnoticed is the work’s failure',
+    file,
+    find: 'throw lost === undefined ? error :',
+    replace: 'throw lost !== undefined ? error :',
+    tests: failures,
+  },
+  {
+    name: 'a killed backend ends the process',
+    file: 'src/db/checkout.ts',
+    find: "client.on('error', onError);",
+    replace: '',
+    tests: pg,
+  },
+  {
+    name: 'a plan that no longer fits is an error',
+    file: 'src/db/pg.ts',
+    find: 'if (name === undefined || !',
+    replace: 'if (error !== name || !',
+    tests: pg,
+  },
+  {
+    name: 'deadlocks are not tried again',
+    file: 'src/db/sqlstate.ts',
+    find: "new Set(['40001', '40P01'])",
+    replace: "new Set(['40001'])",
+    tests: states,
+  },
+  {
+    name: 'an operator’s intervention counts as a failure for good',
+    file: 'src/db/sqlstate.ts',
+    find: "'53', '57', '58'",
+    replace: "'53', '58'",
+    tests: states,
+  },
+  {
+    name: 'a deferred constraint that does not hold counts as passing',
+    file: 'src/db/sqlstate.ts',
+    find: 'code !== INTEGRITY_VIOLATION_AT_COMMIT && ',
+    replace: '',
+    tests: failures,
+  },
+  {
+    name: 'wrapped failures are not recognised',
+    file: 'src/db/sqlstate.ts',
+    find: "cause = read(cause, 'cause');",
+    replace: 'cause = undefined;',
+    tests: failures,
+  },
+  {
+    name: 'a mutation that a transient failure has stopped is skipped',
+    file: 'src/sync/mutate.ts',
+    find: 'if (!claimed || isTransient(error)) throw error;',
+    replace: 'if (!claimed) throw error;',
+    tests: failures,
+  },
+  {
+    name: 'a row that a concurrent mutation has inserted is a failure for good',
+    file: 'src/sync/mutate.ts',
+    find: 'if (attempt > 1 || !isUniquenessViolation(error))',
+    replace: 'if (attempt > 0 || !isUniquenessViolation(error))',
+    tests: failures,
+  },
+];

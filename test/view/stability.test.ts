@@ -1,0 +1,98 @@
+/** What changes without a write is refused, in whatever form it comes; what does not, is not. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { analyze } from '../../src/view/analyze.js';
+import { ClientViews } from '../../src/view/client-views.js';
+import { defineView } from '../../src/view/define.js';
+import { createTestDatabase, type TestDatabase } from '../database.js';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openPool(database.url);
+  await database.pool.query(`
+    create table rate (currency text primary key, rate numeric);
+    create table t (id int primary key, s text, at timestamptz, day date, price int, doc jsonb, during tstzrange);
+    create function in_eur(t) returns numeric language sql stable as 'select $1.price * rate from rate limit 1';
+    create type money_eur as (cents int);
+    create function to_eur(int) returns money_eur language plpgsql stable as 'begin return row($1)::money_eur; end';
+    create cast (int as money_eur) with function to_eur(int);
+    create function near(int, int) returns boolean language plpgsql stable as 'begin return $1 = $2; end';
+    create operator ~~~ (leftarg = int, rightarg = int, function = near);
+    create function step(int, int) returns int language plpgsql volatile as 'begin return $1 + $2; end';
+    create aggregate total (int) (sfunc = step, stype = int, initcond = '0');
+    create function allowed(int) returns boolean language plpgsql stable as 'begin return true; end';
+    create domain checked as int check (allowed(value));
+    create function same(int) returns int language sql immutable as 'select $1';`);
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+describe('refused', () => {
+  it.each([
+    ['select id, t.in_eur from t', 'the function in_eur()'],
+    ['select id, (t).in_eur from t', 'the function in_eur()'],
+    ['select id, in_eur(t) as e from t', 'the function in_eur()'],
+    ['select id, (price::money_eur).cents as c from t', 'the function to_eur()'],
+    ['select id from t where price ~~~ 3', 'the operator ~~~'],
+    ['select id from t where price operator(public.~~~) any (array[1])', 'the operator ~~~'],
+    ['select s as id, total(price) as n from t group by s', 'the function total()'],
+    ['select id, sum(id) over (order by id), total(price) over (order by id) as n from t', 'the function total()'],
+    ['select id, price::checked as c from t', 'the function allowed()'],
+    ["select id from t where at > 'now'", "'now' as a timestamptz"],
+    ["select id from t where at > ' Tomorrow '", 'as a timestamptz'],
+    ["select id from t where day = 'today'", 'as a date'],
+    ["select id from t where during && '[now,)'", 'as a timestamptz'],
+    ["select id from t where at <@ '[yesterday,)'::tstzrange", 'as a timestamptz'],
+    ["select id from t where at = any ('{now,tomorrow}')", 'as a timestamptz'],
+    ["select id from t where at = any ('{now}'::timestamptz[])", 'as a timestamptz'],
+    ['select id, s::timetz as at from t', 'reads a timetz from text'],
+    ['select id, date(s) as at from t', 'reads a date from text'],
+    ['select id, array[s]::date[] as at from t', 'reads a date from text'],
+    ['select id, j.d from t, jsonb_to_record(doc) j (d date)', 'reads a date from text'],
+    ['select id, jsonb_populate_record(null::t, doc) as j from t', 'reads a timestamptz from text'],
+    ["select id, 'pg_class'::regclass::text as c from t", 'regclass'],
+    ['select id, s::regclass::int as c from t', 'regclass'],
+    ['select id, (at::time)::timetz as x from t', 'timetz()'],
+    ['select id, ctid::text as x from t', 'system column'],
+    ['select id, tableoid as x from t', 'system column'],
+  ])('%s', async (text, message) => {
+    await expect(analyze(db, text, ['id'])).rejects.toThrow(message);
+  });
+});
+
+describe('not refused', () => {
+  it.each([
+    "select id from t where s = 'now'",
+    "select id, s || 'today' as x from t",
+    "select id, at + interval '1 day' as x, at::date as d, day::timestamptz as e from t",
+    "select id, to_timestamp(s, 'YYYY') as x, date_trunc('day', at) as y, at at time zone 'UTC' as z from t",
+    'select id, same(price) as x, price::text as y, at::text as z, day::text as d, doc::text as j from t',
+    "select id, extract(epoch from at) as x, to_char(at, 'YYYY') as y, format('%s', at) as z from t",
+    'select id, j.d from t, jsonb_to_record(doc) j (d int)',
+    "select id, doc->>'x' as x, (doc->>'n')::int as n, concat(at, day) as y, to_jsonb(at) as z from t",
+    "select id from t where at > '2026-01-01' and during && '[2026-01-01,)'",
+    'select id from t where at > $1 and day = any ($2)',
+    "select id, (doc ->> 'due')::date as due, cast(s as timestamptz) as at from t",
+  ])('%s', async (text) => {
+    await analyze(db, text, ['id']);
+  });
+});
+
+it('a parameter that means another moment each time is refused, too', async () => {
+  const bind = (value: string) => {
+    const query = () => ({ text: 'select id from t where at > $1 and s <> $2', values: [value, 'now'] });
+    return new ClientViews(db, { t: defineView({ query, key: 'id' as never }) }).bind(
+      { ctx: {}, profileID: '', schemaVersion: '' },
+      '',
+    );
+  };
+  await bind('2026-01-01');
+  await expect(bind('now')).rejects.toThrow("parameter $1 is 'now'");
+});
