@@ -53,7 +53,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const facts = await readFacts(db, meaning.query);
   checkStability(meaning, facts);
   checkMoments(served, meaning, facts);
-  const columns = await db.columns(text, parameterTypes.length);
+  const columns = await db.columns(text);
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
   if (dropSchemas(served, meaning, tableOf)) await checkMeaning(db, meaning, served);
@@ -111,7 +111,7 @@ async function checkSame(
   settled: string,
 ): Promise<void> {
   const { parameterTypes: types } = await db.describe(settled);
-  const described = { columns: await db.columns(settled, types.length), parameterTypes: types };
+  const described = { columns: await db.columns(settled), parameterTypes: types };
   if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
 }
 

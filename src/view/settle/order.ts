@@ -88,9 +88,11 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
   }
 }
 
-function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
+/** All rows are one group. */
+export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
   const query = meaning.queryOf(select);
-  return query?.fields.hasAggs === 'true' && !query.fields.groupClause && !query.fields.groupingSets;
+  const isGroup = query?.fields.hasAggs === 'true' || Boolean(select.havingClause);
+  return isGroup && !query?.fields.groupClause && !query?.fields.groupingSets;
 }
 
 function settleDistinctOn(level: Level, settling: Settling): void {
@@ -124,12 +126,13 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
   return [...identityOf(level, settling), ...(query?.fields.hasTargetSRFs === 'true' ? places : [])];
 }
 
-/** What tells the rows apart that a SELECT reads, or has grouped. */
-export function identityOf({ select, sources }: Level, { meaning, tableOf }: Settling): Tree[] {
-  const query = meaning.queryOf(select);
+/** What tells the rows apart that a SELECT reads, or has grouped; nothing where there is but one. */
+export function identityOf(level: Level, settling: Settling): Tree[] {
+  const { select, sources } = level;
+  const { tableOf } = settling;
+  if (isSingleRow(level, settling)) return [];
   const grouped = (select.groupClause ?? []) as Tree[];
-  if (grouped.length > 0) return grouped.map((item) => groupedBy(item, select));
-  if (query?.fields.hasAggs === 'true') return [];
+  if (grouped.length > 0) return groupedBy(grouped, select);
   return sources.flatMap(({ name, table }) => {
     if (table)
       return tableOf(table).primaryKey.map((column) => columnRef(name!, columnName(table, tableOf, column.name)));
@@ -145,13 +148,18 @@ export function columnName(range: Tree, tableOf: TableOf, column: string): strin
   return renamed[tableOf(range).columns.indexOf(column)] ?? column;
 }
 
-function groupedBy(item: Tree, { targetList }: Tree): Tree {
-  if (item.GroupingSet) {
-    throw new SetupError(
-      'it orders the rows of GROUPING SETS, ROLLUP or CUBE within a subquery. Order them outside of it',
-    );
-  }
-  const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
-  if (place === undefined) return item;
-  return (targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree;
+/** Of grouping sets, also which of the items a row is grouped by. */
+function groupedBy(grouped: readonly Tree[], { targetList }: Tree): Tree[] {
+  const items = grouped.flatMap(itemsOf).map((item) => {
+    const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
+    return place === undefined ? item : ((targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree);
+  });
+  return grouped.some((item) => item.GroupingSet) ? [...items, { GroupingFunc: { args: items } }] : items;
+}
+
+/** What a grouping set is made of. */
+function itemsOf(item: Tree): Tree[] {
+  const { GroupingSet: set, RowExpr: row } = item as Record<string, Tree | undefined>;
+  if (set) return ((set.content ?? []) as Tree[]).flatMap(itemsOf);
+  return row?.row_format === 'COERCE_IMPLICIT_CAST' ? (row.args as Tree[]) : [item];
 }

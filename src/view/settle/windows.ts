@@ -8,6 +8,7 @@ import { type Level, scopesOf } from '../parse/scopes.js';
 import type { Tree } from '../parse/tree.js';
 import { dependsOnOrder, visitsHere } from './aggregates.js';
 import { identityOf, type Settling } from './order.js';
+import { tellsApart } from './window-order.js';
 
 /** Bits of a window's frameOptions (parsenodes.h). */
 const RANGE = 0x2;
@@ -36,7 +37,7 @@ export function settleWindows(select: Tree, settling: Settling, facts: Facts): v
 
 function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Settling, facts: Facts): void {
   const routine = facts.routines.get(numberOf(analyzed, 'winfnoid')!)!;
-  if (routine.builtin && ranking.has(routine.name)) return;
+  if ((routine.builtin && ranking.has(routine.name)) || tellsApart(analyzed, level, settling)) return;
   const window = resolved(call.over as Tree, level.select);
   const frame = window.frameOptions as number;
   if (routine.builtin && placing.has(routine.name)) {
