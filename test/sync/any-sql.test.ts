@@ -279,6 +279,7 @@ describe('what Postgres takes', () => {
   it.each([
     "select id from t where s in ('open', 'done')",
     "select id, array['a', s] as a from t",
+    'select id from t where exists (select from note where t_id = t.id limit (select count(*) from item) + 1 offset 1)',
     'select t.id, t.s, count(n.id) as n from t left join note n on n.t_id = t.id group by t.id',
     'with "My Notes" as (select * from note) select id, (select count(*) from "My Notes" n where n.t_id = t.id) as n from t',
     'select id from t order by x fetch first 1 rows with ties',

@@ -13,7 +13,7 @@ describe('can be written back', () => {
     'select array_agg(a order by b using <, c using operator("S s".>) nulls first) from t',
     'select f(x => 1, "y z" => 2)',
     'select a operator("S s".-) b, a operator("S s".@@) any (b), a operator(pg_catalog.+) b',
-    'select a not between symmetric b and (c and d), a between (b < c) and (d is null)',
+    'select a not between symmetric b and (c and d), a between (b < c) and (d is null), (not a) between b and c, (a like b) between c and d',
     'select (a or b) is null, (a is distinct from b) is true, (not a) is null, not a is null',
     `select json_value(x, '$.a' passing y as z, 3 as "Q r" returning int default 3 on empty error on error)`,
     `select json_query(x format json, '$.a' returning text format json encoding utf8 with conditional wrapper keep quotes empty array on error)`,

@@ -59,9 +59,11 @@ class Writer extends Deparser {
   }
 
   override A_Expr(node: never, context: Context): string {
-    const { name, ...rest } = node as Tree;
-    const parts = quotedOperator(name).map((sval) => ({ String: { sval } }));
-    return super.A_Expr((parts.length > 1 ? { ...rest, name: parts } : node) as never, context);
+    const given = node as Tree;
+    const parts = quotedOperator(given.name).map((sval) => ({ String: { sval } }));
+    const name = parts.length > 1 ? parts : given.name;
+    const lexpr = /BETWEEN/.test(given.kind as string) ? closed(given.lexpr as Tree) : given.lexpr;
+    return super.A_Expr({ ...given, name, lexpr } as never, context);
   }
 
   override A_Indirection(node: never, context: Context): string {

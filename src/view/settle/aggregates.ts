@@ -3,12 +3,11 @@ import type { Routine } from '../../db/routines.js';
 import { SetupError } from '../../errors.js';
 import { isExact } from '../analysis/exactness.js';
 import type { Facts } from '../analysis/facts.js';
-import type { Meaning } from '../analysis/meaning.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visits } from '../parse/tree.js';
-import { isSequence } from './order.js';
+import { isSequence, type Settling } from './order.js';
 
 /** Their result shows the order. */
 const listing = /^(array_agg|string_agg|xmlagg|jsonb?_agg(_strict)?|json_object_agg(_strict|_unique|_unique_strict)?)$/;
@@ -21,7 +20,7 @@ const choosing = /^(any_value|jsonb_object_agg(_strict)?)$/;
 const choosingOfEqual = /^(min|max|mode|percentile_disc)$/;
 
 /** @throws SetupError for an aggregate whose result is left to chance, saying what to write. */
-export function settleAggregates(select: Tree, meaning: Meaning, facts: Facts): void {
+export function settleAggregates(select: Tree, { meaning, facts }: Settling): void {
   for (const { select: level } of scopesOf(select).levels) {
     const alone = isSequence(level);
     for (const { type, node } of visitsHere(level)) {

@@ -2,8 +2,10 @@
  * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
  * array begins, they are told apart by their keys, so that the result is a function of the data.
  */
+import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
 import { targets } from '../analysis/expressions.js';
+import type { Facts } from '../analysis/facts.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
@@ -14,15 +16,20 @@ import type { TableOf } from './qualify.js';
 export interface Settling {
   readonly meaning: Meaning;
   readonly tableOf: TableOf;
+  readonly tables: readonly Table[];
+  readonly facts: Facts;
   /** The columns that identify a row of the view. */
   readonly key: readonly string[];
 }
 
 /** @throws SetupError for an order that cannot be settled, saying what to write. */
 export function settleOrders(select: Tree, settling: Settling): void {
-  for (const exists of linksOf(select, 'EXISTS_SUBLINK')) dropLimit(exists);
+  // Which rows there are does not matter to EXISTS.
+  const existences = new Set(linksOf(select, 'EXISTS_SUBLINK'));
+  for (const exists of existences) dropLimit(exists);
   const arrays = new Set(linksOf(select, 'ARRAY_SUBLINK'));
   for (const level of scopesOf(select).levels) {
+    if (existences.has(level.select)) continue;
     if (isLimited(level.select)) settleLimit(level, settling, level.select === select);
     else if (isDistinctOn(level.select)) settleDistinctOn(level, settling);
     else if (arrays.has(level.select)) settleArray(level, settling);

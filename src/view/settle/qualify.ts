@@ -91,10 +91,9 @@ function wholeRowsOf(
   source: (reference: Reference) => Source | undefined,
 ): Set<Reference> {
   const known = references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow));
-  // Of a row that is grouped by, Postgres forgets the places.
+  // Of what is grouped or sorted by, Postgres forgets the places but one.
   const grouped = references.filter(
     (reference) =>
-      reference.names.length === 1 &&
       meaning.nodesOf(reference.node).length === 0 &&
       known.some((other) => other.names.join() === reference.names.join() && source(other) === source(reference)),
   );
