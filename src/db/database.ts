@@ -33,8 +33,8 @@ export interface Database {
   /** Describes a SELECT without planning or running it. The text must not end in a semicolon. */
   describe(text: string): Promise<QueryDescription>;
 
-  /** The columns of a SELECT's result. It is planned, with nulls for its parameters, but yields no row. */
-  columns(text: string, parameterCount: number): Promise<ResultColumn[]>;
+  /** The columns of a SELECT's result, without planning or running it. */
+  columns(text: string): Promise<ResultColumn[]>;
 
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.

@@ -47,14 +47,44 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   }
 }
 
-/** The columns of a query's result. It is planned, with nulls for its parameters, and yields no row. */
-export async function describeColumns(pool: pg.Pool, text: string, parameterCount: number): Promise<ResultColumn[]> {
+/** The columns of a query's result. It is not given values for its parameters: those of a domain may not be null. */
+export async function describeColumns(pool: pg.Pool, text: string): Promise<ResultColumn[]> {
   const checkout = await checkOut(pool);
   try {
-    const values = new Array<null>(parameterCount).fill(null);
-    const { fields } = await checkout.client.query({ text: `select * from (\n${text}\n) q limit 0`, values });
-    return fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
+    return await new Promise((resolve, reject) => void checkout.client.query(new Question(text, resolve, reject)));
   } finally {
     checkout.release();
+  }
+}
+
+/** A statement that is described, and never run, in the driver's terms. */
+class Question implements pg.Submittable {
+  readonly #text: string;
+  readonly #resolve: (columns: ResultColumn[]) => void;
+  readonly #reject: (error: Error) => void;
+  #columns: ResultColumn[] = [];
+
+  constructor(text: string, resolve: (columns: ResultColumn[]) => void, reject: (error: Error) => void) {
+    this.#text = text;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.parse({ name: '', text: this.#text, types: [] }, true);
+    connection.describe({ type: 'S', name: '' }, true);
+    connection.sync();
+  }
+
+  handleRowDescription({ fields }: pg.QueryResultBase): void {
+    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
+  }
+
+  handleReadyForQuery(): void {
+    this.#resolve(this.#columns);
+  }
+
+  handleError(error: Error): void {
+    this.#reject(error);
   }
 }

@@ -30,7 +30,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
   return {
     query: <Row>(statement: Statement) => query<Row>(pool, statement),
     describe: (text) => describeQuery(pool, text),
-    columns: (text, parameterCount) => describeColumns(pool, text, parameterCount),
+    columns: (text) => describeColumns(pool, text),
     copy: (text) => readCopy(pool, text),
     transact: createTransact(pool),
     atOneMoment: (work) => atOneMoment(pool, work),

@@ -13,6 +13,9 @@ export interface Routine {
   readonly kind: string;
   /** Itself, and what an aggregate consists of: `i` immutable, `s` stable, `v` volatile. */
   readonly volatilities: readonly string[];
+  readonly argumentCount: number;
+  /** The expressions that stand for arguments that are left out, as Postgres has analyzed them; null for none. */
+  readonly defaults: string | null;
 }
 
 const routinesSql = `
@@ -25,6 +28,7 @@ const routinesSql = `
   )
   select p.oid::int4, p.proname::text as name, p.oid::regprocedure::text as signature, min(u.operator) as operator,
     p.pronamespace = 'pg_catalog'::regnamespace as builtin, p.prokind::text as kind,
+    p.pronargs::int4 as "argumentCount", p.proargdefaults::text as defaults,
     array(
       select distinct part.provolatile::text
       from pg_proc part left join pg_aggregate a on a.aggfnoid = p.oid

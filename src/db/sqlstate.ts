@@ -79,6 +79,11 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
+/** A value is not one that a constraint, of a table or of a domain, allows. */
+export function isViolation(error: unknown): boolean {
+  return codeOf(error)?.startsWith('23') ?? false;
+}
+
 /** The SQLSTATE, or a system error's code, of the error itself. */
 export function codeOf(error: unknown): string | undefined {
   const code = read(error, 'code');

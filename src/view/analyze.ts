@@ -3,7 +3,7 @@ import { findTable, type Table } from '../db/catalog.js';
 import type { Database, ResultColumn } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
-import { type Facts, readFacts } from './analysis/facts.js';
+import { readFacts } from './analysis/facts.js';
 import { type Meaning, understand } from './analysis/meaning.js';
 import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
 import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
@@ -15,7 +15,7 @@ import { tablesIn } from './rewrite.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
-import { settleOrders } from './settle/order.js';
+import { type Settling, settleOrders } from './settle/order.js';
 import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
 import { settleWindows } from './settle/windows.js';
 import { type Choice, chooseStrategy } from './strategy.js';
@@ -53,7 +53,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const facts = await readFacts(db, meaning.query);
   checkStability(meaning, facts);
   checkMoments(served, meaning, facts);
-  const columns = await db.columns(text, parameterTypes.length);
+  const columns = await db.columns(text);
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
   if (dropSchemas(served, meaning, tableOf)) await checkMeaning(db, meaning, served);
@@ -73,26 +73,19 @@ export async function analyze(db: Database, given: string, key: readonly string[
   };
 }
 
-interface Settling {
-  readonly meaning: Meaning;
-  readonly facts: Facts;
-  readonly tables: readonly Table[];
-  readonly tableOf: TableOf;
-  readonly key: readonly string[];
-}
-
 function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
   const known = new Map(tablesIn(select).map((range, i) => [range, tables[i]!]));
   return (range) => known.get(range)!;
 }
 
 /** Makes the query one whose result depends on nothing but rows, whatever state of its tables it reads. */
-function settle(select: Tree, { meaning, facts, tables, tableOf, key }: Settling): boolean {
-  const choosesByKey = settleDuplicates(select, meaning, facts, tables);
+function settle(select: Tree, settling: Settling): boolean {
+  const { meaning, tableOf } = settling;
+  const choosesByKey = settleDuplicates(select, settling);
   groupByColumns(select, meaning, tableOf);
-  settleOrders(select, { meaning, tableOf, key });
-  settleAggregates(select, meaning, facts);
-  settleWindows(select, { meaning, tableOf, key }, facts);
+  settleOrders(select, settling);
+  settleAggregates(select, settling);
+  settleWindows(select, settling);
   typeWholeRows(select, meaning, tableOf);
   addSchemas(select, tableOf);
   return choosesByKey;
@@ -111,7 +104,7 @@ async function checkSame(
   settled: string,
 ): Promise<void> {
   const { parameterTypes: types } = await db.describe(settled);
-  const described = { columns: await db.columns(settled, types.length), parameterTypes: types };
+  const described = { columns: await db.columns(settled), parameterTypes: types };
   if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
 }
 

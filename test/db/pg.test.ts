@@ -33,7 +33,7 @@ test('a query is described without being run', async () => {
   expect(parameterTypes).toEqual(['pg_catalog.uuid', 'pg_catalog.text', 'pg_catalog.int4', 'pg_catalog._int4']);
   expect(tree).toMatch(/^\{QUERY/);
   expect(tree).toContain(`:location ${offset + text.indexOf('$4')}`);
-  expect(await db.columns(text, 4)).toEqual([
+  expect(await db.columns(text)).toEqual([
     { name: 'id', typeOID: 2950 },
     { name: 'name', typeOID: 25 },
   ]);

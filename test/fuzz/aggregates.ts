@@ -18,7 +18,6 @@ const sure = signatures(`
   integer: max(length(«text»))§
   integer: bit_and(«integer»)§
   integer: bit_or(«integer»)§
-  integer: cardinality(array_agg(«any»)§)
   numeric: sum(«bigint»)§
   numeric: sum(«numeric»)§
   numeric: avg(«integer»)§
@@ -65,6 +64,7 @@ const byChance: readonly Signature[] = [
   ...[
     'text: string_agg(«text», $$,$$)§',
     'integer[]: array_agg(«integer»)§',
+    'integer: cardinality(array_agg(«any»)§)',
     'jsonb: jsonb_agg(«text»)§',
     'json: json_agg(«any»)§',
     'text: string_agg(«text», $$,$$ order by «integer»)§',

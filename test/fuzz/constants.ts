@@ -1,12 +1,13 @@
 /** Literals and parameters. */
 import { quotedText } from '../../src/sql.js';
+import type { Choices } from './choices.js';
 import { seq, type Tree } from './tree.js';
 import { castName, type SqlType, typedLiteral } from './types.js';
 import type { Site } from './world.js';
 
 export function literalOf({ world: { choices } }: Site, type: SqlType): Tree {
   if (choices.percent(4)) return `null::${castName(type)}`;
-  const value = choices.pick(type.values);
+  const value = choices.pick(usual(choices, type.values));
   if (type.name === 'integer' && choices.percent(70)) return value.startsWith('-') ? `(${value})` : value;
   if (type.name === 'boolean' && choices.percent(70)) return value;
   // Whose type the place must tell.
@@ -40,6 +41,11 @@ export function barely({ world }: Site, type: SqlType): Tree {
 
 function newParameter({ choices, parameters }: Site['world'], type: SqlType) {
   const values = type.bound ?? type.values;
-  const value = () => (choices.percent(4) ? null : choices.pick(values));
+  const value = () => (choices.percent(4) ? null : choices.pick(usual(choices, values)));
   return { parameter: parameters.length, values: [value(), value()] };
+}
+
+/** More often one of the few values that rows have, too. */
+export function usual<T>(choices: Choices, values: readonly T[]): readonly T[] {
+  return choices.percent(60) ? values.slice(0, 4) : values;
 }

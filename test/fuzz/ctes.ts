@@ -2,8 +2,10 @@
 import { anyType } from './instance.js';
 import { anyName, quoted } from './names.js';
 import { outputNames } from './outputs.js';
-import { list, optional, seq, type Tree } from './tree.js';
+import { list, marked, optional, seq, type Tree } from './tree.js';
 import { type Cte, deeper, plain, type Query, type Site, typeNamed, type Want } from './world.js';
+
+const reserved = { kind: 'illegal', reason: 'a WITH query with a name that is reserved' } as const;
 
 /** A query below WITH queries, whose names may be those of tables. */
 export function withQueries(site: Site, want: Want): Query {
@@ -24,7 +26,7 @@ export function withQueries(site: Site, want: Want): Query {
     const inner = { ...plain(deeper(site)), ctes: [...site.ctes, ...made] };
     const one = isRecursive && choices.percent(60) ? recursive(inner, name) : simple(inner, name);
     made.push(one.cte);
-    trees.push(one.tree);
+    trees.push(name.startsWith('tidemark_') ? marked(reserved, one.tree) : one.tree);
   }
   const body = grammar.query({ ...deeper(site), ctes: [...site.ctes, ...made] }, want);
   return {

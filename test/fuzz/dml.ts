@@ -1,6 +1,7 @@
 /** Statements that write. */
 import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
+import { usual } from './constants.js';
 import { insertion, type Schema, valueFor } from './schema.js';
 import type { Column, Table } from './tables.js';
 import { list, optional, seq, type Tree, tagged } from './tree.js';
@@ -38,18 +39,18 @@ function condition(choices: Choices, table: Table, of = ''): Tree {
   const comparable = table.columns.filter(({ type }) => type.isEqual);
   const column = choices.percent(50) && table.key.length > 0 ? choices.pick(table.key) : choices.pick(comparable);
   const name = `${of}${identifier(column.name)}`;
-  const value = quotedText(choices.pick(column.type.values));
+  const value = quotedText(choices.pick(usual(choices, column.type.values)));
   const text = choices.weighted([
-    [60, `${name} = ${value}`],
-    [12, `${name} is null`],
-    [12, `${name} <> ${value}`],
+    [55, `${name} = ${value}`],
+    [8, `${name} is null`],
+    [20, `${name} <> ${value}`],
     [6, column.type.isOrdered ? `${name} > ${value}` : `${name} is not null`],
   ]);
   return tagged(column.tag, text);
 }
 
 function where(choices: Choices, table: Table, of?: string): Tree {
-  return list(choices.percent(85) ? [condition(choices, table, of)] : [], { before: ' where ', by: ' and ' });
+  return list(choices.percent(75) ? [condition(choices, table, of)] : [], { before: ' where ', by: ' and ' });
 }
 
 /** New values for some columns, the key's among them. Values that are equal to the old ones come about by themselves. */

@@ -3,6 +3,7 @@ import { aggregate } from './aggregates.js';
 import { literalOf, parameterOf } from './constants.js';
 import { instance } from './instance.js';
 import { reference, rowsIn, visibleIn } from './scope.js';
+import type { Signature } from './signature.js';
 import { subquery } from './subqueries.js';
 import { marked, part, seq, type Tree } from './tree.js';
 import { castName, familyOf, type SqlType, typedLiteral } from './types.js';
@@ -93,16 +94,26 @@ function fromSignature(site: Site, type: SqlType): Tree | undefined {
   return from.length === 0 ? undefined : instance(site, choices.pick(from), type);
 }
 
-/** A condition: more often a comparison than any other expression would be. */
+/** A condition: more often a comparison of columns than any other expression would be. */
 export function condition(site: Site): Tree {
-  const { choices, signatures, schema } = site.world;
+  const { choices, schema } = site.world;
   const boolean = schema.types.find(({ name }) => name === 'boolean')!;
+  const isDeep = site.depth > 0 ? 1 : 0;
   const make = choices.weighted<() => Tree | undefined>([
     [45, () => comparison(site)],
-    [site.depth > 0 ? 25 : 0, () => instance(deeper(site), choices.pick(signatures.get('boolean')!), boolean)],
-    [site.depth > 0 ? 30 : 0, () => subquery(deeper(site), boolean)],
+    [25 * isDeep, () => instance(deeper(site), testOfColumns(site), boolean)],
+    [30 * isDeep, () => subquery(deeper(site), boolean)],
   ]);
   return part('expression boolean', 'true', make() ?? expression(site, boolean));
+}
+
+/** Rather one of a type that there are columns of. */
+function testOfColumns(site: Site): Signature {
+  const { choices, signatures } = site.world;
+  const tests = signatures.get('boolean')!;
+  const families = new Set(visibleIn(site.scope, ({ columns }) => columns).map(({ type }) => familyOf(type)));
+  const near = tests.filter(({ pieces }) => pieces.some((piece, i) => i % 2 === 1 && families.has(piece)));
+  return choices.pick(near.length > 0 && choices.percent(60) ? near : tests);
 }
 
 /** Of a column with something of its type. Most rows are to pass. */
@@ -111,15 +122,23 @@ function comparison(site: Site): Tree | undefined {
   const found = visibleIn(site.scope, ({ columns }) => columns).filter(({ type }) => type.isEqual);
   if (found.length === 0) return undefined;
   const one = choices.pick(choices.percent(75) ? found.slice(0, 5) : found);
+  const left = reference(choices, one);
   const operator = choices.weighted([
-    [30, '='],
-    [25, '<>'],
+    [25, '='],
+    [28, '<>'],
     [15, 'is distinct from'],
     [one.type.isOrdered ? 10 : 0, '<='],
     [one.type.isOrdered ? 20 : 0, '>='],
-    [10, 'is not null'],
+    [8, 'is not null'],
   ]);
-  const left = reference(choices, one);
   if (operator === 'is not null') return seq(left, ' is not null');
-  return seq('(', left, ` ${operator} `, expression({ ...site, depth: Math.min(site.depth - 1, 1) }, one.type), ')');
+  const others = found.filter((other) => other.type === one.type && other !== one);
+  const shallow = { ...site, depth: Math.min(site.depth - 1, 1) };
+  const right = choices.weighted<() => Tree>([
+    [30, () => literalOf(site, one.type)],
+    [25, () => parameterOf(site, one.type)],
+    [others.length > 0 ? 30 : 0, () => reference(choices, choices.pick(others))],
+    [15, () => expression(shallow, one.type)],
+  ])();
+  return seq('(', left, ` ${operator} `, right, ')');
 }

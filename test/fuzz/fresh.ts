@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import { FuzzClient } from './client.js';
 import type { CaseDatabase } from './database.js';
-import type { Rows } from './expected.js';
+import { type Rows, users } from './expected.js';
 import { type ServingOptions, serve } from './serving.js';
 import type { FuzzView } from './view.js';
 
@@ -19,19 +19,22 @@ export const planners: readonly (readonly string[])[] = [
   ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_hashagg=off'],
 ];
 
-/** Of all given views, what a new client of the user is told. */
+/** For each user, what a new client is told of the views. */
 export async function freshRows(
   serving: ServingOptions,
   views: readonly FuzzView[],
-  user: number,
   settings: readonly string[] = [],
-): Promise<Rows> {
+): Promise<readonly Rows[]> {
   const { sync, pool } = await serve(serving, views, settings);
-  const client = new FuzzClient(user, `fresh ${user}`);
-  await client.pull(sync);
+  const rows: Rows[] = [];
+  for (const user of users) {
+    const client = new FuzzClient(user, `fresh ${user}`);
+    await client.pull(sync);
+    rows.push(client.rows);
+  }
   await sync.close();
   await pool.end();
-  return client.rows;
+  return rows;
 }
 
 /** A connection for each way to plan. */

@@ -1,4 +1,4 @@
-/** Runs cases one after another, each from its own seed, and makes those smaller in which it finds a difference. */
+/** Runs cases, each from its own seed, and makes those smaller in which it finds a difference. */
 import fc from 'fast-check';
 import { type Code, loadCode } from '../oracle/code.js';
 import { type Case, cases } from './case.js';
@@ -18,6 +18,8 @@ export interface FuzzOptions {
   readonly code?: Code;
   /** At most so many of a case's views are served. Default 10. */
   readonly views?: number;
+  /** How many cases are under way at a time: the database works while this process does. Default 1. */
+  readonly workers?: number;
   /** How long a case is made smaller, in milliseconds. Default: five minutes. */
   readonly shrinkMs?: number;
   /** Takes a needless refusal for a difference, each reason once. */
@@ -41,29 +43,34 @@ export interface Progress {
 }
 
 export async function fuzz(options: FuzzOptions): Promise<Progress> {
-  const { version, seed, views = 10, code = await loadCode(), onFound = () => {}, onProgress = () => {} } = options;
+  const { version, seed, views = 10, workers = 1, onFound = () => {}, onProgress = () => {} } = options;
+  const code = options.code ?? (await loadCode());
   const tally = new Tally();
   const found: Found[] = [];
   const told = new Set<string>();
   const passes = (difference: Difference) =>
     (difference.kind === 'refused' && !options.showsNeedless) || told.has(idOf(difference));
   const databases = new Databases(options.cluster);
-  for (let i = 0; options.goesOn({ tally, found }); i++) {
-    const common = { databases, code, views, passes };
-    const one = await firstDifference(
-      { version, views: 2 * views },
-      seed + i,
-      (value, kind) =>
-        runCase(value, { ...common, tally: kind === undefined ? tally : new Tally(), ...(kind && { kind }) }),
-      options.shrinkMs ?? 300_000,
-      tally,
-    );
-    onProgress({ tally, found });
-    if (!one) continue;
-    found.push(one);
-    told.add(idOf(one.difference));
-    onFound(one);
-  }
+  const common = { databases, code, views, passes };
+  let next = seed;
+  const work = async () => {
+    while (options.goesOn({ tally, found })) {
+      const one = await firstDifference(
+        { version, views: 2 * views },
+        next++,
+        (value, kind) =>
+          runCase(value, { ...common, tally: kind === undefined ? tally : new Tally(), ...(kind && { kind }) }),
+        options.shrinkMs ?? 300_000,
+        tally,
+      );
+      onProgress({ tally, found });
+      if (!one || told.has(idOf(one.difference))) continue;
+      found.push(one);
+      told.add(idOf(one.difference));
+      onFound(one);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
   await databases.close();
   return { tally, found };
 }

@@ -72,7 +72,7 @@ export class Judge {
   }
 
   async #settled(view: FuzzView, user: number): Promise<Rows> {
-    return freshRows(this.#parts.serving, [view], user);
+    return (await freshRows(this.#parts.serving, [view]))[user]!;
   }
 
   /**
@@ -81,35 +81,33 @@ export class Judge {
    * @throws Difference where the same data are told in several ways
    */
   async checkChance(reorder: () => Promise<void>): Promise<void> {
-    for (const user of users) {
-      const uncertain = await this.#uncertainViews(user);
-      if (uncertain.length === 0) continue;
-      const first = await freshRows(this.#parts.serving, uncertain, user);
-      for (const settings of planners) await this.#readAgain(uncertain, user, { first, settings });
-      await reorder();
-      await this.#readAgain(uncertain, user, { first, settings: [] });
-    }
-  }
-
-  async #uncertainViews(user: number): Promise<FuzzView[]> {
+    const { serving, truth } = this.#parts;
     const uncertain: FuzzView[] = [];
-    for (const view of this.#parts.truth.views) {
-      if ((await this.#parts.truth.rows(view, user)) && (await this.#isUncertain(view, user))) uncertain.push(view);
+    for (const view of truth.views) if (await this.#isUncertainForAny(view)) uncertain.push(view);
+    if (uncertain.length === 0) return;
+    const first = await freshRows(serving, uncertain);
+    for (const settings of planners) {
+      compareReads(uncertain, first, await freshRows(serving, uncertain, settings), `with ${settings.join(', ')}`);
     }
-    return uncertain;
+    await reorder();
+    compareReads(uncertain, first, await freshRows(serving, uncertain), 'with the rows of the tables in another order');
   }
 
-  async #readAgain(
-    views: readonly FuzzView[],
-    user: number,
-    { first, settings }: { first: Rows; settings: readonly string[] },
-  ): Promise<void> {
-    const again = await freshRows(this.#parts.serving, views, user, settings);
-    for (const view of views) {
-      const [before, after] = [ofView(first, view), ofView(again, view)];
-      if (isDeepStrictEqual(before, after)) continue;
-      const how = settings.length > 0 ? `with ${settings.join(', ')}` : 'with the rows of the tables in another order';
-      throw new Difference('chance', `${how}:\n${describe(after, before)}`, view);
+  async #isUncertainForAny(view: FuzzView): Promise<boolean> {
+    for (const user of users) {
+      if ((await this.#parts.truth.rows(view, user)) && (await this.#isUncertain(view, user))) return true;
+    }
+    return false;
+  }
+}
+
+/** @throws Difference where the same data are told in two ways */
+function compareReads(views: readonly FuzzView[], first: readonly Rows[], again: readonly Rows[], how: string): void {
+  for (const view of views) {
+    for (const user of users) {
+      const [before, after] = [ofView(first[user]!, view), ofView(again[user]!, view)];
+      if (!isDeepStrictEqual(before, after))
+        throw new Difference('chance', `${how}:\n${describe(after, before)}`, view);
     }
   }
 }

@@ -10,6 +10,7 @@ const { values } = parseArgs({
     cases: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     postgres: { type: 'string', default: '18' },
+    workers: { type: 'string', default: '2' },
     'keep-going': { type: 'boolean', default: false },
   },
 });
@@ -29,6 +30,7 @@ try {
     cluster,
     version: await postgresVersion(cluster),
     seed,
+    workers: Number(values.workers),
     goesOn: ({ tally, found }) =>
       Date.now() < end && tally.cases < most && (values['keep-going'] || found.length === 0),
     onProgress(now) {

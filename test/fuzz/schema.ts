@@ -1,6 +1,7 @@
 /** A database to have views of: its types, tables, routines and first rows. */
 import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
+import { usual } from './constants.js';
 import { anyName, distinctNames } from './names.js';
 import { createRoutines, type Routine } from './routines.js';
 import { createTable, type Table } from './tables.js';
@@ -70,7 +71,17 @@ function createTables(choices: Choices, surroundings: Surroundings): Table[] {
   const { schemas, path } = surroundings;
   const names = distinctNames(choices, 4);
   const places: { schema: string; name: string }[] = [];
-  for (let i = 0, count = choices.between(1, 4); i < count; i++) {
+  for (
+    let i = 0,
+      count = choices.weighted([
+        [3, 1],
+        [5, 2],
+        [2, 3],
+        [1, 4],
+      ]);
+    i < count;
+    i++
+  ) {
     const last = places.at(-1);
     const elsewhere =
       last && schemas.find((schema) => !places.some((place) => place.schema === schema && place.name === last.name));
@@ -86,7 +97,7 @@ function createTables(choices: Choices, surroundings: Surroundings): Table[] {
 }
 
 function firstRows(choices: Choices, table: Table): Tree[] {
-  return choices.times(1, 2, () => seq(insertion(choices, table, choices.between(1, 6)), ' on conflict do nothing'));
+  return choices.times(1, 2, () => seq(insertion(choices, table, choices.between(3, 8)), ' on conflict do nothing'));
 }
 
 /** An INSERT of some rows. A column goes with all of its values. */
@@ -114,5 +125,6 @@ export function insertion(choices: Choices, table: Table, rows: number): Tree {
 
 /** A value to store, as a literal without a type. */
 export function valueFor(choices: Choices, { type, isNotNull }: { type: SqlType; isNotNull: boolean }): string {
-  return !isNotNull && choices.percent(15) ? 'null' : quotedText(choices.pick(type.values));
+  if (!isNotNull && choices.percent(12)) return 'null';
+  return quotedText(choices.pick(usual(choices, type.values)));
 }

@@ -92,7 +92,7 @@ function transaction(choices: Choices, schema: Schema): Step {
     [27, 'open'],
   ]);
   const connection = choices.between(0, connections - 1);
-  const statements = choices.times(1, 4, () => writing(choices, schema, end !== 'open'));
+  const statements = choices.times(2, 6, () => writing(choices, schema, end !== 'open'));
   const undone = choices.percent(12) ? { undoneFrom: choices.between(0, statements.length - 1) } : {};
   return { kind: 'transaction', connection, statements: list(statements, { by: ';\n', after: ';\n' }), end, ...undone };
 }

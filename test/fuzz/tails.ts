@@ -30,7 +30,7 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   const isFree = want.isExists === true && !limit.isOffset;
   const some = [...first, ...by(site, ordering, limit.hasTies ? 1 : 0)];
   if (limit.hasTies || isFree) return seq(orderBy(some), limit.tree);
-  if (want.isTop)
+  if (want.isTop && first.length === 0)
     return seq(orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []), tieBreak(ordering), limit.tree);
   const isSure = total !== undefined && !choices.percent(5);
   const whole = seq(orderBy(some, isSure ? total : []), limit.tree);

@@ -10,6 +10,7 @@ const ddl = `
   create table t (id int primary key, x int, s text, p numeric, f float8);
   create table o.t (id int primary key, x int);
   create table item (id int primary key, sort int, label text collate "C", code char(5), flags bit(3));
+  create domain level as numeric not null check (value > 0);
   create table note (id int primary key, t_id int, body text);
   create function doubled(t) returns int language sql immutable as 'select $1.x * 2';
   create function named(record) returns text language plpgsql immutable as $$ begin return 'a record'; end $$;
@@ -69,6 +70,12 @@ describe('names with schemas', () => {
     expect(await converges({ name: '', text, writes })).toEqual({ 1: { id: 1, n: 1 }, 2: { id: 2, n: 0 } });
   });
 
+  it('are not needed for two tables of one name', async () => {
+    const text = 'select s as id, x from (select 1 as x from o.t, public.t) a, item, (select s from t) b';
+    const writes = ["insert into o.t values (1, 5); insert into t values (5, 50, 's'); insert into item values (1)"];
+    expect(await converges({ name: '', text, writes })).toEqual({ s: { id: 's', x: 1 } });
+  });
+
   it('tell two tables of one name apart', async () => {
     const text = 'select o.t.id, public.t.x from o.t join public.t on public.t.id = o.t.x';
     const writes = ['insert into o.t values (1, 5)', 'insert into t values (5, 50)', 'update t set x = 51'];
@@ -110,6 +117,14 @@ describe('parameters', () => {
     if (one.text.includes('level')) expect(held).toEqual({ 2: { id: 2, level: 10 }, 3: { id: 3, level: 10 } });
     if (one.text.includes('$1 >= $2')) expect(Object.keys(held)).toEqual(['2', '3']);
     if (one.text.includes('$1 + $2')) expect(Object.keys(held)).toEqual(['1', '2']);
+  });
+
+  it('can be of a domain that takes no null', async () => {
+    const text = 'select id, $1::level as l from item where sort >= $1::level';
+    expect(await converges({ name: '', text, values: [10], writes: [items] })).toEqual({
+      2: { id: 2, l: 10 },
+      3: { id: 3, l: 10 },
+    });
   });
 
   it('directly behind an operator are no Unicode string', async () => {
@@ -264,6 +279,7 @@ describe('what Postgres takes', () => {
   it.each([
     "select id from t where s in ('open', 'done')",
     "select id, array['a', s] as a from t",
+    'select id from t where exists (select from note where t_id = t.id limit (select count(*) from item) + 1 offset 1)',
     'select t.id, t.s, count(n.id) as n from t left join note n on n.t_id = t.id group by t.id',
     'with "My Notes" as (select * from note) select id, (select count(*) from "My Notes" n where n.t_id = t.id) as n from t',
     'select id from t order by x fetch first 1 rows with ties',
@@ -271,6 +287,11 @@ describe('what Postgres takes', () => {
     'select id from t where exists (select from note where t_id = t.id limit 1)',
     'select x as id, count(*) as n from t group by distinct rollup (x), rollup (x) having x is not null',
     'select id from t union all select id + 100 from note union all select id + 200 from t',
+    'select id, last_value(s) over (order by x, id) as l from t',
+    'select x as id, jsonb_object_agg(s, id) as o from t group by x',
+    'select id, (select n from (select count(*) as n from note group by rollup (t_id) order by n limit 1) g) as n from t',
+    'select id, j.a from t, xmltable($$/r$$ passing xmlelement(name r, s) columns a text path $$.$$) j',
+    'select t.id, o2.id as b from t join note using (id) as "a b" join note o2 on o2.id = "a b".id',
     'select id from (select id from t where x = 1 union all select t_id from note union all (select id from t where x = 2)) u join note using (id)',
   ])('%s', async (text) => {
     await converges({ name: text, text, writes });

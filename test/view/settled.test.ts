@@ -20,7 +20,9 @@ beforeAll(async () => {
     create table u (a int, b int, t_id int, primary key (a, b));
     create table tag (tag text primary key, s text);
     create table tidemark_header (id int primary key);
+    create table o.wide ("two words" int primary key, ${Array.from({ length: 30 }, (_, i) => `"a name ${i}" int`)});
     create function twice(t) returns int language sql immutable as 'select $1.x * 2';
+    create function named(t) returns text language sql immutable as 'select $1.s';
     create aggregate product (int) (sfunc = int4mul, stype = int, initcond = '1');
   `);
 });
@@ -44,6 +46,13 @@ describe('as it is', () => {
     'select id, max(q) as n from t group by id',
     'select id, rank() over (order by x) as n from t',
     'select id, sum(x) over (partition by s) as n from t',
+    'select id, last_value(x) over (order by s, id) as n from t',
+    'select a as id, array_agg(x) over (partition by a order by s, b, id) as n from t join u on t_id = id',
+    "select s as id, last_value(s) over (order by s || 'x', s) as n from t group by s",
+    'select t.id, last_value(x) over (partition by v.y order by g.n, t.id) as n from t, (select tag as y from tag) v, generate_series(1, 3) g (n)',
+    'select t.id, last_value(t.x) over (order by t.id, v.x) as n from t, (select x, max(s) as s from t group by x) v',
+    'select id from t where exists (select from u where a = id limit (select x from o.t where id = 1) offset 1)',
+    'select x.n as id, x.p from (select row_number() over () as n, $1::int as p from t having $1 > 1) x',
     'select id, sum(x) over (order by s) as n from t',
     'select id from t order by x fetch first 3 rows with ties',
     'select id, array(select unnest(array[x])) as a from t',
@@ -78,6 +87,12 @@ describe('names', () => {
       'select t.id from o.t where exists (select from t where t.x = o.t.id)',
       'select tidemark_t1.id from o.t as tidemark_t1 where exists (select from t where t.x = tidemark_t1.id)',
     ],
+    ['select 1 as id from o.t, public.t', 'select 1 as id from o.t as tidemark_t1, public.t as tidemark_t2'],
+    [
+      'select (select x from o.t where o.t.id = 1) as id from t group by (select x from o.t where o.t.id = 1)',
+      'select (select x from o.t as tidemark_t1 where tidemark_t1.id = 1) as id from t group by (select x from o.t as tidemark_t1 where tidemark_t1.id = 1)',
+    ],
+    ['select o.wide."two words" as id from o.wide', 'select tidemark_t1."two words" as id from o.wide as tidemark_t1'],
     [
       'select o.t.id, o.t.x as y, public.t.s from o.t, public.t',
       'select tidemark_t1.id, tidemark_t1.x as y, tidemark_t2.s from o.t as tidemark_t1, public.t as tidemark_t2',
@@ -99,6 +114,14 @@ describe('whole rows', () => {
     [
       'select id, (twice(t)) as x2, (t.*)::text as r from t',
       `select id, twice(${whole('t')}) as x2, ${whole('t')}::text as r from t`,
+    ],
+    [
+      'select length(t.named) as id from t group by length(t.named)',
+      `select length(named(${whole('t')})) as id from t group by length(named(${whole('t')}))`,
+    ],
+    [
+      'select distinct on (num_nulls(t.*)) id from t order by num_nulls(t.*), id',
+      `select distinct on (num_nulls(${whole('t')})) id from t order by num_nulls(${whole('t')}), id, t.id`,
     ],
     ['select id, t from t', `select id, ${whole('t')} as t from t`],
     [
@@ -206,6 +229,14 @@ describe('ties', () => {
       'select n as id from (select count(*) as n from t group by s order by n limit 2) w',
       'select n as id from (select count(*) as n from t group by s order by n, s limit 2) w',
     ],
+    [
+      'select n as id from (select count(*) as n from t group by rollup (s, x), grouping sets ((x, q)), id, () order by n limit 2) w',
+      'select n as id from (select count(*) as n from t group by rollup (s, x), grouping sets ((x, q)), id, () order by n, s, x, x, q, id, grouping(s, x, x, q, id) limit 2) w',
+    ],
+    [
+      'select s as id, jsonb_object_agg(s, x) as o from t group by s',
+      `select s as id, jsonb_object_agg(s, x order by ${bytes('s')}, ${bytes('x')}) as o from t group by s`,
+    ],
   ])('%s', async (text, expected) => {
     expect((await analyze(db, text, ['id'])).text).toBe(deparseSelect(parseSelect(expected)));
   });
@@ -263,6 +294,12 @@ describe('refused, since the result is left to chance', () => {
     ['select s as id, json_object_agg(x, x) as p from t group by s', 'without an order'],
     ['select id, array(select b from u) as bs from t', 'array(select … order by …)'],
     ['select id, last_value(x) over (order by s) as n from t', 'left to chance'],
+    ['select id, last_value(x) over (order by id) as n from t, generate_series(1, 3)', 'left to chance'],
+    ['select t.id, last_value(x) over (order by t.id, n) as n from t, unnest(array[1.0, 1.00]) n', 'left to chance'],
+    [
+      'select t.id, last_value(x) over (order by t.id, n) as n from t, (select count(*) as n from u group by a) v',
+      'left to chance',
+    ],
     ['select id, sum(f) over (order by s) as n from t', 'left to chance'],
     ['select id, array_agg(x) over (partition by s) as n from t', 'left to chance'],
     ['select id from t order by x offset 1 fetch first 3 rows with ties', 'WITH TIES'],

@@ -26,6 +26,9 @@ beforeAll(async () => {
     create aggregate total (int) (sfunc = step, stype = int, initcond = '0');
     create function allowed(int) returns boolean language plpgsql stable as 'begin return true; end';
     create domain checked as int check (allowed(value));
+    create function rates() returns int language sql stable as 'select count(*)::int from rate';
+    create function plus(int, int default rates(), int default 0) returns int language sql immutable as 'select $1 + $2';
+    create function dated(int, date default ('to' || 'day')::date) returns date language sql immutable as 'select $2';
     create function same(int) returns int language sql immutable as 'select $1';`);
 });
 
@@ -45,6 +48,8 @@ describe('refused', () => {
     ['select s as id, total(price) as n from t group by s', 'the function total()'],
     ['select id, sum(id) over (order by id), total(price) over (order by id) as n from t', 'the function total()'],
     ['select id, price::checked as c from t', 'the function allowed()'],
+    ['select id, plus(price) as p from t', 'the function rates()'],
+    ['select id, dated(price) as p from t', 'reads a date from text'],
     ["select id from t where at > 'now'", "'now' as a timestamptz"],
     ["select id from t where at > ' Tomorrow '", 'as a timestamptz'],
     ["select id from t where day = 'today'", 'as a date'],
@@ -70,6 +75,7 @@ describe('refused', () => {
 describe('not refused', () => {
   it.each([
     "select id from t where s = 'now'",
+    'select id, plus(price, 1, 2) as p, dated(id, day) as d from t',
     "select id, s || 'today' as x from t",
     "select id, at + interval '1 day' as x, at::date as d, day::timestamptz as e from t",
     "select id, to_timestamp(s, 'YYYY') as x, date_trunc('day', at) as y, at at time zone 'UTC' as z from t",

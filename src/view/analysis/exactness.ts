@@ -29,29 +29,40 @@ function isExactPart({ builtin, name, kind, alike }: TypePart): boolean {
   return !alike && (kind === 'e' || (builtin && exactTypes.has(name)));
 }
 
-/** A column of a table, or undefined for what is computed. */
-interface Origin {
-  readonly relation: number;
-  readonly column: number;
-  /** Which reading of the table, within its query. */
+/** A column of something that a query reads. */
+interface Place {
+  /** What is read, as an entry of the query's range table. */
+  readonly entry: QueryNode;
+  /** Which entry it is, from 1. */
   readonly place: number;
+  readonly column: number;
+}
+
+/** A column of a table. */
+interface Origin extends Place {
+  readonly relation: number;
 }
 
 /**
- * Where an expression of a query is a column of a table, that column: through joins and, since Postgres 18, through the list of what is
- * grouped by.
+ * Where an expression of a query is a column of something that it reads, that column: through joins and, since Postgres 18, through the list
+ * of what is grouped by.
  */
-export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
+export function placeOf(expression: QueryNode, query: QueryNode): Place | undefined {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
   if (node.tag !== 'VAR' || numberOf(node, 'varlevelsup') !== 0) return undefined;
   const place = numberOf(node, 'varno')!;
   const column = numberOf(node, 'varattno')!;
   const entry = nodeList(query, 'rtable')[place - 1];
   if (!entry) return undefined;
-  const relation = numberOf(entry, 'relid');
-  if (relation && nodeList(entry, 'subquery').length === 0) return { relation, column, place };
   const inner = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
-  return inner && originOf(inner, query);
+  return inner ? placeOf(inner, query) : { entry, place, column };
+}
+
+/** Where an expression of a query is a column of a table, that column. */
+export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
+  const found = placeOf(expression, query);
+  const relation = found && numberOf(found.entry, 'relid');
+  return relation ? { ...found, relation } : undefined;
 }
 
 /**

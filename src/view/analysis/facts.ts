@@ -3,11 +3,13 @@ import type { Database } from '../../db/database.js';
 import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
 import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
 import { collationOf, typeOf } from './expressions.js';
-import { isNode, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
+import { isNode, nodeList, numberOf, parseField, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 
 export interface Facts {
-  /** By OID, all that runs: also the functions behind operators, and those in the conditions of domains. */
+  /** By OID, all that runs: also the functions behind operators, those in the conditions of domains and in default arguments. */
   readonly routines: ReadonlyMap<number, Routine>;
+  /** What runs beside what is written: conditions of domains and default arguments. */
+  readonly implied: readonly QueryNode[];
   /** A type, and all that it consists of; nothing for an OID that no expression has. */
   partsOf(type: number | undefined): readonly TypePart[];
   /** Whether the collation with this OID calls different strings equal. */
@@ -17,15 +19,23 @@ export interface Facts {
 export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
   const uses = new Uses();
   uses.add(query);
-  const types = await findTypes(db, [...uses.types]);
-  const alike = await findAlikeCollations(db, [...uses.collations]);
-  for (const { checks } of [...types.values()].flat()) for (const check of checks) uses.add(parseQueryTree(check));
-  const routines = await findRoutines(db, uses);
-  return {
-    routines: new Map(routines.map((routine) => [routine.oid, routine])),
-    partsOf: (type) => types.get(type ?? 0) ?? [],
-    isAlike: (collation) => alike.has(collation),
-  };
+  // What is found may use more.
+  for (;;) {
+    const known = uses.size;
+    const types = await findTypes(db, [...uses.types]);
+    const routines = await findRoutines(db, uses);
+    const checks = [...types.values()].flat().flatMap((part) => part.checks.map(parseQueryTree));
+    const implied = [...checks, ...routines.flatMap((routine) => uses.defaultsOf(routine))];
+    for (const tree of implied) uses.add(tree);
+    if (uses.size > known) continue;
+    const alike = await findAlikeCollations(db, [...uses.collations]);
+    return {
+      routines: new Map(routines.map((routine) => [routine.oid, routine])),
+      implied,
+      partsOf: (type) => types.get(type ?? 0) ?? [],
+      isAlike: (collation) => alike.has(collation),
+    };
+  }
 }
 
 class Uses implements RoutineUse {
@@ -34,6 +44,12 @@ class Uses implements RoutineUse {
   readonly operatorFunctions = new Set<number>();
   readonly types = new Set<number>();
   readonly collations = new Set<number>();
+  /** The fewest arguments that a function is called with, by its OID. */
+  readonly #arguments = new Map<number, number>();
+
+  get size(): number {
+    return this.functions.size + this.operators.size + this.operatorFunctions.size + this.types.size;
+  }
 
   add(tree: QueryNode): void {
     for (const node of queryNodes(tree)) {
@@ -43,7 +59,20 @@ class Uses implements RoutineUse {
       note(this.operatorFunctions, numberOf(node, 'opfuncid'));
       for (const type of typesNamed(node)) note(this.types, type);
       note(this.collations, collationOf(node));
+      if (node.tag === 'FUNCEXPR') this.#noteArguments(numberOf(node, 'funcid')!, nodeList(node, 'args').length);
     }
+  }
+
+  /** The default arguments of a function, if some call leaves any out. */
+  defaultsOf({ oid, argumentCount, defaults }: Routine): QueryNode[] {
+    const given = this.#arguments.get(oid) ?? argumentCount;
+    if (defaults === null || given >= argumentCount) return [];
+    const list = parseField(defaults);
+    return Array.isArray(list) ? list.filter(isNode) : [];
+  }
+
+  #noteArguments(oid: number, count: number): void {
+    this.#arguments.set(oid, Math.min(count, this.#arguments.get(oid) ?? count));
   }
 }
 

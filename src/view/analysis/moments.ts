@@ -33,7 +33,7 @@ export function momentParameters({ query }: Meaning, { partsOf }: Facts): Readon
 /** @throws SetupError where a moment is read from text that nothing can look at first. */
 export function checkMoments(select: Tree, meaning: Meaning, facts: Facts): void {
   const guarded = new Set([...guardedCasts(select, meaning, facts)].flatMap(([, conversions]) => conversions));
-  for (const node of queryNodes(meaning.query)) {
+  for (const node of queryNodes([meaning.query, ...facts.implied])) {
     if (!guarded.has(node)) checkReader(node, facts);
   }
   checkLiterals(select, meaning, facts);

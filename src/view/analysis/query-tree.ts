@@ -17,6 +17,13 @@ const token = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
 
 /** @throws Error for a text that is not in Postgres's form. */
 export function parseQueryTree(text: string): QueryNode {
+  const tree = parseField(text);
+  if (!isNode(tree)) throw new Error('The parse tree from Postgres is no node');
+  return tree;
+}
+
+/** A node, or a list of them. */
+export function parseField(text: string): Field {
   const tokens: readonly string[] = text.match(token) ?? [];
   let at = 0;
   const next = (): string => {
@@ -52,15 +59,13 @@ export function parseQueryTree(text: string): QueryNode {
     return items;
   };
 
-  const tree = value();
-  if (!isNode(tree)) throw new Error('The parse tree from Postgres is no node');
-  return tree;
+  return value();
 }
 
-/** Strings in lists stand in quotes. */
+/** Strings in lists stand in quotes. Postgres breaks its lines at spaces, also at those within a name. */
 function plain(word: string): string {
   const bare = word.startsWith('"') && word.endsWith('"') && word.length > 1 ? word.slice(1, -1) : word;
-  return bare.replace(/\\([\s\S])/g, '$1');
+  return bare.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? ' ' : escaped));
 }
 
 export function isNode(field: Field | undefined): field is QueryNode {

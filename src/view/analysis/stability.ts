@@ -35,7 +35,7 @@ const movingOverloads = new Set([
 /** @throws SetupError naming what changes without a write, and what to do. */
 export function checkStability({ query }: Meaning, facts: Facts): void {
   for (const routine of facts.routines.values()) checkRoutine(routine);
-  for (const node of queryNodes(query)) {
+  for (const node of queryNodes([query, ...facts.implied])) {
     if (node.tag === 'COERCEVIAIO') checkConversion(node, facts);
     if (node.tag === 'VAR' && numberOf(node, 'varattno')! < 0) {
       throw new SetupError(

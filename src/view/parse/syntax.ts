@@ -41,11 +41,20 @@ function parse(text: string): readonly RawStatement[] {
  * @throws SetupError when the deparser cannot write this query faithfully.
  */
 export function deparseSelect(select: Tree): string {
-  const text = write(select);
-  if (!isSame(parseSelect(text), select)) {
+  const text = written(select);
+  if (text === undefined || !isSame(parseSelect(text), select)) {
     throw new SetupError('it uses a form that cannot be rewritten faithfully. Write the query another way');
   }
   return text;
+}
+
+/** Undefined where the library knows no text for a node. */
+function written(select: Tree): string | undefined {
+  try {
+    return write(select);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether two trees say the same, wherever their texts say it. */

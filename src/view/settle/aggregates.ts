@@ -3,23 +3,24 @@ import type { Routine } from '../../db/routines.js';
 import { SetupError } from '../../errors.js';
 import { isExact } from '../analysis/exactness.js';
 import type { Facts } from '../analysis/facts.js';
-import type { Meaning } from '../analysis/meaning.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visits } from '../parse/tree.js';
-import { isSequence } from './order.js';
+import { isSequence, type Settling } from './order.js';
 
 /** Their result shows the order. */
-const listing = /^(array_agg|string_agg|xmlagg|jsonb?_(object_)?agg(_strict|_unique|_unique_strict)?)$/;
+const listing = /^(array_agg|string_agg|xmlagg|jsonb?_agg(_strict)?|json_object_agg(_strict|_unique|_unique_strict)?)$/;
 /** Their result is rounded after each row, where the numbers are floating. */
 const rounding = /^(sum|avg|corr|covar_\w+|regr_\w+|stddev\w*|var\w*)$/;
 const floating = /\((double precision|real)/;
-/** Their result is one of the values. */
-const choosing = /^(any_value|min|max|mode|percentile_disc)$/;
+/** Their result is one of the values, or has the last one for each key. */
+const choosing = /^(any_value|jsonb_object_agg(_strict)?)$/;
+/** Their result is one of the values that they call equal. */
+const choosingOfEqual = /^(min|max|mode|percentile_disc)$/;
 
 /** @throws SetupError for an aggregate whose result is left to chance, saying what to write. */
-export function settleAggregates(select: Tree, meaning: Meaning, facts: Facts): void {
+export function settleAggregates(select: Tree, { meaning, facts }: Settling): void {
   for (const { select: level } of scopesOf(select).levels) {
     const alone = isSequence(level);
     for (const { type, node } of visitsHere(level)) {
@@ -68,8 +69,8 @@ function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: F
 /** Of an aggregate that users have defined, nobody knows. */
 export function dependsOnOrder({ builtin, name, signature }: Routine, exact: boolean): boolean {
   if (!builtin) return true;
-  if (listing.test(name) || name === 'any_value') return true;
-  return (rounding.test(name) && floating.test(signature)) || (choosing.test(name) && !exact);
+  if (listing.test(name) || choosing.test(name)) return true;
+  return (rounding.test(name) && floating.test(signature)) || (choosingOfEqual.test(name) && !exact);
 }
 
 function settleConstructor(type: string, node: Tree, alone: boolean): void {

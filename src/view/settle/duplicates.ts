@@ -7,13 +7,12 @@ import { SetupError } from '../../errors.js';
 import { isExact, keyed, originOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
-import type { Meaning } from '../analysis/meaning.js';
 import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, columnRef, integer } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visits } from '../parse/tree.js';
 import { type KeyOf, settleGroups } from './groups.js';
-import { isDistinctOn, isLimited } from './order.js';
+import { isDistinctOn, isLimited, type Settling } from './order.js';
 
 /**
  * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept instead, for one to be
@@ -21,7 +20,7 @@ import { isDistinctOn, isLimited } from './order.js';
  * @returns whether duplicates are kept
  * @throws SetupError where that cannot be, saying what to write.
  */
-export function settleDuplicates(select: Tree, meaning: Meaning, facts: Facts, tables: readonly Table[]): boolean {
+export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settling): boolean {
   const keyOf = (relation: number) => keyColumns(tables, relation);
   const indifferent = new Set(membershipTests(select));
   let isKept = false;

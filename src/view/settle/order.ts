@@ -2,8 +2,10 @@
  * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
  * array begins, they are told apart by their keys, so that the result is a function of the data.
  */
+import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
 import { targets } from '../analysis/expressions.js';
+import type { Facts } from '../analysis/facts.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
@@ -14,15 +16,20 @@ import type { TableOf } from './qualify.js';
 export interface Settling {
   readonly meaning: Meaning;
   readonly tableOf: TableOf;
+  readonly tables: readonly Table[];
+  readonly facts: Facts;
   /** The columns that identify a row of the view. */
   readonly key: readonly string[];
 }
 
 /** @throws SetupError for an order that cannot be settled, saying what to write. */
 export function settleOrders(select: Tree, settling: Settling): void {
-  for (const exists of linksOf(select, 'EXISTS_SUBLINK')) dropLimit(exists);
+  // Which rows there are does not matter to EXISTS.
+  const existences = new Set(linksOf(select, 'EXISTS_SUBLINK'));
+  for (const exists of existences) dropLimit(exists);
   const arrays = new Set(linksOf(select, 'ARRAY_SUBLINK'));
   for (const level of scopesOf(select).levels) {
+    if (existences.has(level.select)) continue;
     if (isLimited(level.select)) settleLimit(level, settling, level.select === select);
     else if (isDistinctOn(level.select)) settleDistinctOn(level, settling);
     else if (arrays.has(level.select)) settleArray(level, settling);
@@ -88,9 +95,11 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
   }
 }
 
-function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
+/** All rows are one group. */
+export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
   const query = meaning.queryOf(select);
-  return query?.fields.hasAggs === 'true' && !query.fields.groupClause && !query.fields.groupingSets;
+  const isGroup = query?.fields.hasAggs === 'true' || Boolean(select.havingClause);
+  return isGroup && !query?.fields.groupClause && !query?.fields.groupingSets;
 }
 
 function settleDistinctOn(level: Level, settling: Settling): void {
@@ -124,12 +133,13 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
   return [...identityOf(level, settling), ...(query?.fields.hasTargetSRFs === 'true' ? places : [])];
 }
 
-/** What tells the rows apart that a SELECT reads, or has grouped. */
-export function identityOf({ select, sources }: Level, { meaning, tableOf }: Settling): Tree[] {
-  const query = meaning.queryOf(select);
+/** What tells the rows apart that a SELECT reads, or has grouped; nothing where there is but one. */
+export function identityOf(level: Level, settling: Settling): Tree[] {
+  const { select, sources } = level;
+  const { tableOf } = settling;
+  if (isSingleRow(level, settling)) return [];
   const grouped = (select.groupClause ?? []) as Tree[];
-  if (grouped.length > 0) return grouped.map((item) => groupedBy(item, select));
-  if (query?.fields.hasAggs === 'true') return [];
+  if (grouped.length > 0) return groupedBy(grouped, select);
   return sources.flatMap(({ name, table }) => {
     if (table)
       return tableOf(table).primaryKey.map((column) => columnRef(name!, columnName(table, tableOf, column.name)));
@@ -145,13 +155,18 @@ export function columnName(range: Tree, tableOf: TableOf, column: string): strin
   return renamed[tableOf(range).columns.indexOf(column)] ?? column;
 }
 
-function groupedBy(item: Tree, { targetList }: Tree): Tree {
-  if (item.GroupingSet) {
-    throw new SetupError(
-      'it orders the rows of GROUPING SETS, ROLLUP or CUBE within a subquery. Order them outside of it',
-    );
-  }
-  const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
-  if (place === undefined) return item;
-  return (targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree;
+/** Of grouping sets, also which of the items a row is grouped by. */
+function groupedBy(grouped: readonly Tree[], { targetList }: Tree): Tree[] {
+  const items = grouped.flatMap(itemsOf).map((item) => {
+    const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
+    return place === undefined ? item : ((targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree);
+  });
+  return grouped.some((item) => item.GroupingSet) ? [...items, { GroupingFunc: { args: items } }] : items;
+}
+
+/** What a grouping set is made of. */
+function itemsOf(item: Tree): Tree[] {
+  const { GroupingSet: set, RowExpr: row } = item as Record<string, Tree | undefined>;
+  if (set) return ((set.content ?? []) as Tree[]).flatMap(itemsOf);
+  return row?.row_format === 'COERCE_IMPLICIT_CAST' ? (row.args as Tree[]) : [item];
 }

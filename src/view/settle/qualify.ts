@@ -5,33 +5,46 @@ import type { Table } from '../../db/catalog.js';
 import type { Meaning } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
 import { call, cast, columnRef, put } from '../parse/nodes.js';
-import { type Reference, type Scopes, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
+import { type Level, type Reference, type Scopes, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
 import { names, type Tree } from '../parse/tree.js';
 
 /** The table that a RangeVar reads. */
 export type TableOf = (range: Tree) => Table;
 
-/** Gives each column reference with a schema an alias of its table's own: an inner table of the same name would capture the bare name. */
+/**
+ * Gives tables an alias of their own where columns are written with the schema, since an inner table of the same name would capture the
+ * bare name, and where two tables of one level have the same name.
+ */
 export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): boolean {
   const scopes = scopesOf(select);
   const schemaOf = (range: Tree) => tableOf(range).schema;
   const source = (reference: Reference) => sourceOf(reference, schemaOf);
-  const renamed = new Map<Source, string>();
-  for (const reference of scopes.references) {
-    if (reference.names.length < 3) continue;
-    const found = source(reference);
-    if (found?.table && !renamed.has(found)) renamed.set(found, `tidemark_t${renamed.size + 1}`);
-  }
+  const qualified = scopes.references.filter(({ names: parts }) => parts.length > 2).map(source);
+  const renamed = new Set([...qualified, ...scopes.levels.flatMap(namesakes)].filter((found) => found?.table));
   if (renamed.size === 0) return false;
+  const aliases = aliasesOf([...renamed] as Source[], tableOf);
   const wholeRows = wholeRowsOf(scopes, meaning, source);
   for (const reference of scopes.references) {
-    const alias = renamed.get(source(reference)!);
+    const alias = aliases.get(source(reference)!);
     if (alias === undefined) continue;
     if (reference.names.length > 1) put(reference.holder, columnRef(alias, reference.names.at(-1)!));
     else if (wholeRows.has(reference) || reference.isRow) putUnderName(scopes, reference, columnRef(alias));
   }
-  for (const [{ table }, aliasname] of renamed) table!.alias = { aliasname };
+  for (const [{ table }, aliasname] of aliases) table!.alias = { aliasname };
   return true;
+}
+
+/** The tables of a level that something else there has the name of. */
+function namesakes({ sources }: Level): Source[] {
+  return sources.filter(
+    (one) => one.table && !one.table.alias && sources.some((other) => other !== one && other.name === one.name),
+  );
+}
+
+/** One for each table, so that subqueries that are alike stay alike. */
+function aliasesOf(sources: readonly Source[], tableOf: TableOf): Map<Source, string> {
+  const tables = [...new Set(sources.map(({ table }) => tableOf(table!).oid))];
+  return new Map(sources.map((one) => [one, `tidemark_t${tables.indexOf(tableOf(one.table!).oid) + 1}`]));
 }
 
 /** Says in which schemas those tables are whose bare names could be those of WITH queries of Tidemark's own. */
@@ -78,10 +91,9 @@ function wholeRowsOf(
   source: (reference: Reference) => Source | undefined,
 ): Set<Reference> {
   const known = references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow));
-  // Of a row that is grouped by, Postgres forgets the places.
+  // Of what is grouped or sorted by, Postgres forgets the places but one.
   const grouped = references.filter(
     (reference) =>
-      reference.names.length === 1 &&
       meaning.nodesOf(reference.node).length === 0 &&
       known.some((other) => other.names.join() === reference.names.join() && source(other) === source(reference)),
   );

@@ -1,13 +1,13 @@
 /** Settles the order of the rows that window functions number, look at or add up. */
 import { SetupError } from '../../errors.js';
 import { isExact } from '../analysis/exactness.js';
-import type { Facts } from '../analysis/facts.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
 import type { Tree } from '../parse/tree.js';
 import { dependsOnOrder, visitsHere } from './aggregates.js';
 import { identityOf, type Settling } from './order.js';
+import { tellsApart } from './window-order.js';
 
 /** Bits of a window's frameOptions (parsenodes.h). */
 const RANGE = 0x2;
@@ -24,19 +24,20 @@ const placing = new Set(['row_number', 'ntile', 'lag', 'lead']);
 const ranking = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
 
 /** @throws SetupError for a window function whose result is left to chance, saying what to write. */
-export function settleWindows(select: Tree, settling: Settling, facts: Facts): void {
+export function settleWindows(select: Tree, settling: Settling): void {
   for (const level of scopesOf(select).levels) {
     for (const { type, node } of visitsHere(level.select)) {
       if (type !== 'FuncCall' || !node.over) continue;
       const analyzed = settling.meaning.nodesOf(node).find(({ tag }) => tag === 'WINDOWFUNC');
-      if (analyzed) settleCall(node, analyzed, level, settling, facts);
+      if (analyzed) settleCall(node, analyzed, level, settling);
     }
   }
 }
 
-function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Settling, facts: Facts): void {
+function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Settling): void {
+  const { facts } = settling;
   const routine = facts.routines.get(numberOf(analyzed, 'winfnoid')!)!;
-  if (routine.builtin && ranking.has(routine.name)) return;
+  if ((routine.builtin && ranking.has(routine.name)) || tellsApart(analyzed, level, settling)) return;
   const window = resolved(call.over as Tree, level.select);
   const frame = window.frameOptions as number;
   if (routine.builtin && placing.has(routine.name)) {

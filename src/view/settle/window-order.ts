@@ -1,0 +1,61 @@
+/** Whether a window's order leaves nothing open. */
+import { isExact, placeOf } from '../analysis/exactness.js';
+import { targets } from '../analysis/expressions.js';
+import { type Field, isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import type { Level } from '../parse/scopes.js';
+import { isSingleRow, type Settling } from './order.js';
+
+/** Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in everything. */
+export function tellsApart(call: QueryNode, level: Level, settling: Settling): boolean {
+  if (isSingleRow(level, settling)) return true;
+  const query = settling.meaning.queryOf(level.select);
+  const windows = query ? nodeList(query, 'windowClause') : [];
+  const window = windows.find(({ fields }) => fields.winref === call.fields.winref);
+  if (!query || !window) return false;
+  const items = [...nodeList(window, 'partitionClause'), ...nodeList(window, 'orderClause')];
+  return tellApart(query, itemsOf(query, items), settling);
+}
+
+/** Whether these expressions tell apart the rows that a query reads, or has grouped. */
+function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling: Settling): boolean {
+  const { setOperations, groupingSets, hasAggs, hasTargetSRFs } = query.fields;
+  if (setOperations || groupingSets || hasTargetSRFs === 'true') return false;
+  const grouped = itemsOf(query, nodeList(query, 'groupClause'));
+  if (grouped.length > 0) return grouped.every((item) => expressions.includes(item));
+  if (hasAggs === 'true') return false;
+  const read = expressions.map((expression) => ({ expression, at: placeOf(expression, query) }));
+  return placesIn(query.fields.jointree).every((place) => {
+    const columns = new Map(
+      read.flatMap(({ expression, at }) => (at?.place === place ? [[at.column, expression]] : [])),
+    );
+    return isTold(nodeList(query, 'rtable')[place - 1]!, columns, settling);
+  });
+}
+
+/** Whether these columns of something that a query reads tell its rows apart. */
+function isTold(entry: QueryNode, columns: ReadonlyMap<number, QueryNode>, settling: Settling): boolean {
+  const { subquery, eref } = entry.fields;
+  if (isNode(subquery)) {
+    const chosen = targets(subquery).filter((_, i) => columns.has(i + 1));
+    return tellApart(subquery, chosen, settling);
+  }
+  const table = settling.tables.find(({ oid }) => oid === numberOf(entry, 'relid'));
+  if (table) return table.primaryKey.every(({ attnum }) => columns.has(attnum));
+  const names = (isNode(eref) ? eref.fields.colnames : null) as readonly unknown[] | null;
+  const all = (names ?? []).map((_, i) => columns.get(i + 1));
+  return all.length > 0 && all.every((column) => column && isExact(column, settling.facts));
+}
+
+/** What a query reads, by its places in the list of all that it knows. */
+function placesIn(field: Field | undefined): number[] {
+  if (!isNode(field)) return Array.isArray(field) ? field.flatMap(placesIn) : [];
+  const place = field.tag === 'RANGETBLREF' ? numberOf(field, 'rtindex') : undefined;
+  if (place !== undefined) return [place];
+  return [field.fields.fromlist, field.fields.larg, field.fields.rarg].flatMap(placesIn);
+}
+
+/** The columns of a query, shown or not, that items of its clauses refer to. */
+function itemsOf(query: QueryNode, items: readonly QueryNode[]): QueryNode[] {
+  const references = new Set(items.map(({ fields }) => fields.tleSortGroupRef));
+  return nodeList(query, 'targetList').filter(({ fields }) => references.has(fields.ressortgroupref));
+}
