@@ -14,13 +14,31 @@ export interface Visit {
 }
 
 /** Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as SelectStmt. */
-export function* visits(value: unknown): Generator<Visit> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
+export function visits(value: unknown): Generator<Visit> {
+  return walk(value, () => true);
+}
+
+/** What stands in a SELECT itself, and in none of its subqueries. */
+export function* visitsHere(select: Tree): Generator<Visit> {
+  const isHere = (type: string) => type !== 'SelectStmt';
+  for (const visit of walk(select, isHere)) if (isHere(visit.type)) yield visit;
+}
+
+/** With a stack of its own: a long UNION is a deep tree, and to pass each node up through all generators above takes quadratic time. */
+function* walk(value: unknown, isEntered: (type: string) => boolean): Generator<Visit> {
+  const left = childrenOf(value);
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [key, child] = next;
     const type = nodeType(key, child);
     if (type) yield { type, node: child as Tree };
-    yield* visits(child);
+    if (type !== undefined && !isEntered(type)) continue;
+    for (const below of childrenOf(child)) left.push(below);
   }
+}
+
+/** The last first. */
+function childrenOf(value: unknown): [key: string, child: unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value).reverse() : [];
 }
 
 function nodeType(key: string, child: unknown): string | undefined {

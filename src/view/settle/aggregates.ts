@@ -6,7 +6,7 @@ import type { Facts } from '../analysis/facts.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
-import { type Tree, visits } from '../parse/tree.js';
+import { type Tree, visitsHere } from '../parse/tree.js';
 import { isSequence, type Settling } from './order.js';
 
 /** Their result shows the order. */
@@ -34,16 +34,6 @@ export function settleAggregates(select: Tree, { meaning, facts }: Settling): vo
 
 function isAggregate({ tag }: QueryNode): boolean {
   return tag === 'AGGREF';
-}
-
-/** What stands in a SELECT itself, and in none of its subqueries. */
-export function* visitsHere(select: Tree): Generator<{ type: string; node: Tree }> {
-  const inner = new Set<Tree>();
-  for (const { type, node } of visits(select)) {
-    if (inner.has(node)) continue;
-    if (type === 'SelectStmt') for (const below of visits(node)) inner.add(below.node);
-    else yield { type, node };
-  }
 }
 
 function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: Facts): void {

@@ -4,8 +4,8 @@ import { isExact } from '../analysis/exactness.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
-import type { Tree } from '../parse/tree.js';
-import { dependsOnOrder, visitsHere } from './aggregates.js';
+import { type Tree, visitsHere } from '../parse/tree.js';
+import { dependsOnOrder } from './aggregates.js';
 import { identityOf, type Settling } from './order.js';
 import { tellsApart } from './window-order.js';
 
