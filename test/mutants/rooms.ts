@@ -6,7 +6,7 @@ export interface Room {
   /** Globs, as Vitest takes them. */
   readonly tests: readonly string[];
   /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
-  readonly ignoresStatic?: true;
+  readonly ignoresStatic?: boolean;
 }
 
 export const rooms: readonly Room[] = [
@@ -34,5 +34,10 @@ export const rooms: readonly Room[] = [
     ],
     ignoresStatic: true,
   },
-  { name: 'view', sources: ['src/view/**/*.ts'], tests: ['test/view/*.test.ts'], ignoresStatic: true },
+  ...['', '/parse', '/analysis', '/settle'].map((part): Room => ({
+    name: `view${part}`,
+    sources: [`src/view${part}/*.ts`],
+    tests: ['test/view/*.test.ts'],
+    ignoresStatic: true,
+  })),
 ];
