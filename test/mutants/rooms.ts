@@ -34,10 +34,12 @@ export const rooms: readonly Room[] = [
     ],
     ignoresStatic: true,
   },
-  ...['', '/parse', '/analysis', '/settle'].map((part): Room => ({
-    name: `view${part}`,
-    sources: [`src/view${part}/*.ts`],
-    tests: ['test/view/*.test.ts'],
-    ignoresStatic: true,
-  })),
+  ...['', '/parse', '/analysis', '/settle'].map(
+    (part): Room => ({
+      name: `view${part}`,
+      sources: [`src/view${part}/*.ts`],
+      tests: ['test/view/*.test.ts'],
+      ignoresStatic: true,
+    }),
+  ),
 ];
