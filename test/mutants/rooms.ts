@@ -29,7 +29,7 @@ export const rooms: readonly Room[] = [
     // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
     sources: ['src/http/*.ts', '!src/http/{poke-streams,stream}.ts'],
     tests: [
-      'test/http/{app,body,docs-page,poke-requests}.test.ts',
+      'test/http/{app,body,call-headers,docs-page,exchange,poke-requests}.test.ts',
       'test/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
     ],
     ignoresStatic: true,
