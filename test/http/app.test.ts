@@ -65,6 +65,11 @@ describe('routes', () => {
     expect((await send('/healthz')).status).toBe(200);
     const { detail } = await expectProblem(await send('/readyz'), 503, 'unavailable');
     expect(detail).toBe('The server is not ready; the change log was last read 41 ms ago');
+    const idle = setUp({ ready: () => Promise.reject(cause) });
+    expect((await expectProblem(await idle.send('/readyz'), 503, 'unavailable')).detail).toBe(
+      'The server is not ready',
+    );
+    expect(JSON.stringify(idle.lines)).toContain('secret host');
   });
 
   test.each([
@@ -76,7 +81,8 @@ describe('routes', () => {
   ])('%s %s is not allowed', async (method, path, allow) => {
     const response = await setUp().send(path, { method });
     expect(response.headers.get('Allow')).toBe(allow);
-    await expectProblem(response, 405, 'method-not-allowed');
+    const { detail } = await expectProblem(response, 405, 'method-not-allowed');
+    expect(detail).toBe(`This path takes ${allow} only`);
   });
 
   test('HEAD of a POST route is not allowed', async () => {
@@ -86,7 +92,8 @@ describe('routes', () => {
   test.each(['/', '/sync', '/sync/pull/', '/sync/pull/x', '/%', '/%ff', '/__proto__', '/sync/constructor'])(
     'nothing is at %s',
     async (path) => {
-      await expectProblem(await setUp().post(path, pull), 404, 'not-found');
+      const { detail } = await expectProblem(await setUp().post(path, pull), 404, 'not-found');
+      expect(detail).toBe('There is nothing at this path');
     },
   );
 });
@@ -95,7 +102,8 @@ describe('authentication', () => {
   test('nobody is 401, before the body is looked at', async () => {
     const response = await setUp().post('/sync/pull', 'no json', { Authorization: '' });
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
-    await expectProblem(response, 401, 'unauthenticated');
+    const { detail } = await expectProblem(response, 401, 'unauthenticated');
+    expect(detail).toBe('The request carries no valid authorization');
   });
 
   test('a Problem passes, with its headers', async () => {
@@ -118,7 +126,7 @@ describe('authentication', () => {
         },
       });
       const { detail } = await expectProblem(await post('/sync/push', push), 500, 'internal');
-      expect(detail).not.toContain('secret');
+      expect(detail).toBe('The server failed; its log has the cause under the request ID');
       expect(lines.filter((line) => line.level === 'error')).toHaveLength(1);
     },
   );
@@ -146,8 +154,9 @@ describe('authentication', () => {
   });
 
   test.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
-    const { post } = setUp({ authenticate: () => ({ userID }) as UserContext });
+    const { post, lines } = setUp({ authenticate: () => ({ userID }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
+    expect(JSON.stringify(lines)).toContain('whose userID is a non-empty, well-formed string');
   });
 });
 

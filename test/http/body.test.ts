@@ -11,8 +11,11 @@ describe('bodies', () => {
     'application/x-www-form-urlencoded',
     'application/jsonp',
   ])('%j is no media type for them', async (type) => {
-    for (const path of paths)
-      await expectProblem(await setUp().post(path, '{}', { 'Content-Type': type }), 415, 'unsupported-media-type');
+    for (const path of paths) {
+      const response = await setUp().post(path, '{}', { 'Content-Type': type });
+      const { detail } = await expectProblem(response, 415, 'unsupported-media-type');
+      expect(detail).toBe('The content type must be application/json, in UTF-8');
+    }
   });
 
   test.each([
@@ -26,7 +29,19 @@ describe('bodies', () => {
 
   test('a compressed body is refused', async () => {
     const response = await setUp().post('/sync/push', push, { 'Content-Encoding': 'gzip' });
-    await expectProblem(response, 415, 'unsupported-media-type');
+    const { detail } = await expectProblem(response, 415, 'unsupported-media-type');
+    expect(detail).toBe('The body must not be compressed');
+  });
+
+  test('a body that says that it is as it is', async () => {
+    expect((await setUp().post('/sync/push', push, { 'Content-Encoding': ' Identity ' })).status).toBe(200);
+  });
+
+  test('a body of just the limit is taken, declared or chunked', async () => {
+    const { post } = setUp({ limits: { push: 1_000 } });
+    const body = JSON.stringify(push).padEnd(1_000);
+    expect((await post('/sync/push', body, { 'Content-Length': '1000' })).status).toBe(200);
+    expect((await post('/sync/push', new Blob([body]).stream())).status).toBe(200);
   });
 
   test('a body over the limit is refused, declared or chunked', async () => {
@@ -50,7 +65,8 @@ describe('bodies', () => {
           if (sent > 100 * size) controller.close();
         },
       });
-      await expectProblem(await post(path, long), 413, 'body-too-large');
+      const { detail } = await expectProblem(await post(path, long), 413, 'body-too-large');
+      expect(detail).toBe(`The body must not be larger than ${size - 1} bytes`);
       expect(sent).toBeLessThan(size + 1_000);
     }
   });
@@ -78,6 +94,7 @@ describe('bodies', () => {
     for (const path of paths) {
       const { detail } = await expectProblem(await setUp().post(path, body), 400, 'malformed-request');
       expect(detail).not.toContain('hunter2');
+      if (body instanceof Uint8Array) expect(detail).toBe('The body is not valid UTF-8');
     }
   });
 
@@ -110,6 +127,7 @@ describe('bodies', () => {
 
   test('a body that breaks off', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
-    await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
+    const { detail } = await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
+    expect(detail).toBe('The body broke off');
   });
 });

@@ -5,6 +5,8 @@ export interface Room {
   readonly sources: readonly string[];
   /** Globs, as Vitest takes them. */
   readonly tests: readonly string[];
+  /** Of the tests, those with a database: they run last, where no other has noticed a mutant. */
+  readonly slow?: RegExp;
   /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
   readonly ignoresStatic?: boolean;
 }
@@ -29,10 +31,19 @@ export const rooms: readonly Room[] = [
     // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
     sources: ['src/http/*.ts', '!src/http/{poke-streams,stream}.ts'],
     tests: [
-      'test/http/{app,body,docs-page,poke-requests}.test.ts',
+      'test/http/{app,body,call-headers,docs-page,exchange,poke-requests}.test.ts',
       'test/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
     ],
+    slow: /\/rest\//,
     ignoresStatic: true,
   },
-  { name: 'view', sources: ['src/view/**/*.ts'], tests: ['test/view/*.test.ts'], ignoresStatic: true },
+  ...['', '/parse', '/analysis', '/settle'].map(
+    (part): Room => ({
+      name: `view${part}`,
+      sources: [`src/view${part}/*.ts`],
+      tests: ['test/view/*.test.ts'],
+      slow: /\/(analyze|client-views|compile|settled|stability)\./,
+      ignoresStatic: true,
+    }),
+  ),
 ];

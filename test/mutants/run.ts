@@ -32,7 +32,7 @@ async function runRoom({ name, sources, ignoresStatic = false }: Room): Promise<
     tempDirName: `${folder}/copies`,
     reporters: ['clear-text', 'progress', 'json'],
     clearTextReporter: { allowColor: false, reportTests: false },
-    jsonReporter: { fileName: `${folder}/${name}.json` },
+    jsonReporter: { fileName: `${folder}/${name.replace('/', '-')}.json` },
   });
   const counts: Record<string, number> = {};
   for (const { status } of await stryker.runMutationTest()) counts[status] = (counts[status] ?? 0) + 1;

@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
 import { findInexactNumber } from '../../src/protocol/numbers.js';
 
-test('to look through 16 MB for numbers that a double cannot carry takes no longer than a moment', () => {
-  const worst = [
-    `[${'"\\\\",'.repeat(2_000_000)}1e3]`,
-    `["${'\\"'.repeat(4_000_000)}",1e3]`,
-    `[${'1e3,'.repeat(1_000_000)}1e3]`,
-    `[1${'0'.repeat(8_000_000)}]`,
-    `[0.${'1'.repeat(8_000_000)}]`,
-  ];
-  for (const text of worst) {
-    const started = performance.now();
-    findInexactNumber(text);
-    expect(performance.now() - started).toBeLessThan(2_000);
-  }
+// In quadratic time, each of them would take hours.
+test.each<[what: string, text: string, offset: number | undefined]>([
+  ['backslashes in strings', `[${'"\\\\",'.repeat(2_000_000)}1e3]`, undefined],
+  ['quotes in a string', `["${'\\"'.repeat(4_000_000)}",1e3]`, undefined],
+  ['numbers', `[${'1e3,'.repeat(1_000_000)}1e3]`, undefined],
+  ['zeros', `[1${'0'.repeat(8_000_000)}]`, 1],
+  ['digits', `[0.${'1'.repeat(8_000_000)}]`, 1],
+  ['zeros between digits', `[0.${'10'.repeat(4_000_000)}1]`, 1],
+])('millions of %s', (_, text, offset) => {
+  expect(findInexactNumber(text)).toBe(offset);
 });

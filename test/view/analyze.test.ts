@@ -29,6 +29,9 @@ beforeAll(async () => {
     create table secret (id int primary key);
     alter table secret enable row level security;
     alter table secret force row level security;
+    create foreign data wrapper nothing;
+    create server nowhere foreign data wrapper nothing;
+    create foreign table far (id int) server nowhere;
     create view todo_view as select * from todo;
     create materialized view todo_stored as select * from todo;
     create function doubled(n int) returns int language sql immutable as 'select n * 2';
@@ -84,6 +87,16 @@ describe('compare', () => {
     ['select id from list where exists (select from todo) = false', 'subquery outside'],
     ['select id from todo where sort >= all (select sort from todo)', 'subquery outside'],
     ['select id from list except select list_id from share', 'EXCEPT'],
+    ['select id from list union (select list_id from share intersect select id from todo)', 'INTERSECT'],
+    ["select 'a' as id from todo having true", 'HAVING'],
+    ['select id from todo window w as (order by id)', 'WINDOW'],
+    ["select v.id from list join (values ('a'), ('b')) v (id) on v.id = list.id", 'VALUES'],
+    ['select l.id from todo t right join list l on t.list_id = l.id', 'outer join'],
+    ['select l.id from list l join (select list_id from todo order by sort limit 1) t on t.list_id = l.id', 'LIMIT'],
+    ['select l.id from list l join todo t on not exists (select from share)', 'below NOT'],
+    ['select l.id from list l, unnest(array(select id from todo order by id)) t', 'subquery outside'],
+    ['select id from list where (select true) in (select false)', 'subquery outside'],
+    ['select id from list where id in (select max(list_id) from share)', 'aggregate max'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
     ['select id from list where id in (select list_id from todo group by list_id having count(*) > 1)', 'GROUP BY'],
   ])('%s', async (text, reason) => {
@@ -127,8 +140,21 @@ describe('refused, saying what to do', () => {
     ['select id from todo_view', 'SQL view'],
     ['select id from todo_stored', 'materialized view'],
     ['select oid as id from pg_class', 'system catalog'],
+    ['select feature_id as id from information_schema.sql_features', 'system catalog'],
+    ['select id from far', 'which is no ordinary table'],
+    ['select id from other.missing', 'there is no table other.missing. Create it, or correct its name'],
+    ['select id from other.note join missing using (id)', 'there is no table missing'],
+    ['select id, title as id from todo', 'it has two columns called id. Give one of them another name with AS'],
+    ['select id, 1 + 1 from todo', 'it has a column without a name. Give it one with AS'],
+    ['select title, sort from todo', 'names the column id, which the query does not return. It returns: title, sort'],
   ])('%s', async (text, message) => {
     await expect(analyze(db, text)).rejects.toThrow(message);
+  });
+
+  it('a view without a key', async () => {
+    await expect(analyzeView(db, 'select id from todo', [])).rejects.toThrow(
+      'it has no key. Name the column, or columns, that identify a row',
+    );
   });
 
   it('row-level security for the connected role', async () => {

@@ -1,12 +1,19 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
-import { sql } from '../../src/sql.js';
+import { type QuerySource, sql } from '../../src/sql.js';
 import { ClientViews } from '../../src/view/client-views.js';
-import { defineView } from '../../src/view/define.js';
+import { defineView, type View } from '../../src/view/define.js';
+import { createTestDatabase, type TestDatabase } from '../database.js';
 
 const db = openPool(process.env.TIDEMARK_TEST_CLUSTER!);
 afterAll(() => db.close());
+
+it('has a key of one column or several, and a prefix where it is given', () => {
+  const query = () => sql<{ a: string; b: string }>`select a, b from t`;
+  expect(defineView({ key: 'a', query })).toEqual({ key: ['a'], query });
+  expect(defineView({ key: ['a', 'b'], query, prefix: '' })).toEqual({ key: ['a', 'b'], query, prefix: '' });
+});
 
 const view = (prefix?: string) =>
   defineView({
@@ -29,5 +36,97 @@ describe('the keys of two views', () => {
 
   it('may look alike', () => {
     expect(() => new ClientViews(db, { a: view('x/'), b: view('xy/'), c: view('/x'), todo: view() })).not.toThrow();
+  });
+});
+
+describe('to bind views', () => {
+  interface User {
+    readonly userID: string;
+  }
+  let database: TestDatabase;
+  let own: ReturnType<typeof openPool>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    own = openPool(database.url);
+    await database.pool.query('create table todo (id text primary key, owner text)');
+  });
+  afterAll(async () => {
+    await own.close();
+    await database.drop();
+  });
+
+  const ask = (userID: string) => ({ ctx: { userID }, profileID: 'p', schemaVersion: '1' });
+  const asking = (query: (userID: string) => QuerySource, more: Partial<View<User>> = {}): View<User> => ({
+    key: ['id'],
+    query: ({ ctx }) => query(ctx.userID),
+    ...more,
+  });
+  const mine = asking((userID) => sql`select id from todo where owner = ${userID}`);
+
+  it('puts each user into the same view', async () => {
+    const views = new ClientViews(own, { mine, all: asking(() => sql`select id from todo`, { prefix: 'a:' }) });
+    const [ann, all] = await views.bind(ask('ann'), 'shape');
+    const [ben] = await views.bind(ask("ben's"), 'shape');
+    expect(ann!.literals).toEqual(["'ann'::pg_catalog.text"]);
+    expect(ben!.literals).toEqual(["'ben''s'::pg_catalog.text"]);
+    expect(ben!.view).toBe(ann!.view);
+    expect(ann!.view).toMatchObject({ name: 'mine', prefix: 'mine/', keyColumns: ['id'] });
+    expect(all!.view).toMatchObject({ name: 'all', prefix: 'a:' });
+    expect(ann!.text).toBe('select id from todo where owner = $1');
+    expect(ann!.tables.map(({ name }) => name)).toEqual(['todo']);
+  });
+
+  it('analyzes a query anew when the tables have another shape, or its text is another', async () => {
+    const views = new ClientViews(own, {
+      mine: asking((userID) => ({ text: `select '${userID}' as id`, values: [] })),
+    });
+    const bound = async (userID: string, shape: string) => (await views.bind(ask(userID), shape))[0]!.view;
+    expect(await bound('ann', 'one')).toBe(await bound('ann', 'one'));
+    expect(await bound('ann', 'two')).not.toBe(await bound('ann', 'one'));
+    expect(await bound('ben', 'one')).not.toBe(await bound('ann', 'one'));
+  });
+
+  it('forgets what failed', async () => {
+    const views = new ClientViews(own, { late: asking(() => sql`select id from late`) });
+    await expect(views.bind(ask('ann'), '')).rejects.toThrow('there is no table late');
+    await database.pool.query('create table late (id int primary key)');
+    expect(await views.bind(ask('ann'), '')).toHaveLength(1);
+  });
+
+  it.each<[what: string, view: View<User>, message: string]>([
+    [
+      'Tidemark refuses',
+      asking(() => sql`select id from todo limit 1`),
+      'The view "v" cannot be served: it has LIMIT or OFFSET without ORDER BY',
+    ],
+    [
+      'Postgres refuses',
+      asking(() => sql`select id + 1 as id from todo`),
+      'The view "v" cannot be served: Postgres says: operator does not exist: text + integer.',
+    ],
+    [
+      'cannot build its query',
+      asking(() => {
+        throw new SetupError('it has no query for ann');
+      }),
+      'The view "v" cannot be served: it has no query for ann.',
+    ],
+  ])('names a view that %s', async (_, refused, message) => {
+    const views = new ClientViews(own, { v: refused });
+    await expect(views.bind(ask('ann'), '')).rejects.toThrow(SetupError);
+    await expect(views.bind(ask('ann'), '')).rejects.toThrow(message);
+  });
+
+  it('passes on what is no matter of the view', async () => {
+    const failing = asking(() => {
+      throw new RangeError('of the application');
+    });
+    await expect(new ClientViews(own, { v: failing }).bind(ask('ann'), '')).rejects.toThrow(
+      new RangeError('of the application'),
+    );
+    const closed = openPool(database.url);
+    await closed.close();
+    await expect(new ClientViews(closed, { mine }).bind(ask('ann'), '')).rejects.not.toThrow(SetupError);
   });
 });

@@ -8,8 +8,17 @@ export interface Meaning {
   readonly query: QueryNode;
   /** The analyzed query of a SelectStmt, at whatever depth; undefined where it has none of its own, as below a set operation. */
   queryOf(select: Tree): QueryNode | undefined;
+  /** What a set operation has become, at whatever depth; undefined for any other SELECT. */
+  operationOf(select: Tree): Operation | undefined;
   /** The analyzed nodes that a node of the parse tree has become, by their common place in the text. */
   nodesOf(node: Tree): readonly QueryNode[];
+}
+
+/** An analyzed set operation. */
+export interface Operation {
+  readonly node: QueryNode;
+  /** The queries that it puts together, and those of the set operations that are its arms. */
+  readonly arms: readonly QueryNode[];
 }
 
 /** @param offset how many bytes stood before the query when it was analyzed */
@@ -27,16 +36,20 @@ export function understand(
     else places.set(location - offset, [node]);
   }
   const nodesOf = (node: Tree) => places.get((node.location as number | undefined) ?? 0) ?? [];
-  const queries = new Map<Tree, QueryNode>();
-  pair(select, query, queries, nodesOf);
-  return { query, queryOf: (one) => queries.get(one), nodesOf };
+  const pairs: Pairs = { queries: new Map(), operations: new Map() };
+  pair(select, query, pairs, nodesOf);
+  const { queries, operations } = pairs;
+  return { query, queryOf: (one) => queries.get(one), operationOf: (one) => operations.get(one), nodesOf };
 }
 
-type Pairs = Map<Tree, QueryNode>;
+interface Pairs {
+  readonly queries: Map<Tree, QueryNode>;
+  readonly operations: Map<Tree, Operation>;
+}
 type NodesOf = (node: Tree) => readonly QueryNode[];
 
 function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): void {
-  pairs.set(select, query);
+  pairs.queries.set(select, query);
   const sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => {
     if (child && analyzed?.tag === 'QUERY') pair(child, analyzed, pairs, nodesOf);
   };
@@ -46,7 +59,7 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
     sub(selectIn(cte.ctequery), nodeIn(analyzed, 'ctequery'));
   }
   const operation = nodeIn(query, 'setOperations');
-  if (operation) pairArms(select, operation, query, sub);
+  if (operation) pairArms(select, operation, query, sub, pairs);
   const joined = nodeIn(query, 'jointree');
   const items = joined ? nodeList(joined, 'fromlist') : [];
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
@@ -58,15 +71,22 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
 
 type Sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => void;
 
-/** The arms of set operations are analyzed as subqueries, unless they are set operations themselves. */
-function pairArms(select: Tree, operation: QueryNode, query: QueryNode, sub: Sub): void {
-  for (const side of ['larg', 'rarg']) {
+/**
+ * The arms of set operations are analyzed as subqueries, unless they are set operations themselves.
+ * @returns the subqueries
+ */
+function pairArms(select: Tree, operation: QueryNode, query: QueryNode, sub: Sub, pairs: Pairs): QueryNode[] {
+  const arms = ['larg', 'rarg'].flatMap((side) => {
     const arm = select[side] as Tree | undefined;
     const analyzed = nodeIn(operation, side);
-    if (!arm || !analyzed) continue;
-    if (analyzed.tag === 'RANGETBLREF') sub(arm, subqueryOf(analyzed, query));
-    else pairArms(arm, analyzed, query, sub);
-  }
+    if (!arm || !analyzed) return [];
+    if (analyzed.tag !== 'RANGETBLREF') return pairArms(arm, analyzed, query, sub, pairs);
+    const subquery = subqueryOf(analyzed, query);
+    sub(arm, subquery);
+    return subquery ? [subquery] : [];
+  });
+  pairs.operations.set(select, { node: operation, arms });
+  return arms;
 }
 
 function pairFrom(item: Tree, analyzed: QueryNode | undefined, query: QueryNode, sub: Sub): void {

@@ -6,8 +6,8 @@ import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, originOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
-import type { Facts } from '../analysis/facts.js';
-import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
+import type { Meaning, Operation } from '../analysis/meaning.js';
+import type { QueryNode } from '../analysis/query-tree.js';
 import { ascending, columnRef, integer } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visits } from '../parse/tree.js';
@@ -27,21 +27,22 @@ export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settl
   let chosen = 0;
   for (const { select: level } of scopesOf(select).levels) {
     const query = meaning.queryOf(level);
-    if (!query) continue;
-    settleGroups(level, query, meaning, facts, keyOf);
-    const column = removesDuplicates(level) && !indifferent.has(level) ? alike(query, facts, keyOf) : undefined;
+    if (query) settleGroups(level, query, meaning, facts, keyOf);
+    if (!removesDuplicates(level) || indifferent.has(level)) continue;
+    const columns = columnsOf(level, meaning, keyOf);
+    const column = columns.find((one) => !one.isKeyed && !isExact(one.expression, facts))?.name;
     if (column === undefined) continue;
     if (isLimited(level) || level.op === 'SETOP_INTERSECT' || (level.op !== 'SETOP_NONE' && level.all)) {
       throw unclear(column);
     }
     if (level.op === 'SETOP_EXCEPT') {
-      replace(select, level.larg as Tree, oneOfEach(level.larg as Tree, targets(query).length, ++chosen));
+      replace(select, level.larg as Tree, oneOfEach(level.larg as Tree, columns.length, ++chosen));
     } else if (level === select) {
       keepAll(level);
       isKept = true;
     } else {
       keepAll(level);
-      replace(select, level, oneOfEach(level, targets(query).length, ++chosen));
+      replace(select, level, oneOfEach(level, columns.length, ++chosen));
     }
   }
   return isKept;
@@ -75,15 +76,23 @@ function keyColumns(tables: readonly Table[], relation: number): readonly number
   return tables.find(({ oid }) => oid === relation)?.primaryKey.map(({ attnum }) => attnum);
 }
 
-/** The subqueries of EXISTS, IN and ANY: that a row is there is all they tell. */
+/** The subqueries of EXISTS, IN and ANY, and what EXCEPT takes away: that a row is there is all they tell. */
 function* membershipTests(select: Tree): Generator<Tree> {
   for (const { type, node } of visits({ SelectStmt: select })) {
-    if (type !== 'SubLink' || !/^(EXISTS|ANY|ALL)_SUBLINK$/.test(node.subLinkType as string)) continue;
-    for (let arms = [(node.subselect as { SelectStmt: Tree }).SelectStmt]; arms.length > 0; ) {
+    for (let arms = type === 'SelectStmt' ? takenAway(node) : asked(type, node); arms.length > 0; ) {
       yield* arms;
       arms = arms.flatMap(({ larg, rarg }) => [larg, rarg].filter((arm) => arm !== undefined)) as Tree[];
     }
   }
+}
+
+function takenAway({ op, rarg }: Tree): Tree[] {
+  return op === 'SETOP_EXCEPT' ? [rarg as Tree] : [];
+}
+
+function asked(type: string, { subLinkType, subselect }: Tree): Tree[] {
+  const isAsked = type === 'SubLink' && /^(EXISTS|ANY|ALL)_SUBLINK$/.test(subLinkType as string);
+  return isAsked ? [(subselect as { SelectStmt: Tree }).SelectStmt] : [];
 }
 
 function removesDuplicates({ op, all, distinctClause }: Tree): boolean {
@@ -104,17 +113,44 @@ function keepAll(select: Tree): void {
   }
 }
 
-/** The name of a column of the result in which equal values can differ; undefined where there is none. */
-function alike(query: QueryNode, facts: Facts, keyOf: KeyOf): string | null | undefined {
-  const columns = targets(query);
-  const isKeyed = isNode(query.fields.setOperations) ? keyedArms(query, keyOf) : keyed(columns, query, keyOf);
-  const found = columns.find((column, i) => !isKeyed[i] && !isExact(column, facts));
-  return found && (found.fields.resname as string | null);
+interface Column {
+  readonly name: string | null;
+  /** With the type in which its values are compared. */
+  readonly expression: QueryNode;
+  /** Equal values of it are of one row, and so alike. */
+  readonly isKeyed: boolean;
+}
+
+/** The columns by which a SELECT tells rows apart. */
+function columnsOf(select: Tree, meaning: Meaning, keyOf: KeyOf): Column[] {
+  const operation = meaning.operationOf(select);
+  const query = operation ? operation.arms[0]! : meaning.queryOf(select)!;
+  const results = targets(query);
+  const expressions = operation ? comparedBy(operation, results.length) : results;
+  const isKeyed = operation ? keyedArms(operation, keyOf) : keyed(results, query, keyOf);
+  return results.map(({ fields }, i) => ({
+    name: fields.resname as string | null,
+    expression: expressions[i]!,
+    isKeyed: isKeyed[i]!,
+  }));
+}
+
+/** What a set operation compares, by types that may be none of its arms'. */
+function comparedBy({ node }: Operation, count: number): QueryNode[] {
+  // Each list begins with a letter for what it lists.
+  const listed = (name: string, i: number) => (node.fields[name] as readonly string[])[i + 1]!;
+  return Array.from({ length: count }, (_, i) => {
+    const fields = {
+      type: listed('colTypes', i),
+      typmod: listed('colTypmods', i),
+      collation: listed('colCollations', i),
+    };
+    return { tag: node.tag, fields };
+  });
 }
 
 /** A column is told apart by a key when it is, in every arm, the same column of the same table. */
-function keyedArms(query: QueryNode, keyOf: KeyOf): boolean[] {
-  const arms = nodeList(query, 'rtable').flatMap(({ fields }) => (isNode(fields.subquery) ? [fields.subquery] : []));
+function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
   const [first, ...others] = arms.map((arm) => {
     const columns = targets(arm);
     const isKeyed = keyed(columns, arm, keyOf);

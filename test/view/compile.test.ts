@@ -1,0 +1,109 @@
+/** What a compiled view makes of its rows: the keys and the values that clients are sent. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { analyze } from '../../src/view/analyze.js';
+import { type CompiledView, compileView } from '../../src/view/compile.js';
+import { render } from '../../src/view/parse/template.js';
+import { createTestDatabase, type TestDatabase } from '../database.js';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openPool(database.url);
+  await database.pool.query(`
+    create table t (id int primary key, s text, big bigint, n numeric, "odd ""name" text);
+    create table other (id int primary key, t_id int);`);
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+async function compile(text: string, key: readonly string[] = ['id'], prefix = 'x/'): Promise<CompiledView> {
+  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key));
+}
+
+/** The rows of a view as a client has them: pairs of key and value. */
+async function rowsOf({ keySql, valueSql, now }: CompiledView, literals: readonly string[] = []) {
+  const text = `select ${keySql} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
+  const { rows } = await database.pool.query<{ key: string; value: string }>(text);
+  return rows.map(({ key, value }) => [key, JSON.parse(value)]);
+}
+
+describe('a key', () => {
+  it.each([
+    ['is the column as it is, behind the prefix', ['a'], 'x/', ['x/1/2%']],
+    ['of several columns keeps them apart', ['a', 'b'], '', ['1%2F2%25/3']],
+    ['may have a quote in its prefix', ['a'], "o'", ["o'1/2%"]],
+  ])('%s', async (_, key, prefix, expected) => {
+    const view = await compile("select '1/2%' as a, '3'::text as b", key, prefix);
+    expect((await rowsOf(view)).map(([name]) => name)).toEqual(expected);
+    expect(view).toMatchObject({ prefix, keyColumns: key });
+  });
+
+  it('that is null fails, naming the view', async () => {
+    for (const key of [['a'], ['a', 'b']]) {
+      const view = await compile('select null::text as a, 1 as b', key);
+      await expect(rowsOf(view)).rejects.toThrow("ann's");
+    }
+  });
+});
+
+describe('a value', () => {
+  it.each<[column: string, type: string, value: unknown]>([
+    ['9007199254740991', 'bigint', 9007199254740991],
+    ['-9007199254740991', 'bigint', -9007199254740991],
+    ['9007199254740992', 'bigint', '9007199254740992'],
+    ['-9007199254740992', 'bigint', '-9007199254740992'],
+    ['null', 'bigint', null],
+    ['0.123456789012345', 'numeric', 0.123456789012345],
+    ['-12345678901234.50', 'numeric', -12345678901234.5],
+    ['1234567890123456', 'numeric', '1234567890123456'],
+    ['0.1234567890123456', 'numeric', '0.1234567890123456'],
+    ["'NaN'", 'numeric', 'NaN'],
+    ['null', 'numeric', null],
+    ['7', 'int', 7],
+    ["'7'", 'text', '7'],
+  ])('%s::%s is %j', async (column, type, value) => {
+    for (const beside of ['1::int', '1::bigint', '1.5::numeric']) {
+      const [row] = await rowsOf(await compile(`select ${beside} as id, ${column}::${type} as "a ""b"`));
+      expect(row![1]).toEqual({ id: Number.parseFloat(beside), 'a "b': value });
+    }
+  });
+});
+
+describe('a query', () => {
+  it('is read with the parameters in their places', async () => {
+    await database.pool.query("insert into t (id, s) values (1, 'a'), (2, 'b')");
+    const view = await compile('select id, s from t where s = $1 or id = $2');
+    expect(view).toMatchObject({ name: "ann's", strategy: 'incremental', choosesByKey: false });
+    expect(view.parameterTypes).toHaveLength(2);
+    expect(await rowsOf(view, ["'b'", '7'])).toEqual([['x/2', { id: 2, s: 'b' }]]);
+  });
+
+  it('reads other states of its tables, and remembers how', async () => {
+    const view = await compile('select t.id from t, other o where o.t_id = t.id and t.s = $1');
+    const text = (stands: readonly string[], focuses?: readonly number[]) =>
+      render(view.standing(stands, focuses), ["'a'"]).replace(/\s+/g, ' ');
+    expect(text(['plus', 'now'])).toMatch(/from plus as t, other as o where/i);
+    expect(text(['now', 'plus'])).toMatch(/from t, plus as o where/i);
+    expect(view.standing(['now', 'plus'])).toBe(view.standing(['now', 'plus']));
+    expect(view.occurrenceTables).toHaveLength(2);
+    expect(view.focusSets([true, false])).toEqual([[0]]);
+    expect(view.focusSets([true, true])).toEqual([[0], [1]]);
+    expect(view.focusSets([true, true])).toBe(view.focusSets([true, true]));
+  });
+
+  it('without the branches that its focuses do not need', async () => {
+    const view = await compile('select id from t union select id from other');
+    expect(view.focusSets([true, true])).toEqual([[0, 1]]);
+    expect(view.focusSets([false, true])).toEqual([[1]]);
+    const whole = render(view.standing(['now', 'plus']), []);
+    expect(render(view.standing(['now', 'plus'], [1]), [])).not.toBe(whole);
+    expect(whole).not.toMatch(/false/i);
+  });
+});
