@@ -50,6 +50,7 @@ describe('as it is', () => {
     'select a as id, array_agg(x) over (partition by a order by s, b, id) as n from t join u on t_id = id',
     "select s as id, last_value(s) over (order by s || 'x', s) as n from t group by s",
     'select t.id, last_value(x) over (partition by v.y order by g.n, t.id) as n from t, (select tag as y from tag) v, generate_series(1, 3) g (n)',
+    'select t.id, last_value(g.v) over (order by t.id, g.n) as n from t, unnest(array[1.0, 1.00]) with ordinality g (v, n)',
     'select t.id, last_value(t.x) over (order by t.id, v.x) as n from t, (select x, max(s) as s from t group by x) v',
     'select id from t where exists (select from u limit 0)',
     'select id from t where exists (select from u limit 1 offset 1)',

@@ -49,21 +49,26 @@ class Writer extends Deparser {
   }
 
   override TypeName(node: never, context: Context): string {
+    const given = node as Tree;
+    const parts = names(given.names);
+    if (parts.length > 1 && parts[0] !== 'pg_catalog') {
+      const unqualified = super.TypeName({ ...given, names: [{ String: { sval: placeholder } }] } as never, context);
+      return unqualified.replace(placeholder, () => identifier(...parts));
+    }
     const text = super.TypeName(node, context);
-    const name = names((node as Tree).names).join('.');
     // Their short names are other nodes: another spelling, and a length of one.
-    if (name === 'pg_catalog.varbit') return text.replace(/^(pg_catalog\.)?varbit/, 'bit varying');
-    if (name === 'pg_catalog.bit' && !(node as Tree).typmods)
-      return text.replace(/^(pg_catalog\.)?bit/, '"pg_catalog".bit');
-    return text;
+    if (parts.join('.') === 'pg_catalog.varbit') return text.replace(/^(pg_catalog\.)?varbit/, 'bit varying');
+    const isAnyBit = parts.join('.') === 'pg_catalog.bit' && !given.typmods;
+    return isAnyBit ? text.replace(/^(pg_catalog\.)?bit/, '"pg_catalog".bit') : text;
   }
 
   override A_Expr(node: never, context: Context): string {
     const given = node as Tree;
     const parts = quotedOperator(given.name).map((sval) => ({ String: { sval } }));
     const name = parts.length > 1 ? parts : given.name;
-    const lexpr = /BETWEEN/.test(given.kind as string) ? closed(given.lexpr as Tree) : given.lexpr;
-    return super.A_Expr({ ...given, name, lexpr } as never, context);
+    const isPlain = given.kind === 'AEXPR_OP';
+    const [lexpr, rexpr] = [given.lexpr, given.rexpr].map((arg) => (isPlain || !arg ? arg : closed(arg as Tree)));
+    return super.A_Expr({ ...given, name, lexpr, rexpr } as never, context);
   }
 
   override A_Indirection(node: never, context: Context): string {
@@ -78,6 +83,19 @@ class Writer extends Deparser {
 
   override BooleanTest(node: never, context: Context): string {
     return super.BooleanTest(withClosed(node, 'arg'), context);
+  }
+
+  override FuncCall(node: never, context: Context): string {
+    const { funcname, args, funcformat } = node as Tree;
+    if (!args || funcformat !== 'COERCE_SQL_SYNTAX') return super.FuncCall(node, context);
+    const [first, ...others] = (args as Tree[]).map(closed);
+    const isLocal = names(funcname).at(-1) === 'timezone' && others.length === 0;
+    if (isLocal) return `(${this.visit(first as never, context)} AT LOCAL)`;
+    return super.FuncCall({ ...(node as Tree), args: [first, ...others] } as never, context);
+  }
+
+  override SubLink(node: never, context: Context): string {
+    return super.SubLink(withClosed(node, 'testexpr'), context);
   }
 
   override visitBetweenRange(range: never, context: Context): string {
@@ -138,13 +156,18 @@ function parenthesized(arg: Tree): Tree {
   return { Parenthesized: { arg } };
 }
 
-/** What binds less than what is around it. */
+/** Stands for the name of a type. */
+const placeholder = 'tidemark_type';
+
+const loose = ['A_Expr', 'BooleanTest', 'BoolExpr', 'CollateClause', 'NullTest'];
+
+/** What may bind less than what is around it. */
 function closed(arg: Tree): Tree {
-  return arg.BoolExpr || arg.A_Expr || arg.NullTest || arg.BooleanTest ? parenthesized(arg) : arg;
+  return loose.some((type) => type in arg) ? parenthesized(arg) : arg;
 }
 
 function withClosed(node: Tree, field: string): never {
-  return { ...node, [field]: closed(node[field] as Tree) } as never;
+  return (node[field] ? { ...node, [field]: closed(node[field] as Tree) } : node) as never;
 }
 
 /** Text that a SelectStmt is parsed from, as far as the library is right; see `deparseSelect`. */

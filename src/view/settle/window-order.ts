@@ -43,6 +43,7 @@ function isTold(entry: QueryNode, columns: ReadonlyMap<number, QueryNode>, settl
   if (table) return table.primaryKey.every(({ attnum }) => columns.has(attnum));
   const names = (isNode(eref) ? eref.fields.colnames : null) as readonly unknown[] | null;
   const all = (names ?? []).map((_, i) => columns.get(i + 1));
+  if (entry.fields.funcordinality === 'true' && all.at(-1)) return true;
   return all.length > 0 && all.every((column) => column && isExact(column, settling.facts));
 }
 
