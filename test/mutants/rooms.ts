@@ -23,7 +23,8 @@ export const rooms: readonly Room[] = [
   {
     name: 'openapi',
     sources: ['src/openapi/*.ts'],
-    tests: ['test/openapi/{component-schemas,document,golden,missing-converters,validators}.test.ts'],
+    // Those left out read the document by other programs, which takes long.
+    tests: ['test/openapi/!(lint|typed-*).test.ts'],
     ignoresStatic: true,
   },
   {
