@@ -157,58 +157,6 @@ describe('groups', () => {
 describe('ties', () => {
   it.each([
     ['select id from t order by x limit 3', 'select id from t order by x, id limit 3'],
-    [
-      "select id, (select string_agg(b.s, ',' order by b.x) from t b where b.x = t.x) as l from t",
-      `select id, (select string_agg(b.s, ',' order by b.x, ${bytes('b.s')}) from t b where b.x = t.x) as l from t`,
-    ],
-    [
-      'select s as id, string_agg(s, $1 order by x) as l from t group by s',
-      `select s as id, string_agg(s, $1 order by x, ${bytes('s')}) as l from t group by s`,
-    ],
-    [
-      'select s as id, avg(f) as n, regr_r2(f, x) as r from t group by s',
-      `select s as id, avg(f order by ${bytes('f')}) as n, regr_r2(f, x order by ${bytes('f')}, ${bytes('x')}) as r from t group by s`,
-    ],
-    [
-      'select id from (select id, unnest(array[x, x]) as n from t order by x limit 3) v',
-      'select id from (select id, unnest(array[x, x]) as n from t order by x, t.id, 1, 2 limit 3) v',
-    ],
-    [
-      'select id from (select a as id from t y (a, b) order by b limit 2) v',
-      'select id from (select a as id from t y (a, b) order by b, y.a limit 2) v',
-    ],
-    [
-      'select n as id from (select s as n, count(*) from t group by 1 order by 2 limit 2) w',
-      'select n as id from (select s as n, count(*) from t group by 1 order by 2, s limit 2) w',
-    ],
-    [
-      'select distinct on (s) s as id from t order by s limit 3',
-      'select distinct on (s) s as id from t order by s, t.id limit 3',
-    ],
-    [
-      'select id, lead(x) over (order by s) as a, ntile(3) over (order by s) as b from t',
-      'select id, lead(x) over (order by s, t.id) as a, ntile(3) over (order by s, t.id) as b from t',
-    ],
-    [
-      'select id, lag(x) over (order by s rows between 1 preceding and 1 following) as a from t',
-      'select id, lag(x) over (order by s, t.id) as a from t',
-    ],
-    [
-      'select id, last_value(x) over (order by s range between unbounded preceding and unbounded following) as a from t',
-      'select id, last_value(x) over (order by s, t.id range between unbounded preceding and unbounded following) as a from t',
-    ],
-    [
-      'select id, last_value(x) over (order by s rows 1 preceding) as a from t',
-      'select id, last_value(x) over (order by s, t.id rows 1 preceding) as a from t',
-    ],
-    [
-      'select id, sum(f) over (order by s rows between unbounded preceding and unbounded following) as a from t',
-      'select id, sum(f) over (order by s, t.id rows between unbounded preceding and unbounded following) as a from t',
-    ],
-    [
-      'select id, row_number() over (w order by x) as a, lag(x) over v as b from t window w as (partition by s), v as (w order by p)',
-      'select id, row_number() over (partition by s order by x, t.id) as a, lag(x) over (partition by s order by p, t.id) as b from t window w as (partition by s), v as (w order by p)',
-    ],
     ['select a as id, b from u order by t_id limit 3', 'select a as id, b from u order by t_id, id limit 3'],
     [
       'select distinct on (s) s as id, x from t order by s, x',
@@ -275,6 +223,58 @@ describe('ties', () => {
     [
       'select n as id from (select count(*) as n from t group by s order by n limit 2) w',
       'select n as id from (select count(*) as n from t group by s order by n, s limit 2) w',
+    ],
+    [
+      "select id, (select string_agg(b.s, ',' order by b.x) from t b where b.x = t.x) as l from t",
+      `select id, (select string_agg(b.s, ',' order by b.x, ${bytes('b.s')}) from t b where b.x = t.x) as l from t`,
+    ],
+    [
+      'select s as id, string_agg(s, $1 order by x) as l from t group by s',
+      `select s as id, string_agg(s, $1 order by x, ${bytes('s')}) as l from t group by s`,
+    ],
+    [
+      'select s as id, avg(f) as n, regr_r2(f, x) as r from t group by s',
+      `select s as id, avg(f order by ${bytes('f')}) as n, regr_r2(f, x order by ${bytes('f')}, ${bytes('x')}) as r from t group by s`,
+    ],
+    [
+      'select id from (select id, unnest(array[x, x]) as n from t order by x limit 3) v',
+      'select id from (select id, unnest(array[x, x]) as n from t order by x, t.id, 1, 2 limit 3) v',
+    ],
+    [
+      'select id from (select a as id from t y (a, b) order by b limit 2) v',
+      'select id from (select a as id from t y (a, b) order by b, y.a limit 2) v',
+    ],
+    [
+      'select n as id from (select s as n, count(*) from t group by 1 order by 2 limit 2) w',
+      'select n as id from (select s as n, count(*) from t group by 1 order by 2, s limit 2) w',
+    ],
+    [
+      'select distinct on (s) s as id from t order by s limit 3',
+      'select distinct on (s) s as id from t order by s, t.id limit 3',
+    ],
+    [
+      'select id, lead(x) over (order by s) as a, ntile(3) over (order by s) as b from t',
+      'select id, lead(x) over (order by s, t.id) as a, ntile(3) over (order by s, t.id) as b from t',
+    ],
+    [
+      'select id, lag(x) over (order by s rows between 1 preceding and 1 following) as a from t',
+      'select id, lag(x) over (order by s, t.id) as a from t',
+    ],
+    [
+      'select id, last_value(x) over (order by s range between unbounded preceding and unbounded following) as a from t',
+      'select id, last_value(x) over (order by s, t.id range between unbounded preceding and unbounded following) as a from t',
+    ],
+    [
+      'select id, last_value(x) over (order by s rows 1 preceding) as a from t',
+      'select id, last_value(x) over (order by s, t.id rows 1 preceding) as a from t',
+    ],
+    [
+      'select id, sum(f) over (order by s rows between unbounded preceding and unbounded following) as a from t',
+      'select id, sum(f) over (order by s, t.id rows between unbounded preceding and unbounded following) as a from t',
+    ],
+    [
+      'select id, row_number() over (w order by x) as a, lag(x) over v as b from t window w as (partition by s), v as (w order by p)',
+      'select id, row_number() over (partition by s order by x, t.id) as a, lag(x) over (partition by s order by p, t.id) as b from t window w as (partition by s), v as (w order by p)',
     ],
   ])('%s', async (text, expected) => {
     expect((await analyze(db, text, ['id'])).text).toBe(deparseSelect(parseSelect(expected)));
@@ -378,7 +378,14 @@ describe('refused, since the result is left to chance', () => {
       'select s as id, json_arrayagg(x) as p from t group by s',
       /JSON_ARRAYAGG without an order|syntax error|does not exist/,
     ],
+    ['select id from (select id from (select id, x from t) order by x limit 2) v', /without a name|must have an alias/],
     ['select x as id from generate_series(1, 3) x group by x limit 2', 'LIMIT or OFFSET without ORDER BY'],
+    ['select id from t where exists (select from u limit 0)', 'LIMIT or OFFSET without ORDER BY'],
+    ['select id from t where exists (select from u limit 1 offset 1)', 'LIMIT or OFFSET without ORDER BY'],
+    [
+      'select id from (select s as id, count(*) as n from t group by rollup (s) order by n limit 2) v',
+      'it orders the rows of GROUPING SETS, ROLLUP or CUBE within a subquery. Order them outside of it',
+    ],
     ['select id, nth_value(x, 2) over (order by s) as a from t', 'it uses the window function nth_value over rows'],
     [
       'select id, first_value(x) over (order by s groups between unbounded preceding and current row) as a from t',
