@@ -46,3 +46,25 @@ it.each([
 ])('%s: they may not be', async (expression) => {
   expect(await choosesBetween(`select distinct ${expression} as id from t`)).toBe(true);
 }); // biome-ignore format: a list of expressions
+
+const some = '(select distinct n from t) d';
+
+it.each([
+  'with a as (select 1 as x), d as (select distinct n from t) select n as id from d',
+  'with d as (select distinct n from t), a as (select 1 as x) select n as id from d',
+  `select v.n as id from (with d as (select distinct n from t) select n from d) v`,
+  `select d.n as id from t, ${some}`,
+  `select d.n as id from t a join (t b join ${some} on true) on true`,
+  `select d.n as id from ${some} left join t on true`,
+  `select v.n as id from t, lateral (select d.n from ${some} where t.n = d.n) v`,
+  `select id, (select max(d.n::text) from ${some}) as x from t`,
+  `select id from t where id in (select length(d.n::text) from ${some})`,
+  `select id from t where (select length(min(d.n::text)) from ${some}) in (select id from t)`,
+  `select id from t where exists (select from ${some} where d.n::text = text)`,
+  `select a.id from t a join t b on a.text = (select min(d.n::text) from ${some})`,
+  `select d.n as id from ${some} union all select 1`,
+  `select 1 as id union all (select 2 union all select d.n from ${some})`,
+  `select text as id from t group by text having text > (select min(d.n::text) from ${some})`,
+])('which of them is kept is settled in %s', async (text) => {
+  expect((await analyze(db, text, ['id'])).text).toMatch(/distinct on \(1\).*tidemark_d1/i);
+});
