@@ -166,4 +166,39 @@ describe('the document', () => {
     });
     expect(schemas.TodoSweepCall).toMatchObject({ required: ['name'] });
   });
+
+  it('has a batch of one mutator, or of none', async () => {
+    const one = await documentArgs({ 'todo.create': text });
+    expect(one.schemas.Call).toEqual({
+      description: 'A call of a mutator, by its name.',
+      $ref: '#/components/schemas/TodoCreateCall',
+    });
+    const none = await documentArgs({});
+    expect(none.schemas.Call).toEqual({ description: 'A call of a mutator, by its name.', not: {} });
+    expect(none.document.tags.map(({ name }) => name)).toEqual(['mutators']);
+  });
+
+  it('says what an answer holds', async () => {
+    const { schemas, post } = await documentMutators({
+      sure: { validator: text, result: z.number() },
+      open: { validator: text },
+    });
+    const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
+    const ok = { type: 'boolean', const: true };
+    expect((post('/sure').responses['200'] as Response).content['application/json']?.schema).toEqual({
+      type: 'object',
+      required: ['ok', 'result'],
+      properties: { ok, result: { $ref: '#/components/schemas/SureResult' }, rolledBack },
+    });
+    expect(schemas.Answer).toEqual({
+      type: 'object',
+      required: ['ok'],
+      properties: {
+        ok,
+        result: { description: 'What the mutator returned, as JSON. Absent when that was nothing.' },
+        rolledBack,
+      },
+      examples: [{ ok: true }],
+    });
+  });
 });

@@ -1,0 +1,70 @@
+/** Of which types equal values are always written alike, so that it does not matter which of them is kept. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { analyze } from '../../src/view/analyze.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  db = openPool(database.url);
+  await database.pool.query(`
+    create type mood as enum ('good', 'bad');
+    create type place as (x int, y text);
+    create type price as (amount numeric, currency text);
+    create type offer as (name text, price price);
+    create domain label as text;
+    create domain rate as numeric;
+    create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    create table t (
+      id int primary key, mood mood, moods mood[], place place, price price, prices price[], offer offer, label label,
+      rate rate, text text, loose text collate loose, texts text[], span int4range, spans numrange, at timestamptz,
+      exact numeric(9, 2), padded char(3), bare bpchar, n numeric, f float8, doc jsonb, wait interval, bits bit(3)
+    );`);
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const choosesBetween = async (text: string) => (await analyze(db, text, ['id'])).choosesByKey;
+
+it.each([
+  'id', 'mood', 'moods', 'place', 'label', 'text', 'texts', 'span', 'at', 'exact', 'padded', 'bits', 'lower(text)',
+  'n::numeric(5, 1)', 'length(loose)', 'loose collate "C"', 'n > 1', 'n is null', 'n in (1, 2)', 'f::text', 'array[id]',
+])('%s: equal values are alike', async (expression) => {
+  expect(await choosesBetween(`select distinct ${expression} as id from t`)).toBe(false);
+}); // biome-ignore format: a list of expressions
+
+it.each([
+  'price', 'prices', 'offer', 'rate', 'spans', 'loose', 'n', 'f', 'doc', 'wait', 'bare', 'n + 1', 'lower(loose)',
+  'coalesce(n, 1)', 'case when id = 1 then n end', 'greatest(n, 1)', 'array[n]', '(price).amount', '(select max(n) from t)',
+])('%s: they may not be', async (expression) => {
+  expect(await choosesBetween(`select distinct ${expression} as id from t`)).toBe(true);
+}); // biome-ignore format: a list of expressions
+
+const some = '(select distinct n from t) d';
+
+it.each([
+  'with a as (select 1 as x), d as (select distinct n from t) select n as id from d',
+  'with d as (select distinct n from t), a as (select 1 as x) select n as id from d',
+  `select v.n as id from (with d as (select distinct n from t) select n from d) v`,
+  `select d.n as id from t, ${some}`,
+  `select d.n as id from t a join (t b join ${some} on true) on true`,
+  `select d.n as id from ${some} left join t on true`,
+  `select v.n as id from t, lateral (select d.n from ${some} where t.n = d.n) v`,
+  `select id, (select max(d.n::text) from ${some}) as x from t`,
+  `select id from t where id in (select length(d.n::text) from ${some})`,
+  `select id from t where (select length(min(d.n::text)) from ${some}) in (select id from t)`,
+  `select id from t where exists (select from ${some} where d.n::text = text)`,
+  `select a.id from t a join t b on a.text = (select min(d.n::text) from ${some})`,
+  `select d.n as id from ${some} union all select 1`,
+  `select 1 as id union all (select 2 union all select d.n from ${some})`,
+  `select text as id from t group by text having text > (select min(d.n::text) from ${some})`,
+])('which of them is kept is settled in %s', async (text) => {
+  expect((await analyze(db, text, ['id'])).text).toMatch(/distinct on \(1\).*tidemark_d1/i);
+});
