@@ -10,7 +10,7 @@ import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
 import { checkStability } from './analysis/stability.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
-import { cloneTree, type Tree } from './parse/tree.js';
+import { cloneTree, type Tree, visits } from './parse/tree.js';
 import { tablesIn } from './rewrite.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
@@ -31,6 +31,8 @@ export interface Analysis extends Choice {
   readonly parameterTypes: readonly string[];
   /** The numbers of the parameters that mean a moment. */
   readonly momentParameters: ReadonlySet<number>;
+  /** Equal values of parameters must not look like one expression: GROUPING SETS would take one for the other. */
+  readonly keepsParametersApart: boolean;
   /** Several rows of the query can share a key: one of them is the view's. */
   readonly choosesByKey: boolean;
 }
@@ -69,6 +71,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     columns,
     parameterTypes,
     momentParameters: momentParameters(meaning, facts),
+    keepsParametersApart: [...visits(served)].some(({ type }) => type === 'GroupingSet'),
     choosesByKey,
   };
 }

@@ -72,7 +72,10 @@ export class ClientViews<Context> {
   }
 }
 
-function toLiterals(values: readonly unknown[], { parameterTypes, momentParameters }: Analysis): string[] {
+function toLiterals(
+  values: readonly unknown[],
+  { parameterTypes, momentParameters, keepsParametersApart }: Analysis,
+): string[] {
   return parameterTypes.map((type, i) => {
     const value = values[i];
     if (typeof value === 'string' && momentParameters.has(i + 1) && isMovingMoment(value)) {
@@ -80,8 +83,14 @@ function toLiterals(values: readonly unknown[], { parameterTypes, momentParamete
         `its parameter $${i + 1} is '${value}', which means another moment each time. Pass the time`,
       );
     }
-    return typedLiteral(value, type);
+    const literal = typedLiteral(value, type);
+    return keepsParametersApart ? ownExpression(literal, i) : literal;
   });
+}
+
+/** The same value as an expression that no constant equals, nor any other parameter. */
+function ownExpression(literal: string, place: number): string {
+  return `coalesce(${new Array<string>(place + 2).fill(literal).join(', ')})`;
 }
 
 function prefixOf(name: string, view: View<never>): string {

@@ -22,6 +22,8 @@ export interface FuzzOptions {
   readonly workers?: number;
   /** How long a case is made smaller, in milliseconds. Default: five minutes. */
   readonly shrinkMs?: number;
+  /** The kind that is sought, where no other is: a case may then be over sooner. */
+  readonly kind?: DifferenceKind;
   /** Takes a needless refusal for a difference, each reason once. */
   readonly showsNeedless?: boolean;
   /** Whether to go on. Asked before each case. */
@@ -58,8 +60,10 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
       const one = await firstDifference(
         { version, views: 2 * views },
         next++,
-        (value, kind) =>
-          runCase(value, { ...common, tally: kind === undefined ? tally : new Tally(), ...(kind && { kind }) }),
+        (value, found) => {
+          const kind = found ?? options.kind;
+          return runCase(value, { ...common, tally: found ? new Tally() : tally, ...(kind && { kind }) });
+        },
         options.shrinkMs ?? 300_000,
         tally,
       );

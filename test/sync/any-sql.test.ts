@@ -127,6 +127,13 @@ describe('parameters', () => {
     });
   });
 
+  it('are not taken for what is grouped by where their values are equal', async () => {
+    const text = `select coalesce(sort + $2, 0)::text || grouping(sort + $2) as id, $1::int as a, 8 as b
+      from item group by rollup (sort + $2, $2::int)`;
+    const held = await converges({ name: '', text, values: [8, 8], writes: ['insert into item values (1, 9)'] });
+    expect(held).toEqual({ '01': { id: '01', a: 8, b: 8 }, '170': { id: '170', a: 8, b: 8 } });
+  });
+
   it('directly behind an operator are no Unicode string', async () => {
     const text = 'select id from item where (sort&$1) > 0';
     expect(await converges({ name: '', text, values: [8], writes: [items] })).toEqual({ 1: { id: 1 }, 2: { id: 2 } });

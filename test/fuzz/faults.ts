@@ -1,0 +1,147 @@
+/** What can be wrong with the sources, and the generator is to notice: kinds of errors that were made, or nearly. */
+import type { Patch } from '../patch.js';
+import type { DifferenceKind } from './difference.js';
+
+export interface Fault {
+  readonly name: string;
+  /** How it shows. */
+  readonly kinds: readonly DifferenceKind[];
+  readonly patch: Patch;
+  /** From which the first case, or one soon after, shows it. */
+  readonly seed: number;
+}
+
+/** A client holds other rows than its views do, and which of these says so first is left to the case. */
+const ofRows: readonly DifferenceKind[] = ['rows', 'missed poke', 'failed delta', 'failed pull', 'chance'];
+
+export const faults: readonly Fault[] = [
+  {
+    name: 'an outer join is taken for monotone',
+    kinds: ofRows,
+    seed: 1,
+    patch: {
+      file: 'view/strategy.ts',
+      find: `JoinExpr.jointype !== 'JOIN_INNER'`,
+      replace: `JoinExpr.jointype === 'JOIN_FULL'`,
+    },
+  },
+  {
+    name: 'a view that is compared is compared with itself',
+    kinds: ofRows,
+    seed: 1,
+    patch: {
+      file: 'store/sides.ts',
+      find: 'const before = rowsOf(view, view.standing(asof), values);',
+      replace: 'const before = rowsOf(view, view.now, values);',
+    },
+  },
+  {
+    name: 'rows that have changed are not put',
+    kinds: ofRows,
+    seed: 1,
+    patch: {
+      file: 'store/patch-sql.ts',
+      find: '(a.other is null or a.other <> a.value)',
+      replace: 'a.other is null',
+    },
+  },
+  {
+    name: 'a cookie forgets which transactions were in progress',
+    kinds: ofRows,
+    seed: 1,
+    patch: { file: 'protocol/snapshot.ts', find: '[[xmax, highestXid], ...unseen]', replace: '[[xmax, highestXid]]' },
+  },
+  {
+    name: 'nobody is poked',
+    kinds: ['missed poke'],
+    seed: 1,
+    patch: { file: 'http/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
+  },
+  {
+    name: 'an inner table captures a name with a schema',
+    kinds: ofRows,
+    seed: 1,
+    patch: {
+      file: 'view/settle/qualify.ts',
+      find: 'if (renamed.size === 0) return false;',
+      replace:
+        'for (const { holder, names } of scopes.references) put(holder, columnRef(...names.slice(-2)));\n  return false;',
+    },
+  },
+  {
+    name: 'parameters have the type of a text',
+    kinds: [...ofRows, 'setup'],
+    seed: 1,
+    patch: {
+      file: 'view/client-views.ts',
+      find: 'const literal = typedLiteral(value, type);',
+      replace: `const literal = typedLiteral(value, type).replace(/::[^:]*$/, '');`,
+    },
+  },
+  {
+    name: 'functions that are not immutable are taken',
+    kinds: ['accepted'],
+    seed: 1,
+    patch: {
+      file: 'view/analysis/stability.ts',
+      find: 'for (const routine of facts.routines.values()) checkRoutine(routine);',
+      replace: 'for (const routine of facts.routines.values()) if (routine.builtin) checkRoutine(routine);',
+    },
+  },
+  {
+    name: 'functions that only a domain, an aggregate or a default argument runs are not looked at',
+    kinds: ['accepted'],
+    seed: 1,
+    patch: {
+      file: 'view/analysis/facts.ts',
+      find: 'for (const tree of implied) uses.add(tree);',
+      replace: '',
+    },
+  },
+  {
+    name: 'moments that move are taken',
+    kinds: ['accepted'],
+    seed: 1,
+    patch: {
+      file: 'view/analysis/moments.ts',
+      find: 'return movingWord.test(text);',
+      replace: 'return movingWord.test(text) && false;',
+    },
+  },
+  {
+    name: 'ties are left to chance',
+    kinds: ['chance', 'rows'],
+    seed: 1,
+    patch: {
+      file: 'view/settle/order.ts',
+      find: 'select.sortClause = [...(select.sortClause as Tree[]), ...nodes.map(ascending)];',
+      replace: 'void nodes;',
+    },
+  },
+  {
+    name: 'sums of floating-point numbers are left to chance',
+    kinds: ['chance', 'rows'],
+    seed: 1,
+    patch: {
+      file: 'view/settle/aggregates.ts',
+      find: '(rounding.test(name) && floating.test(signature))',
+      replace: '(rounding.test(name) && floating.test(signature) && exact)',
+    },
+  },
+  {
+    name: 'values that are equal are taken for alike',
+    kinds: ofRows,
+    seed: 1,
+    patch: {
+      file: 'view/analysis/exactness.ts',
+      find: 'return parts.filter(({ isLeaf }) => isLeaf).every(isExactPart);',
+      replace: 'return parts.filter(({ isLeaf }) => isLeaf).length > 0;',
+    },
+  },
+  {
+    name: 'a list is another one where it stands elsewhere in the text',
+    kinds: ['refused'],
+    seed: 1,
+    patch: { file: 'view/parse/syntax.ts', find: '|.*list_(start|end)|', replace: '|' },
+  },
+];
