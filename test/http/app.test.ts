@@ -153,6 +153,17 @@ describe('authentication', () => {
     expect(JSON.stringify(lines)).toContain('has read the body');
   });
 
+  test.each([new Date(0), new Date(8.64e15), undefined])('an authorization may end: %s', async (expiresAt) => {
+    const { post } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
+    expect((await post('/sync/pull', pull)).status).toBe(200);
+  });
+
+  test.each([new Date(Number.NaN), 5, '2030-01-01', null])('but not at no time: %s', async (expiresAt) => {
+    const { post, lines } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
+    await expectProblem(await post('/sync/pull', pull), 500, 'internal');
+    expect(JSON.stringify(lines)).toContain('expiresAt must be a valid Date');
+  });
+
   test.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
@@ -166,6 +177,8 @@ describe('request IDs and the log', () => {
     [{ 'X-Sync-RequestID': '', 'X-Replicache-RequestID': 'b' }, 'b'],
     [{ 'X-Sync-RequestID': 'a', 'X-Replicache-RequestID': 'b' }, 'a'],
     [{ 'X-Sync-RequestID': `\té${'x'.repeat(300)}` }, 'x'.repeat(200)],
+    [{ 'X-Sync-RequestID': 'é a b é' }, 'a b'],
+    [{ 'X-Sync-RequestID': `${'x'.repeat(199)} y` }, 'x'.repeat(199)],
   ])('case %#', async (headers, expected) => {
     const { post, lines } = setUp();
     const response = await post('/sync/pull', '{}', headers as Record<string, string>);

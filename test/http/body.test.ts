@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { readOptionalBody } from '../../src/http/body.js';
 import { expectProblem, pull, push, setUp } from './requests.js';
 
 describe('bodies', () => {
@@ -129,5 +130,28 @@ describe('bodies', () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
     const { detail } = await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
     expect(detail).toBe('The body broke off');
+  });
+});
+
+describe('a body that may be left out', () => {
+  const read = (headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>) =>
+    readOptionalBody(new Request('http://localhost', { method: 'POST', headers, body: body ?? null }), 100);
+
+  test.each<Record<string, string>>([
+    {},
+    { 'Sec-Fetch-Site': 'none' },
+    { 'Sec-Fetch-Site': 'same-origin' },
+    { 'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'application/json' },
+  ])('is empty then: %j', async (headers) => {
+    expect((await read(headers)).byteLength).toBe(0);
+  });
+
+  test.each<[headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>]>([
+    [{ 'Sec-Fetch-Site': 'cross-site' }],
+    [{ 'Sec-Fetch-Site': 'same-site' }],
+    [{}, new Uint8Array([123, 125])],
+    [{ 'Content-Type': 'text/plain' }],
+  ])('is JSON, by its type: %j', async (headers, body) => {
+    await expect(read(headers, body)).rejects.toMatchObject({ code: 'unsupported-media-type' });
   });
 });

@@ -64,9 +64,10 @@ describe('the documentation page', () => {
     ['any tag', () => '*', 304],
     ['another tag', () => '"other"', 200],
   ])('sends a file that is cached under %s as it should', async (_, known, status) => {
-    const tag = (await getFile('docs-page.js')).headers.get('ETag')!;
+    const page = createDocsPage('Tasks');
+    const tag = (await getFile('docs-page.js', {}, page)).headers.get('ETag')!;
     expect(tag).toMatch(/^"[\w-]{22}"$/);
-    const response = await getFile('docs-page.js', { 'If-None-Match': known(tag) });
+    const response = await getFile('docs-page.js', { 'If-None-Match': known(tag) }, page);
     expect(response.status).toBe(status);
     expect(response.headers.get('ETag')).toBe(tag);
     expect(response.headers.get('Cache-Control')).toBe('public, no-cache');

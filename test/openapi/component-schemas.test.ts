@@ -68,6 +68,18 @@ describe('definitions', () => {
     });
   });
 
+  it.each([
+    ['Item2', ref('Item2')],
+    ['my__schema1', ref('my__schema1')],
+    ['__schema12', { type: 'string' }],
+    ['intersection237', { type: 'string' }],
+    ['10', { type: 'string' }],
+  ])('%s has been named by somebody, or not', (name, expected) => {
+    const schemas = new ComponentSchemas(['A']);
+    schemas.hoist('A', { $ref: `#/$defs/${name}`, $defs: { [name]: { type: 'string' } } }, 'input');
+    expect(schemas.toObject().A).toEqual(expected);
+  });
+
   it('may have any name, and references any place', () => {
     const schemas = new ComponentSchemas(['A', 'Problem']);
     const names = ['a/b~c d', '__proto__', 'constructor', 'Problem', '100%', 'größe'];

@@ -60,6 +60,7 @@ describe('an operation', () => {
     const examples = {
       'Any text': { text: 'a' },
       'any-text': { text: 'b' },
+      日本: { text: 'c' },
       Wrong: { text: 1 },
       Huge: 1n,
       None: undefined,
@@ -68,6 +69,7 @@ describe('an operation', () => {
     expect(post('/a').requestBody?.content['application/json']?.examples).toEqual({
       anyText: { summary: 'Any text', value: { text: 'a' } },
       anyText2: { summary: 'any-text', value: { text: 'b' } },
+      example: { summary: '日本', value: { text: 'c' } },
     });
     expect(warnings).toEqual(
       ['Wrong', 'Huge', 'None'].map((name) => `a: its example "${name}" is not accepted as JSON; it is left out`),

@@ -68,3 +68,28 @@ it.each([
 ])('which of them is kept is settled in %s', async (text) => {
   expect((await analyze(db, text, ['id'])).text).toMatch(/distinct on \(1\).*tidemark_d1/i);
 });
+
+it.each([
+  'select n as id from t group by n, n',
+  'select n as id, count(*) as c from t group by n, rollup (text)',
+  'select n as id, count(*) as c from t group by grouping sets (n, text)',
+  'select array[n] as id, count(*) as c from t group by array[n]',
+  'select n as id, (select t.n) as m from t group by n',
+  'select n as id, count(t.*) as c from t group by n',
+])('which value of a group is meant is left to chance in %s', async (text) => {
+  await expect(analyze(db, text, ['id'])).rejects.toThrow(
+    /^it groups by values( of id)? that can be equal and written differently, such as 1\.0 and 1\.00, so which of them it yields is left to chance\. Group by one form: round or trim_scale/,
+  );
+});
+
+it.each([
+  // Older versions of Postgres do not know these.
+  [
+    'select text as id, json_arrayagg(n order by id) as l from t group by text',
+    /JSON_ARRAYAGG\(n ORDER BY id, n::text COLL/,
+  ],
+  ['select id, (select json_arrayagg(v) from unnest(texts) v) as l from t', /json_arrayagg\(v\) from/],
+])('%s is settled where it is known', async (text, settled) => {
+  const { text: served } = await analyze(db, text, ['id']).catch((error: Error) => ({ text: error.message }));
+  expect(served).toMatch(new RegExp(`${settled.source}|syntax error|does not exist`));
+});
