@@ -58,7 +58,7 @@ function withoutOuterZeros(digits: string): string {
   let start = 0;
   let end = digits.length;
   while (digits[start] === '0') start++;
-  while (end > start && digits[end - 1] === '0') end--;
+  while (digits[end - 1] === '0') end--;
   return digits.slice(start, end);
 }
 
