@@ -41,8 +41,8 @@ export const faults: readonly Fault[] = [
     seed: 3,
     patch: {
       file: 'store/patch-sql.ts',
-      find: '(a.other is null or a.other <> a.value)',
-      replace: 'a.other is null',
+      find: '(b.other is null or b.other <> b.value)',
+      replace: 'b.other is null',
     },
   },
   {
