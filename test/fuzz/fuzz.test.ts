@@ -3,19 +3,21 @@ import { expect, it } from 'vitest';
 import { postgresVersion } from './database.js';
 import { fuzz } from './fuzz.js';
 
-const cases = 6;
+const cases = 7;
 /** Of a hundred legal views, so many are refused at most. To be lowered, never raised. */
-const needlessPercent = 2;
+const needlessPercent = 1;
 
 it('finds that every view is served exactly, or refused with a reason', async () => {
   const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
+  let left = cases;
   const { tally, found } = await fuzz({
     cluster,
     version: await postgresVersion(cluster),
     seed: 1,
     views: 8,
     shrinkMs: 0,
-    goesOn: ({ tally, found }) => tally.cases < cases && found.length === 0,
+    workers: 2,
+    goesOn: ({ found }) => found.length === 0 && left-- > 0,
   });
   expect(found.map(({ seed, text }) => `seed ${seed}\n${text}`)).toEqual([]);
   expect(tally.needlessPercent).toBeLessThanOrEqual(needlessPercent);
@@ -23,4 +25,4 @@ it('finds that every view is served exactly, or refused with a reason', async ()
   expect(tally.views).toBeGreaterThan(30);
   expect(tally.changed).toBeGreaterThan(15);
   expect(tally.pulls.delta).toBeGreaterThan(20);
-}, 120_000);
+}, 240_000);
