@@ -82,9 +82,9 @@ select json_build_object(
   'begun', age(pg_snapshot_xmax(s)::xid),
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
-  'database', (select oid::text from pg_database where datname = current_database()),
-  'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
-  'diverged', (select $7::uuid) is not null and not exists (select from tidemark.tick where id = (select $7::uuid)),
+  'database', w.database::text,
+  'tick', w.newest,
+  'diverged', w.diverged,
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
@@ -125,7 +125,7 @@ select json_build_object(
   ),
   'torn', ${torn}
 )::text as line
-from tidemark.meta m, pg_current_snapshot() s`;
+from tidemark.meta m, pg_current_snapshot() s, tidemark.witness($7::uuid) w`;
 
 /** A probe reads no rows that could be torn. */
 const probeSql = headerSql('false');

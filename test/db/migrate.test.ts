@@ -54,6 +54,7 @@ const firstRun = [
   'applying 0004-outlines-and-witnesses.sql',
   'applying 0005-standbys.sql',
   'applying 0006-moments.sql',
+  'applying 0007-witnesses-at-once.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
