@@ -92,13 +92,13 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       drop function tidemark.seen_by_standby, tidemark.fixed_moment;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.witness;
        alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 6/);
-    expect(await run()).toEqual(firstRun.slice(1, 6));
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 7/);
+    expect(await run()).toEqual(firstRun.slice(1, 7));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

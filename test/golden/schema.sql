@@ -191,6 +191,20 @@ function unseen(integer,xid8[],xid8[])
   $function$
 
 
+function witness(uuid)
+  fs  CREATE OR REPLACE FUNCTION tidemark.witness(named uuid, OUT database oid, OUT newest uuid, OUT diverged boolean)
+   RETURNS record
+   LANGUAGE plpgsql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  begin
+    database := (select d.oid from pg_database d where d.datname = current_database());
+    newest := (select t.id from tidemark.tick t where t.xid < pg_snapshot_xmin(pg_current_snapshot()) order by t.xid desc limit 1);
+    diverged := named is distinct from newest and named is not null and not exists (select from tidemark.tick t where t.id = named);
+  end
+  $function$
+
+
 table change
   seq bigint not null generated always as identity
   table_id integer not null
