@@ -58,10 +58,10 @@ export function differenceOf(one: Checksum, other: Checksum): Difference | undef
   while (surplus.length + missing.length < cells) {
     const single = left.find(isSingle);
     if (!single) break;
-    const hash = BigInt.asIntN(64, single.sum * BigInt(single.count));
-    (single.count > 0 ? surplus : missing).push(Number(hash));
+    const hash = Number(hashOf(single));
+    (single.count > 0 ? surplus : missing).push(hash);
     for (let group = 0; group < groups; group++) {
-      const place = placeOf(Number(hash), group);
+      const place = placeOf(hash, group);
       left[place] = plus(left[place]!, single, -1);
     }
   }
@@ -102,10 +102,15 @@ function isEmpty({ count, sum, squares }: Cell): boolean {
   return count === 0 && sum === 0n && squares === 0n;
 }
 
-function isSingle({ count, sum, squares }: Cell): boolean {
-  if (Math.abs(count) !== 1) return false;
-  const hash = BigInt.asUintN(64, sum * BigInt(count));
-  return hash < 2n ** 31n && BigInt.asUintN(64, squares * BigInt(count)) === hash * hash;
+function isSingle(one: Cell): boolean {
+  if (Math.abs(one.count) !== 1) return false;
+  const hash = hashOf(one);
+  return hash < 2n ** 31n && BigInt.asUintN(64, one.squares * BigInt(one.count)) === hash * hash;
+}
+
+/** Of a cell of one row. */
+function hashOf({ count, sum }: Cell): bigint {
+  return BigInt.asUintN(64, sum * BigInt(count));
 }
 
 /** The same as the statement has it. */

@@ -1,6 +1,6 @@
 /** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
 
-import type { Tree } from '../parse/tree.js';
+import { type Tree, visitsHere } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 
 export interface Meaning {
@@ -63,7 +63,8 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
   const joined = nodeIn(query, 'jointree');
   const items = joined ? nodeList(joined, 'fromlist') : [];
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
-  for (const link of linksOf(select)) {
+  for (const { type, node: link } of visitsHere(select)) {
+    if (type !== 'SubLink') continue;
     const analyzed = nodesOf(link).find(({ tag }) => tag === 'SUBLINK');
     sub(selectIn(link.subselect), nodeIn(analyzed, 'subselect'));
   }
@@ -111,22 +112,4 @@ function nodeIn(node: QueryNode | undefined, field: string): QueryNode | undefin
 
 function selectIn(node: unknown): Tree | undefined {
   return (node as { SelectStmt?: Tree } | undefined)?.SelectStmt;
-}
-
-/** The SubLinks of a SELECT that are in none of its own subqueries. */
-function* linksOf(value: unknown): Generator<Tree> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (key === 'SubLink') {
-      yield child as Tree;
-      yield* linksOf((child as Tree).testexpr);
-    } else if (!['SelectStmt', 'larg', 'rarg', 'withClause'].includes(key) || isJoinSide(child)) {
-      yield* linksOf(child);
-    }
-  }
-}
-
-/** A join's sides bear the names that the arms of a set operation have. */
-function isJoinSide(child: unknown): boolean {
-  return typeof child === 'object' && child !== null && !('op' in child);
 }
