@@ -24,9 +24,9 @@ async function kill(): Promise<string[]> {
     await client.query('begin');
     await client.query('lock table tidemark.change in access exclusive mode');
     await until(async () => {
-      // Not by the client: within a transaction, this view stays as it was. Others read the log as well, and not its mutations.
+      // Not by the client: within a transaction, this view stays as it was. Pulls read the log as well, by other names.
       const { rows } = await server.pool.query(
-        `select from pg_stat_activity where ${ofTheServer} and wait_event_type = 'Lock' and query like '%mutation%'`,
+        `select from pg_stat_activity where ${ofTheServer} and wait_event_type = 'Lock' and query like '%mutation (client_group_id)%'`,
       );
       return rows.length > 0;
     });
