@@ -28,6 +28,17 @@ export interface Member {
 /** What the database says to one pull. */
 export interface Header extends SharedHeader, MemberHeader {}
 
+/** What the statement that yields a patch says besides. */
+export interface PatchHeader extends Header {
+  /** The newest tick that every transaction in progress is younger than; null where there is none. */
+  readonly tick: string | null;
+  /**
+   * A table has another outline than it is known by: the statement may have read another table, or other files than those that hold
+   * what its snapshot shows.
+   */
+  readonly torn: boolean;
+}
+
 interface MemberHeader {
   /** The user to whom the client group belongs; null when it is unknown. */
   readonly owner: string | null;
@@ -47,8 +58,6 @@ interface SharedHeader {
   readonly installID: string;
   /** The database's OID: a copy of it within the cluster has another. */
   readonly database: string;
-  /** The newest tick that every transaction in progress is younger than; null where there is none. */
-  readonly tick: string | null;
   /** This database does not know the tick that the cookie names. */
   readonly diverged: boolean;
   readonly horizon: string;
@@ -58,11 +67,6 @@ interface SharedHeader {
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
-  /**
-   * A table has another outline than it is known by: the statement may have read another table, or other files than those that hold
-   * what its snapshot shows.
-   */
-  readonly torn: boolean;
 }
 
 /** So far are a table's changes counted: there are none, few or many. To read many in vain is worth a fresh cookie. */
@@ -73,7 +77,7 @@ export const countedRows = 100;
  * Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise it would
  * plan the prepared statement anew each time, which takes longer than running it.
  */
-const headerSql = (torn: string) => `
+const headerSql = (fields: string, sources = '') => `
 with unseen (low, high) as materialized (
   select * from unnest((select $2::xid8[]), (select $3::xid8[]))
 )
@@ -82,9 +86,6 @@ select json_build_object(
   'begun', age(pg_snapshot_xmax(s)::xid),
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
-  'database', w.database::text,
-  'tick', w.newest,
-  'diverged', w.diverged,
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
@@ -122,18 +123,26 @@ select json_build_object(
   'truncated', exists (
     select from unseen
     join tidemark.change on key is null and table_id = any ($5::integer[]) and xid between low and high
-  ),
-  'torn', ${torn}
+  ),${fields}
 )::text as line
-from tidemark.meta m, pg_current_snapshot() s, tidemark.witness($7::uuid) w`;
+from tidemark.meta m, pg_current_snapshot() s${sources}`;
 
-/** A probe reads no rows that could be torn. */
-const probeSql = headerSql('false');
+/** What patches ask of a function; since the plan of this statement is kept as well, it is answered sooner without. */
+const probeSql = headerSql(`
+  'database', (select oid::text from pg_database where datname = current_database()),
+  'diverged', $7::uuid is not null and not exists (select from tidemark.tick where id = $7::uuid)`);
 
-/** COPY takes its snapshot before it waits for its tables; this is asked once it has them. */
-const tornSql = `exists (
+/** COPY takes its snapshot before it waits for its tables; whether they are torn is asked once it has them. */
+const patchHeaderSql = headerSql(
+  `
+  'database', w.database::text,
+  'diverged', w.diverged,
+  'tick', w.newest,
+  'torn', exists (
     select from unnest($8::oid[], $9::bigint[]) known (oid, outline) where tidemark.outline(known.oid) is distinct from known.outline
-  )`;
+  )`,
+  ', tidemark.witness($7::uuid) w',
+);
 
 function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
@@ -157,7 +166,7 @@ let template: Template | undefined;
 
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(headerSql(tornSql));
+  template ??= toTemplate(patchHeaderSql);
   const { tables } = input;
   const outlines = [`{${tables.map(({ oid }) => oid).join()}}`, `{${tables.map(({ outline }) => outline).join()}}`];
   return render(template, [...values(input), ...outlines].map(literal));
@@ -169,13 +178,40 @@ interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFi
   readonly members: Readonly<Record<string, MemberHeader>>;
 }
 
+/** Each field by its name: to copy objects whose fields are not known takes longer than to parse the line. */
+function toHeaders(line: HeaderLine): Header[] {
+  const { begun, recovery, installID, database, diverged, horizon, aging, changed, truncated } = line;
+  const snapshot = readSnapshot(line);
+  const next = snapshot.xmax + BigInt(begun);
+  return Object.values(line.members).map(({ owner, clientKnown, lastMutationIDs, mutations }) => ({
+    snapshot,
+    next,
+    recovery,
+    installID,
+    database,
+    diverged,
+    horizon,
+    aging,
+    changed,
+    truncated,
+    owner,
+    clientKnown,
+    lastMutationIDs,
+    mutations,
+  }));
+}
+
 /**
  * What the line of a header says to each member, in their order.
  * @throws Problem when a standby has seen more than can be listed.
  */
 export function readHeaders(line: string): Header[] {
-  const { members, begun, snapshot: bounds, standby, ...rest } = JSON.parse(line) as HeaderLine;
-  const snapshot = readSnapshot({ snapshot: bounds, standby });
-  const shared: SharedHeader = { ...rest, snapshot, next: snapshot.xmax + BigInt(begun) };
-  return Object.values(members).map((member) => Object.assign(member, shared));
+  return toHeaders(JSON.parse(line) as HeaderLine);
+}
+
+/** The same of the line that comes with a patch. */
+export function readPatchHeaders(line: string): PatchHeader[] {
+  const parsed = JSON.parse(line) as HeaderLine & Pick<PatchHeader, 'tick' | 'torn'>;
+  const { tick, torn } = parsed;
+  return toHeaders(parsed).map((header) => ({ ...header, tick, torn }));
 }

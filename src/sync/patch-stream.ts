@@ -1,11 +1,11 @@
 /** A patch as it comes from the database: a line with the headers, maybe one with checksums, then ops as bytes, each preceded by a comma. */
 import type { Database } from '../db/database.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
-import { type Header, readHeaders } from '../store/header.js';
+import { type PatchHeader, readPatchHeaders } from '../store/header.js';
 
 export interface PatchStream {
   /** One for each member that the statement serves. */
-  readonly headers: readonly Header[];
+  readonly headers: readonly PatchHeader[];
   readonly checksums: Checksums | undefined;
   /** The ops without the first comma; empty when there is none. */
   readonly ops: AsyncIterator<Uint8Array>;
@@ -27,7 +27,7 @@ export async function openPatch(db: Database, statement: string, hasChecksums: b
   const close = async () => void (await chunks.return?.());
   try {
     const { line, rest } = await readLine(new Uint8Array(), chunks);
-    const headers = readHeaders(line);
+    const headers = readPatchHeaders(line);
     if (!hasChecksums) return { headers, checksums: undefined, ops: ops(rest, chunks), close };
     const second = await readLine(rest, chunks);
     return { headers, checksums: readChecksums(second.line), ops: ops(second.rest, chunks), close };

@@ -7,7 +7,7 @@ import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import type { UserContext } from '../registry/mutators.js';
-import { type Header, headerQuery, type Member } from '../store/header.js';
+import { type Header, headerQuery, type Member, type PatchHeader } from '../store/header.js';
 import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { Caller } from './caller.js';
@@ -91,13 +91,12 @@ class Pull {
     const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
-    while (plan.kind === 'delta' && plan.tables.length > 0) {
+    while (plan.kind === 'delta') {
       const answer = await this.#delta(cookie, audit, reader, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
     if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
-    if (plan.kind === 'delta') return bodyOf(this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
   }
@@ -150,7 +149,7 @@ class Pull {
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
     const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(header, views), isSampled);
-    const [answered] = patch.headers as [Header];
+    const [answered] = patch.headers as [PatchHeader];
     let plan: Plan;
     try {
       if (answered.torn) throw new OutdatedError();
@@ -212,7 +211,7 @@ class Pull {
     return digest([installID, this.#parts.installation.cluster, database]);
   }
 
-  #opening(header: Header, audit: Audit | null): string {
+  #opening(header: PatchHeader, audit: Audit | null): string {
     const { request, installation } = this.#parts;
     const { secret } = installation;
     return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, audit, secret });

@@ -2,7 +2,15 @@
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Checksums } from '../store/checksums.js';
-import { type Header, type HeaderInput, headerQuery, type Member, probe, readHeaders } from '../store/header.js';
+import {
+  type Header,
+  type HeaderInput,
+  headerQuery,
+  type Member,
+  type PatchHeader,
+  probe,
+  readHeaders,
+} from '../store/header.js';
 import type { Installation } from '../store/installation.js';
 import { type Checked, changesOf, deltaPatch } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
@@ -28,7 +36,7 @@ export interface Reader {
 
 /** The answer to one reader, all of one snapshot. */
 export interface Patch {
-  readonly header: Header;
+  readonly header: PatchHeader;
   /** IDs of the tables whose changes the ops show. */
   readonly tables: readonly number[];
   readonly checksums: Checksums | undefined;

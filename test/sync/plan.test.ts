@@ -12,7 +12,6 @@ const header: Header = {
   recovery: false,
   installID: 'install',
   database: '5',
-  tick: 'tick',
   diverged: false,
   horizon: '50',
   aging: '55',
@@ -22,7 +21,6 @@ const header: Header = {
   mutations: 7,
   changed: [],
   truncated: false,
-  torn: false,
 };
 const cookie = openCookie(
   sealCookie(
