@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SetupError } from '../../src/errors.js';
 import { inspect } from '../../src/view/inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseSelect, parseStatement } from '../../src/view/parse/syntax.js';
+import { type Tree, visits } from '../../src/view/parse/tree.js';
 
 beforeAll(() => parserLoaded);
 
@@ -45,9 +46,22 @@ describe('what is written back is the same query', () => {
     expect(isSame(parseSelect(deparseSelect(select)), select)).toBe(true);
   });
 
-  it('or it is refused', () => {
-    const select = { ...parseSelect('select 1'), fromClause: [{ RangeVar: { relname: 't', inh: 'maybe' } }] };
-    expect(() => deparseSelect(select)).toThrow('it uses a form that cannot be rewritten faithfully');
+  it.each<[Tree, string]>([
+    [{ RangeVar: { relname: 't', inh: 'maybe' } }, 'it holds a RangeVar'],
+    [{ JsonSomething: {} }, 'it holds a JsonSomething'],
+    [
+      { RangeVar: { relname: 't', alias: { aliasname: 'x', colnames: [{ String: { sval: '' } }] } } },
+      'as it is written, the query does not parse: syntax error at',
+    ],
+  ])('or it is refused with the name of what cannot be written: %j', (item, reason) => {
+    const select = { ...parseSelect('select 1'), fromClause: [item] };
+    expect(() => deparseSelect(select)).toThrow(`it uses a form that cannot be rewritten faithfully (${reason}`);
+  });
+
+  it('or it is refused with the innermost of what cannot be written', () => {
+    const select = parseSelect('select a from t where x > (select f(b, 1) from u)');
+    for (const { type, node } of visits(select)) if (type === 'FuncCall') node.odd = 'a field that is not written';
+    expect(() => deparseSelect(select)).toThrow('(it holds a FuncCall)');
   });
 
   it.each([

@@ -38,23 +38,50 @@ function parse(text: string): readonly RawStatement[] {
 
 /**
  * Writes a SELECT back to text, and proves the text: it must parse to the same tree again.
- * @throws SetupError when the deparser cannot write this query faithfully.
+ * @throws SetupError naming the part that the deparser cannot write.
  */
 export function deparseSelect(select: Tree): string {
   const text = written(select);
-  if (text === undefined || !isSame(parseSelect(text), select)) {
-    throw new SetupError('it uses a form that cannot be rewritten faithfully. Write the query another way');
-  }
+  const again = reread(text);
+  if (!isSame(again, select)) throw unfaithful(`it holds a ${differingNode(select, again)}`);
   return text;
 }
 
-/** Undefined where the library knows no text for a node. */
-function written(select: Tree): string | undefined {
+function written(select: Tree): string {
   try {
     return write(select);
-  } catch {
-    return undefined;
+  } catch (error) {
+    // The library says of each node on the way that it could not write it.
+    const nodes = [...(error as Error).message.matchAll(/deparsing (\w+)/g)];
+    throw unfaithful(`it holds a ${nodes.at(-1)?.[1] ?? 'node that is not known'}`);
   }
+}
+
+function reread(text: string): Tree {
+  try {
+    return parseSelect(text);
+  } catch (error) {
+    throw unfaithful(`as it is written, ${(error as Error).message}`);
+  }
+}
+
+function unfaithful(reason: string): SetupError {
+  return new SetupError(`it uses a form that cannot be rewritten faithfully (${reason}). Write that part another way`);
+}
+
+/** The innermost node, by its name in Postgres's grammar, that holds all in which two trees differ. */
+function differingNode(one: Tree, other: Tree, around = 'SelectStmt'): string {
+  const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const differing = [...keys].filter((key) => shape({ [key]: one[key] }) !== shape({ [key]: other[key] }));
+  const [key] = differing;
+  if (key === undefined || differing.length > 1) return around;
+  const [left, right] = [one[key], other[key]];
+  if (!isTree(left) || !isTree(right)) return around;
+  return differingNode(left, right, /^[A-Z]/.test(key) ? key : around);
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Whether two trees say the same, wherever their texts say it. */
