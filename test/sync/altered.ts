@@ -1,9 +1,10 @@
 /** Captured tables whose definition a test changes, with a server that goes on and a client that has pulled. */
 import pg from 'pg';
-import { vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { Problem } from '../../src/errors.js';
 import { migrate } from '../../src/migrate.js';
 import type { Views } from '../../src/view/define.js';
-import type { TestDatabase } from '../database.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../synced.js';
 
 export interface Altered {
@@ -26,17 +27,74 @@ export interface Altered {
 }
 
 export interface Setting {
-  readonly views?: Views<Context>;
+  readonly views?: Views<Context> | undefined;
   /** More settings of the server's sessions, as the option `-c` takes them. */
   readonly session?: string;
   /** Who the server connects as. Default: the owner. */
   readonly role?: string;
 }
 
+export interface AlteredTables {
+  readonly database: TestDatabase;
+  /** Of Postgres, as `server_version_num` says it. */
+  readonly version: number;
+  /** Tables in a schema of their own, until the test is over. */
+  start(ddl: string, setting?: Setting): Promise<Altered>;
+}
+
+/** A database for the tests of a file, which look at fake dates. */
+export function useAltered(): AlteredTables {
+  let database: TestDatabase;
+  let version: number;
+  const started: Altered[] = [];
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    const { rows } = await database.pool.query(`select current_setting('server_version_num')::int as version`);
+    version = rows[0].version;
+    // A server must not look at the tables again while a test holds them: it would wait in the place of the pulls.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  });
+  afterEach(async () => {
+    for (const altered of started.splice(0)) await altered.close();
+  });
+  afterAll(async () => {
+    vi.useRealTimers();
+    await database.drop();
+  });
+  return {
+    get database() {
+      return database;
+    },
+    get version() {
+      return version;
+    },
+    async start(ddl, setting) {
+      const altered = await alter(database, ddl, setting);
+      started.push(altered);
+      return altered;
+    },
+  };
+}
+
+/** Sees to it that nobody keeps what a change showed, who pulled before a server had noticed it. */
+export async function expectForgotten(altered: Altered, change: string, undo: string): Promise<void> {
+  const { run, client, newcomer, passASecond, truth } = altered;
+  const clients = [client, newcomer()];
+  passASecond();
+  await client.pull();
+  await run(change);
+  for (const one of clients) await one.pull().catch((error: unknown) => expect(error).toBeInstanceOf(Problem));
+  await run(undo);
+  passASecond();
+  for (const one of clients) {
+    await one.pull();
+    expect(one.held()).toEqual(await truth());
+  }
+}
+
 let schemas = 0;
 
-/** Makes a schema of its own with the tables. */
-export async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
+async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
   const { views = wholeTable('t'), session, role } = setting;
   const schema = `gap_${++schemas}`;
   const urlWith = (options: string) => {

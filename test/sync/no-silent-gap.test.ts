@@ -1,36 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SetupError } from '../../src/errors.js';
-import type { Views } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type Context, tableView, wholeTable } from '../synced.js';
-import { type Altered, alter } from './altered.js';
+import { tableView, wholeTable } from '../synced.js';
+import { useAltered } from './altered.js';
 
-let database: TestDatabase;
-let version: number;
-
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  const { rows } = await database.pool.query(`select current_setting('server_version_num')::int as version`);
-  version = rows[0].version;
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-});
-
-afterAll(async () => {
-  vi.useRealTimers();
-  await database.drop();
-});
-
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-async function start(ddl: string, views?: Views<Context>): Promise<Altered> {
-  const altered = await alter(database, ddl, views && { views });
-  closing.push(altered.close);
-  return altered;
-}
+const altered = useAltered();
 
 const plain = `create type mood as enum ('glad', 'sad'); create type pair as (a int, b int);
   create table t (id int primary key, n int, mood mood default 'sad', pair pair[] default array[row(1, 2)::pair]);
@@ -72,7 +45,7 @@ describe('changes that are not captured are refused, then repaired', () => {
     ],
     ['a disabled trigger of the parent', partitioned, `alter table t disable trigger all; ${unseen}`],
   ])('%s', async (_, ddl, gap) => {
-    const { run, client, passASecond, truth, ...synced } = await start(ddl);
+    const { run, client, passASecond, truth, ...synced } = await altered.start(ddl);
     await run(gap);
 
     const refusal = await synced.installation().catch((error: unknown) => error);
@@ -150,8 +123,8 @@ describe('what changes rows without a write resets the client', () => {
 
   it.each(cases)('%s', async (_, ddl, change, sinceVersion = 0) => {
     // Older servers cannot parse the last ones; what they can do instead is to make the column anew.
-    const supported = version >= sinceVersion;
-    const { run, client, passASecond, truth } = await start(supported ? ddl : ddl.replace('virtual', 'stored'));
+    const supported = altered.version >= sinceVersion;
+    const { run, client, passASecond, truth } = await altered.start(supported ? ddl : ddl.replace('virtual', 'stored'));
     const before = client.held();
     await run(supported ? change : 'alter table t drop column s, add column s int generated always as (n * 3) stored');
     passASecond();
@@ -162,9 +135,9 @@ describe('what changes rows without a write resets the client', () => {
   });
 
   it('two followed tables that change their names', async () => {
-    const { run, client, passASecond, truth } = await start(
+    const { run, client, passASecond, truth } = await altered.start(
       `${plain}; create table u (like t including all); insert into u values (1, 77)`,
-      { t: tableView('t', 'id', 't/'), u: tableView('u', 'id', 'u/') },
+      { views: { t: tableView('t', 'id', 't/'), u: tableView('u', 'id', 'u/') } },
     );
     await run('alter table t rename to v; alter table u rename to t; alter table v rename to u');
     passASecond();
@@ -177,9 +150,9 @@ describe('what changes rows without a write resets the client', () => {
   });
 
   it('a table of the same name in a schema that comes first', async () => {
-    const { run, client, passASecond, ...synced } = await start(
+    const { run, client, passASecond, ...synced } = await altered.start(
       'create table public.shadowed (id int primary key, n int); insert into public.shadowed values (1, 1)',
-      wholeTable('shadowed'),
+      { views: wholeTable('shadowed') },
     );
     await run('create table shadowed (id int primary key, n int); insert into shadowed values (2, 2)');
     passASecond();
@@ -193,7 +166,7 @@ describe('what changes rows without a write resets the client', () => {
 });
 
 it('a renamed table is refused until it has its name again, and loses nothing', async () => {
-  const { run, client, passASecond, truth } = await start(plain);
+  const { run, client, passASecond, truth } = await altered.start(plain);
   await run(`alter table t rename to s; ${unseen.replaceAll(/\bt\b/g, 's')}`);
   passASecond();
   await expect(client.pull()).rejects.toMatchObject({ code: 'unavailable' });
@@ -204,7 +177,7 @@ it('a renamed table is refused until it has its name again, and loses nothing', 
 });
 
 it('a detached partition no longer counts', async () => {
-  const { run, client, passASecond, truth } = await start(partitioned);
+  const { run, client, passASecond, truth } = await altered.start(partitioned);
   await run('create table keep partition of t for values from (100) to (200)');
   await run('alter table t detach partition keep; drop table keep; alter table t detach partition low');
   passASecond();
@@ -225,7 +198,7 @@ describe('keys that are equal for Postgres and not for the client', () => {
       `create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
     ],
   ])('%s', async (type, before, after, ddl = 'select 1') => {
-    const { run, client, truth } = await start(
+    const { run, client, truth } = await altered.start(
       `${ddl}; create table t (id ${type} primary key, n int); insert into t values (${before}, 1)`,
     );
     await run(`update t set id = ${after}`);

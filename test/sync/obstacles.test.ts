@@ -1,33 +1,12 @@
 /** What cannot be followed is refused while it lasts, not at the start alone; when it is undone, nothing has been missed. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Problem } from '../../src/errors.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type Altered, alter, type Setting } from './altered.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/errors.js';
+import { expectForgotten, type Setting, useAltered } from './altered.js';
 
-let database: TestDatabase;
-const closing: Altered[] = [];
+const altered = useAltered();
 
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  await database.pool.query(`create role obstacle_reader login password 'x'`);
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-});
-
-afterAll(async () => {
-  vi.useRealTimers();
-  await database.pool.query('drop owned by obstacle_reader; drop role obstacle_reader');
-  await database.drop();
-});
-
-afterEach(async () => {
-  for (const altered of closing.splice(0)) await altered.close();
-});
-
-async function start(ddl: string, setting?: Setting): Promise<Altered> {
-  const altered = await alter(database, ddl, setting);
-  closing.push(altered);
-  return altered;
-}
+beforeAll(() => altered.database.pool.query(`create role obstacle_reader login password 'x'`));
+afterAll(() => altered.database.pool.query('drop owned by obstacle_reader; drop role obstacle_reader'));
 
 const plain = 'create table t (id int primary key, n int); insert into t values (1, 10), (2, 20)';
 const partitioned = `create table t (id int primary key, n int) partition by range (id);
@@ -132,7 +111,7 @@ const obstacles: readonly Obstacle[] = [
 
 describe('is refused a second later, and served again when it is undone', () => {
   it.each(obstacles)('$name', async ({ ddl = plain, setting, change, reason, undo, isUnseen }) => {
-    const { run, client, passASecond, truth } = await start(ddl, setting);
+    const { run, client, passASecond, truth } = await altered.start(ddl, setting);
     // The second time, the catalogs may hold traces of the first.
     for (const time of [1, 2]) {
       await run(change.replaceAll('create policy odd', time === 1 ? 'create policy odd' : 'create policy odd_too'));
@@ -158,17 +137,6 @@ describe('is refused a second later, and served again when it is undone', () => 
 
 describe('is not served in the moment before either, so that nobody keeps what was seen then', () => {
   it.each(obstacles)('$name', async ({ ddl = plain, setting, change, undo }) => {
-    const { run, client, newcomer, passASecond, truth } = await start(ddl, setting);
-    const clients = [client, newcomer()];
-    passASecond();
-    await client.pull();
-    await run(change);
-    for (const one of clients) await one.pull().catch((error: unknown) => expect(error).toBeInstanceOf(Problem));
-    await run(undo);
-    passASecond();
-    for (const one of clients) {
-      await one.pull();
-      expect(one.held()).toEqual(await truth());
-    }
+    await expectForgotten(await altered.start(ddl, setting), change, undo);
   });
 });

@@ -1,26 +1,11 @@
 /** Partitions come and go, and columns with them, whatever the order of their columns: clients are reset, and nothing has to be run. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { type Context, tableView } from '../synced.js';
-import { type Altered, alter } from './altered.js';
+import { useAltered } from './altered.js';
 
-let database: TestDatabase;
-let altered: Altered;
-let version: number;
-
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  const { rows } = await database.pool.query(`select current_setting('server_version_num')::int as version`);
-  version = rows[0].version;
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-});
-afterAll(async () => {
-  vi.useRealTimers();
-  await database.drop();
-});
-afterEach(() => altered.close());
+const altered = useAltered();
 
 const views = {
   t: tableView('t', 'id', 't/'),
@@ -116,10 +101,9 @@ describe('is followed at once', () => {
     ],
     ['the type of a column', `${plain}; ${swapped}`, `alter table t alter n type numeric(10, 2)`],
   ])('%s', async (_, ddl, change, written = writes, sinceVersion = 0) => {
-    const isSupported = version >= sinceVersion;
+    const isSupported = altered.version >= sinceVersion;
     const supported = (text: string) => (isSupported ? text : text.replaceAll('virtual', 'stored'));
-    altered = await alter(database, supported(ddl), { views });
-    const { client, run, passASecond, truth } = altered;
+    const { client, run, passASecond, truth } = await altered.start(supported(ddl), { views });
     await run(supported(change));
     passASecond();
     expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });

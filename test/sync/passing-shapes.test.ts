@@ -1,34 +1,11 @@
 /** A change of the tables that is undone: nobody keeps what it showed, and what was logged meanwhile misleads nobody. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Problem } from '../../src/errors.js';
+import { describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { type Context, tableView, wholeTable } from '../synced.js';
-import { type Altered, alter } from './altered.js';
+import { expectForgotten, useAltered } from './altered.js';
 
-let database: TestDatabase;
-const closing: Altered[] = [];
-
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-});
-
-afterAll(async () => {
-  vi.useRealTimers();
-  await database.drop();
-});
-
-afterEach(async () => {
-  for (const altered of closing.splice(0)) await altered.close();
-});
-
-async function start(ddl: string, views?: Views<Context>): Promise<Altered> {
-  const altered = await alter(database, ddl, views && { views });
-  closing.push(altered);
-  return altered;
-}
+const altered = useAltered();
 
 const partitioned = `create table t (id int primary key, n int) partition by range (id);
   create table low partition of t for values from (0) to (100);
@@ -97,19 +74,9 @@ const changes: readonly Passing[] = [
 
 describe('in the moment before a server has noticed', () => {
   it.each(changes)('$name', async ({ ddl, views, change, undo }) => {
-    const { run, client, newcomer, passASecond, truth } = await start(ddl, views);
-    const clients = [client, newcomer()];
-    passASecond();
-    await client.pull();
-    await run(change);
-    for (const one of clients) await one.pull().catch((error: unknown) => expect(error).toBeInstanceOf(Problem));
-    await run(undo);
-    passASecond();
-    for (const one of clients) {
-      await one.pull();
-      expect(one.held()).toEqual(await truth());
-    }
-    await run('drop table if exists public.hidden');
+    const tables = await altered.start(ddl, { views });
+    await expectForgotten(tables, change, undo);
+    await tables.run('drop table if exists public.hidden');
   });
 });
 
@@ -121,7 +88,7 @@ it.each(['id int primary key, n int', 'n int, id int primary key'])(
       query: () => sql`select 'all' as all, count(*) as n, sum(n) as total from t`,
     });
     const ddl = `${partitioned}; drop table high; create table high (${columns}); insert into high (id, n) values (150, 5), (160, 6)`;
-    const { run, client, truth } = await start(ddl, { t: tableView('t', 'id', 't/'), count });
+    const { run, client, truth } = await altered.start(ddl, { views: { t: tableView('t', 'id', 't/'), count } });
     await run(attach);
     await run(
       'update t set n = n + 1 where id > 100; insert into t values (180, 8); update t set id = 5 where id = 150',

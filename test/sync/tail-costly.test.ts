@@ -16,6 +16,24 @@ const isOfAudit = (statement: Statement) => isQuestion(statement) && statement.t
 let free = () => {};
 afterEach(() => free());
 
+/** Lets no such statement be sent before it is opened. */
+function hold(isHeld: (statement: Statement) => boolean) {
+  const { opened, open } = gate();
+  free = open;
+  tailed.before = async (statement) => {
+    if (isHeld(statement)) await opened;
+  };
+  return { open };
+}
+
+/** A bulk change that is being asked about until it is opened. */
+async function beginBulk() {
+  const held = hold(isOfAudit);
+  await write(bulk);
+  await vi.waitFor(() => expect(tailed.sent.some(isOfAudit)).toBe(true));
+  return held;
+}
+
 async function listen() {
   const { listen } = tailed.start();
   const [ann, ben, auditor] = [await listen('ann'), await listen('ben'), await listen('auditor')];
@@ -24,13 +42,7 @@ async function listen() {
 
 test('a bulk change is asked about by itself, while others are told of their changes', async () => {
   const { ann, ben, auditor } = await listen();
-  const { opened, open } = gate();
-  free = open;
-  tailed.before = async (statement) => {
-    if (isOfAudit(statement)) await opened;
-  };
-  await write(bulk);
-  await vi.waitFor(() => expect(tailed.sent.some(isOfAudit)).toBe(true));
+  const { open } = await beginBulk();
   for (let i = 1; i <= 3; i++) {
     await write(`insert into item (owner_id) values ('ann')`);
     await vi.waitFor(() => expect(ann).toHaveBeenCalledTimes(i));
@@ -77,13 +89,7 @@ test('a question that Postgres does not answer in time is put off, and then give
 
 test('what has waited too long to be asked about is not asked about: all are poked', async () => {
   const { ann, ben, auditor } = await listen();
-  const { opened, open } = gate();
-  free = open;
-  tailed.before = async (statement) => {
-    if (isOfAudit(statement)) await opened;
-  };
-  await write(bulk);
-  await vi.waitFor(() => expect(tailed.sent.some(isOfAudit)).toBe(true));
+  const { open } = await beginBulk();
   await write(`insert into note select 'nobody ' || n from generate_series(1, ${quick.rows + 1}) n`);
   await sleep(patienceMs + 1_000);
   expect(ann).not.toHaveBeenCalled();
@@ -95,13 +101,7 @@ test('what has waited too long to be asked about is not asked about: all are pok
 
 test('a listener who is seated elsewhere while questions about it wait is told all the same', async () => {
   const { ann, auditor } = await listen();
-  const { opened, open } = gate();
-  free = open;
-  tailed.before = async (statement) => {
-    if (isOfAudit(statement)) await opened;
-  };
-  await write(bulk);
-  await vi.waitFor(() => expect(tailed.sent.some(isOfAudit)).toBe(true));
+  const { open } = await beginBulk();
   const before = looksOf(tailed);
   await write(`insert into audit (entry) values ('more')`);
   await vi.waitFor(() => expect(looksOf(tailed)).toBeGreaterThan(before + 2));
@@ -114,11 +114,7 @@ test('a listener who is seated elsewhere while questions about it wait is told a
 
 test("a group's confirmation does not wait for answers", async () => {
   const { ann, ben } = await listen();
-  const { opened, open } = gate();
-  free = open;
-  tailed.before = async (statement) => {
-    if (isQuestion(statement)) await opened;
-  };
+  const { open } = hold(isQuestion);
   await write(`
     begin;
     insert into tidemark.client_group values ('group of ben', 'ben');

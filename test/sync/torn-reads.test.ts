@@ -1,26 +1,15 @@
 /** Pulls that wait for somebody who gives a table other files: a snapshot from before finds nothing in them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { type Context, tableView } from '../synced.js';
-import { type Altered, alter } from './altered.js';
+import { type Altered, useAltered } from './altered.js';
 
-let database: TestDatabase;
+const tables = useAltered();
 let altered: Altered;
 let other: pg.Client;
-
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  // The server must not look at the tables again while they are held: it would wait in the place of the pulls.
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-});
-afterAll(async () => {
-  vi.useRealTimers();
-  await database.drop();
-});
 
 const ddl = `
   create table a (id int primary key, x int);
@@ -44,20 +33,17 @@ const views = {
 
 async function start(level: string): Promise<void> {
   const session = `default_transaction_isolation=${level.replace(' ', '\\ ')}`;
-  altered = await alter(database, ddl, { views, session });
+  altered = await tables.start(ddl, { views, session });
   other = new pg.Client(altered.url);
   await other.connect();
 }
 
-afterEach(async () => {
-  await other.end();
-  await altered.close();
-});
+afterEach(() => other.end());
 
 /** Until so many connections to the database wait for a lock. */
 async function untilWaiting(count: number): Promise<void> {
   for (;;) {
-    const { rows } = await database.pool.query(
+    const { rows } = await tables.database.pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if (rows.length >= count) return;
