@@ -44,6 +44,7 @@ export interface Progress {
   readonly found: readonly Found[];
 }
 
+/** @throws Error with the seed, when something else than the code under test fails */
 export async function fuzz(options: FuzzOptions): Promise<Progress> {
   const { version, seed, views = 10, workers = 1, onFound = () => {}, onProgress = () => {} } = options;
   const code = options.code ?? (await loadCode());
@@ -91,27 +92,30 @@ async function firstDifference(
   tally: Tally,
 ): Promise<Found | undefined> {
   let last: { value: Case; difference: Difference } | undefined;
+  let failure: unknown;
   const property = fc.asyncProperty(cases(of), async (value) => {
     try {
       await run(value, last?.difference.kind);
     } catch (error) {
       if (error instanceof InvalidCase) return void (last ?? count(tally.unusable, `the whole case: ${error.message}`));
-      if (!(error instanceof Difference)) throw error;
+      // It says nothing about the code under test, so there is nothing to make smaller.
+      if (!(error instanceof Difference)) {
+        if (!last) failure = error;
+        return;
+      }
       // Another difference on the way to a smaller case would hide the one that is sought.
       if (last && idOf(last.difference) !== idOf(error)) return;
       last = { value, difference: error };
       throw error;
     }
   });
-  const outcome = await fc.check(property, {
+  await fc.check(property, {
     seed,
     numRuns: 1,
     ...(shrinkMs > 0 ? { interruptAfterTimeLimit: shrinkMs } : { endOnFailure: true }),
   });
-  if (!last) {
-    if (outcome.errorInstance) throw outcome.errorInstance;
-    return undefined;
-  }
+  if (failure !== undefined) throw new Error(`the case of seed ${seed} cannot be run`, { cause: failure });
+  if (!last) return undefined;
   return { seed, difference: last.difference, text: describeDifference(last.value, last.difference) };
 }
 

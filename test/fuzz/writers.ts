@@ -88,18 +88,17 @@ export class Writers {
   }
 }
 
-/** A row that is updated goes to the end of its table. */
+/** A row that is updated goes to the end of its table. Where a table has no column that can be set, its rows are all alike. */
 const reordering = `
 do $$
 declare t record;
 begin
   for t in
-    select c.oid::regclass as name, (
-      select quote_ident(attname) from pg_attribute
-      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum limit 1
-    ) as col
+    select distinct on (c.oid) c.oid::regclass as name, quote_ident(a.attname) as col
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     where relkind = 'r' and nspname !~ '^pg_' and nspname not in ('information_schema', 'tidemark')
+    order by c.oid, a.attnum
   loop
     execute format(
       'update %1$s set %2$s = %2$s where ctid in (select ctid from %1$s order by ctid limit (select count(*) / 2 from %1$s))',
