@@ -1,4 +1,5 @@
 /** One case from its beginning to its end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../oracle/code.js';
 import type { Case } from './case.js';
 import { FailedPull, FuzzClient } from './client.js';
@@ -177,9 +178,22 @@ class CaseRun {
     } finally {
       pool.before = undefined;
     }
-    await this.#judge.compare(client);
+    if (!(await this.#isRight(client))) return this.#pull(client, server);
     const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
     if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
+  }
+
+  /** False where the server need not have noticed yet why the client is wrong, and by then must have. */
+  async #isRight(client: FuzzClient): Promise<boolean> {
+    try {
+      await this.#judge.compare(client);
+      return true;
+    } catch (error) {
+      const leftMs = this.#writers.unnoticedMs();
+      if (!(error instanceof Difference) || leftMs < 0) throw error;
+      await sleep(leftMs);
+      return false;
+    }
   }
 
   #committingAt(statement: number | undefined): () => Promise<void> {

@@ -7,11 +7,22 @@ import { type List, textOf } from './tree.js';
 
 type Transaction = Extract<Step, { kind: 'transaction' }>;
 
+/** Servers look at the tables' shape once a second. */
+const noticeMs = 1_100;
+
+/** A whole table is truncated with what refers to it. */
+function isOfPartition(text: string): boolean {
+  return text.startsWith('truncate ') && !text.endsWith(' cascade');
+}
+
 export class Writers {
   readonly #database: CaseDatabase;
   readonly #tally: Tally;
   readonly #clients = new Map<number, Client>();
   readonly #open = new Set<Client>();
+  /** Of the open ones, those that have truncated a partition by itself. */
+  readonly #truncating = new Set<Client>();
+  #truncatedAt = Number.NEGATIVE_INFINITY;
   /** Grows with whatever may have changed what a reader sees. */
   version = 0;
 
@@ -54,12 +65,18 @@ export class Writers {
     this.version++;
   }
 
+  /** For so many milliseconds yet, a server need not have noticed that a partition was truncated by itself. */
+  unnoticedMs(): number {
+    return this.#truncatedAt + noticeMs - performance.now();
+  }
+
   /** A statement that fails takes nothing else with it. */
   async #try(client: Client, text: string): Promise<void> {
     this.#tally.statements++;
     await client.query('savepoint fuzz');
     try {
       await run(client, text);
+      if (isOfPartition(text)) this.#truncating.add(client);
     } catch (error) {
       this.#failed(error as Error);
       await client.query('rollback to fuzz');
@@ -74,6 +91,7 @@ export class Writers {
   async #end(client: Client, end: 'commit' | 'rollback'): Promise<void> {
     this.#open.delete(client);
     await client.query(end).catch((error: Error) => this.#failed(error));
+    if (this.#truncating.delete(client)) this.#truncatedAt = performance.now();
     this.version++;
   }
 
