@@ -3,7 +3,7 @@ import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
-import type { PatchHeader } from '../store/header.js';
+import type { Header } from '../store/header.js';
 import type { PatchStream } from './patch-stream.js';
 
 /** The JSON text of an OK response, whole or as it is made. */
@@ -23,7 +23,7 @@ export function unchangedBody({ cookie }: PullRequest): PullBody {
 }
 
 /** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
-export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: PatchHeader, seal: Seal): string {
+export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
   const { epoch, views, secret } = seal;
   const audit = seal.audit && encodeAudit(seal.audit);
   const { snapshot, next, tick, mutations, lastMutationIDs } = header;

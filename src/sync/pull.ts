@@ -91,12 +91,13 @@ class Pull {
     const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
-    while (plan.kind === 'delta') {
+    while (plan.kind === 'delta' && plan.tables.length > 0) {
       const answer = await this.#delta(cookie, audit, reader, changed);
       if ('body' in answer) return answer.body;
       ({ plan, changed } = answer);
     }
     if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
+    if (plan.kind === 'delta') return bodyOf(this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
   }
@@ -211,7 +212,7 @@ class Pull {
     return digest([installID, this.#parts.installation.cluster, database]);
   }
 
-  #opening(header: PatchHeader, audit: Audit | null): string {
+  #opening(header: Header, audit: Audit | null): string {
     const { request, installation } = this.#parts;
     const { secret } = installation;
     return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, audit, secret });

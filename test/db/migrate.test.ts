@@ -54,7 +54,7 @@ const firstRun = [
   'applying 0004-outlines-and-witnesses.sql',
   'applying 0005-standbys.sql',
   'applying 0006-moments.sql',
-  'applying 0007-witnesses-at-once.sql',
+  'applying 0007-headers.sql',
   'capturing changes of public.todo',
   'capturing changes of public.event',
 ];
@@ -92,7 +92,7 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.witness;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.header;
        alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,

@@ -101,7 +101,13 @@ const faults: readonly Fault[] = [
   {
     name: 'a shared header that takes one group for another',
     rules: [...ofMutations, 'lastMutationID', 'error'],
-    patches: [{ file: 'store/header.ts', find: 'Object.values(members)', replace: 'Object.values(members).reverse()' }],
+    patches: [
+      {
+        file: 'store/header.ts',
+        find: 'Object.values(line.members)',
+        replace: 'Object.values(line.members).reverse()',
+      },
+    ],
   },
   {
     name: 'a pull answered by a statement that began before it came',

@@ -12,6 +12,7 @@ const header: Header = {
   recovery: false,
   installID: 'install',
   database: '5',
+  tick: 'tick',
   diverged: false,
   horizon: '50',
   aging: '55',

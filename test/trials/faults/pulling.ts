@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/sync/pull.ts';
-const header = 'src/store/header.ts';
+const header = 'sql/0007-headers.sql';
 const plan = 'src/sync/plan.ts';
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
@@ -76,7 +76,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a TRUNCATE resets those who do not read the table',
     file: header,
-    find: 'on key is null and table_id = any ($5::integer[]) and xid',
+    find: 'on key is null and table_id = any (tables) and xid',
     replace: 'on key is null and xid',
     tests: ['test/sync/truncate.test.ts'],
   },
