@@ -1,69 +1,76 @@
 -- What pulls must know before they are answered, at the snapshot of the statement that asks. The pulls are of one client view and one
 -- base; of each, in turn: its client group; whether the cookie was given to that group, so that only mutation IDs that moved since are
 -- wanted; and the client that it names, if it does.
--- A function, since its plan is kept: as part of a statement that is planned each time, all this takes longer to plan than to run.
 --
 -- What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can talk Postgres
 -- into reading the table. The arrays stand in subqueries so that estimates do not depend on the values; otherwise Postgres would go on
--- to plan this anew each time.
+-- to plan a prepared statement anew each time, which takes longer than running it.
+--
+-- In FROM, Postgres puts this query into the one that asks: best for a statement that is prepared.
+create function tidemark.headers(
+  group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid
+) returns setof json
+language sql stable parallel restricted as $$
+with unseen (low, high) as materialized (
+  select * from unnest((select lows), (select highs))
+)
+select json_build_object(
+  'snapshot', s::text,
+  'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
+  'begun', age(pg_snapshot_xmax(s)::xid),
+  'recovery', pg_is_in_recovery(),
+  'installID', m.install_id,
+  'database', (select oid::text from pg_database where datname = current_database()),
+  'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
+  'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
+  'horizon', m.horizon::text,
+  'aging', m.aging::text,
+  'members', (
+    select json_object_agg(place, json_build_object(
+      'owner', (select user_id from tidemark.client_group where id = group_id),
+      'clientKnown', client_id is null or exists (
+        select from tidemark.client where id = client_id and client_group_id = group_id
+      ),
+      'lastMutationIDs', moved,
+      'mutations', mutations
+    ))
+    from unnest((select group_ids), (select same_groups), (select client_ids))
+      with ordinality member (group_id, same_group, client_id, place)
+    cross join lateral (
+      select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
+        where not same_group or exists (select from unseen where xid between low and high)
+      ) as moved
+      from tidemark.client where client_group_id = group_id
+    ) clients
+  ),
+  'changed', (
+    select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
+    from unnest((select tables)) t (id)
+    cross join lateral (
+      select count(*) as rows from (
+        select from unseen
+        cross join lateral (
+          select from tidemark.change where table_id = t.id and xid between low and high order by xid limit 100
+        ) changes
+        limit 100
+      ) counted
+    ) c
+    where c.rows > 0
+  ),
+  'truncated', exists (
+    select from unseen
+    join tidemark.change on key is null and table_id = any (tables) and xid between low and high
+  )
+)
+from tidemark.meta m, pg_current_snapshot() s
+$$;
+
+-- The same with a plan of its own, which is kept: best for a statement that is planned each time, since this takes longer to plan than to run.
 create function tidemark.header(
   group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid
 ) returns json
 language plpgsql stable parallel restricted as $$
 begin
-  return (
-    with unseen (low, high) as materialized (
-      select * from unnest((select lows), (select highs))
-    )
-    select json_build_object(
-      'snapshot', s::text,
-      'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
-      'begun', age(pg_snapshot_xmax(s)::xid),
-      'recovery', pg_is_in_recovery(),
-      'installID', m.install_id,
-      'database', (select oid::text from pg_database where datname = current_database()),
-      'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
-      'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
-      'horizon', m.horizon::text,
-      'aging', m.aging::text,
-      'members', (
-        select json_object_agg(place, json_build_object(
-          'owner', (select user_id from tidemark.client_group where id = group_id),
-          'clientKnown', client_id is null or exists (
-            select from tidemark.client where id = client_id and client_group_id = group_id
-          ),
-          'lastMutationIDs', moved,
-          'mutations', mutations
-        ))
-        from unnest((select group_ids), (select same_groups), (select client_ids))
-          with ordinality member (group_id, same_group, client_id, place)
-        cross join lateral (
-          select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
-            where not same_group or exists (select from unseen where xid between low and high)
-          ) as moved
-          from tidemark.client where client_group_id = group_id
-        ) clients
-      ),
-      'changed', (
-        select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
-        from unnest((select tables)) t (id)
-        cross join lateral (
-          select count(*) as rows from (
-            select from unseen
-            cross join lateral (
-              select from tidemark.change where table_id = t.id and xid between low and high order by xid limit 100
-            ) changes
-            limit 100
-          ) counted
-        ) c
-        where c.rows > 0
-      ),
-      'truncated', exists (
-        select from unseen
-        join tidemark.change on key is null and table_id = any (tables) and xid between low and high
-      )
-    )
-    from tidemark.meta m, pg_current_snapshot() s
-  );
+  return (select h from tidemark.headers(group_ids, same_groups, client_ids, lows, highs, tables, named_tick) h);
 end
 $$;

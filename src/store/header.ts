@@ -70,12 +70,13 @@ interface SharedHeader {
 }
 
 /**
- * So far does `tidemark.header` count a table's changes: there are none, few or many. To read many in vain is worth a fresh cookie.
+ * So far do `tidemark.headers` count a table's changes: there are none, few or many. To read many in vain is worth a fresh cookie.
  */
 export const countedRows = 100;
 
-const headerCall =
-  'tidemark.header($1::text[], $2::boolean[], $3::text[], $4::xid8[], $5::xid8[], $6::integer[], $7::uuid)';
+const parameters = '$1::text[], $2::boolean[], $3::text[], $4::xid8[], $5::xid8[], $6::integer[], $7::uuid';
+
+const probeSql = `select header::text as line from tidemark.headers(${parameters}) header`;
 
 function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
@@ -92,11 +93,11 @@ function values({ base, tick, tables, members }: HeaderInput): unknown[] {
 
 /** The header alone, as `line`: the cheap question that most pulls end with. */
 export function probe(input: HeaderInput): Statement {
-  return { name: 'tidemark_probe', text: `select ${headerCall}::text as line`, values: values(input) };
+  return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
 
 /** COPY takes its snapshot before it waits for its tables; whether they are torn is asked once it has them. */
-const patchHeaderSql = `select json_build_object('header', ${headerCall}, 'torn', exists (
+const patchHeaderSql = `select json_build_object('header', tidemark.header(${parameters}), 'torn', exists (
   select from unnest($8::oid[], $9::bigint[]) known (oid, outline) where tidemark.outline(known.oid) is distinct from known.outline
 ))::text as line`;
 

@@ -92,7 +92,7 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.header;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.header, tidemark.headers;
        alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,

@@ -85,61 +85,69 @@ function header(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
    STABLE PARALLEL RESTRICTED
   AS $function$
   begin
-    return (
-      with unseen (low, high) as materialized (
-        select * from unnest((select lows), (select highs))
-      )
-      select json_build_object(
-        'snapshot', s::text,
-        'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
-        'begun', age(pg_snapshot_xmax(s)::xid),
-        'recovery', pg_is_in_recovery(),
-        'installID', m.install_id,
-        'database', (select oid::text from pg_database where datname = current_database()),
-        'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
-        'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
-        'horizon', m.horizon::text,
-        'aging', m.aging::text,
-        'members', (
-          select json_object_agg(place, json_build_object(
-            'owner', (select user_id from tidemark.client_group where id = group_id),
-            'clientKnown', client_id is null or exists (
-              select from tidemark.client where id = client_id and client_group_id = group_id
-            ),
-            'lastMutationIDs', moved,
-            'mutations', mutations
-          ))
-          from unnest((select group_ids), (select same_groups), (select client_ids))
-            with ordinality member (group_id, same_group, client_id, place)
-          cross join lateral (
-            select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
-              where not same_group or exists (select from unseen where xid between low and high)
-            ) as moved
-            from tidemark.client where client_group_id = group_id
-          ) clients
-        ),
-        'changed', (
-          select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
-          from unnest((select tables)) t (id)
-          cross join lateral (
-            select count(*) as rows from (
-              select from unseen
-              cross join lateral (
-                select from tidemark.change where table_id = t.id and xid between low and high order by xid limit 100
-              ) changes
-              limit 100
-            ) counted
-          ) c
-          where c.rows > 0
-        ),
-        'truncated', exists (
-          select from unseen
-          join tidemark.change on key is null and table_id = any (tables) and xid between low and high
-        )
-      )
-      from tidemark.meta m, pg_current_snapshot() s
-    );
+    return (select h from tidemark.headers(group_ids, same_groups, client_ids, lows, highs, tables, named_tick) h);
   end
+  $function$
+
+
+function headers(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
+  fs  CREATE OR REPLACE FUNCTION tidemark.headers(group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid)
+   RETURNS SETOF json
+   LANGUAGE sql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  with unseen (low, high) as materialized (
+    select * from unnest((select lows), (select highs))
+  )
+  select json_build_object(
+    'snapshot', s::text,
+    'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
+    'begun', age(pg_snapshot_xmax(s)::xid),
+    'recovery', pg_is_in_recovery(),
+    'installID', m.install_id,
+    'database', (select oid::text from pg_database where datname = current_database()),
+    'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
+    'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
+    'horizon', m.horizon::text,
+    'aging', m.aging::text,
+    'members', (
+      select json_object_agg(place, json_build_object(
+        'owner', (select user_id from tidemark.client_group where id = group_id),
+        'clientKnown', client_id is null or exists (
+          select from tidemark.client where id = client_id and client_group_id = group_id
+        ),
+        'lastMutationIDs', moved,
+        'mutations', mutations
+      ))
+      from unnest((select group_ids), (select same_groups), (select client_ids))
+        with ordinality member (group_id, same_group, client_id, place)
+      cross join lateral (
+        select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
+          where not same_group or exists (select from unseen where xid between low and high)
+        ) as moved
+        from tidemark.client where client_group_id = group_id
+      ) clients
+    ),
+    'changed', (
+      select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
+      from unnest((select tables)) t (id)
+      cross join lateral (
+        select count(*) as rows from (
+          select from unseen
+          cross join lateral (
+            select from tidemark.change where table_id = t.id and xid between low and high order by xid limit 100
+          ) changes
+          limit 100
+        ) counted
+      ) c
+      where c.rows > 0
+    ),
+    'truncated', exists (
+      select from unseen
+      join tidemark.change on key is null and table_id = any (tables) and xid between low and high
+    )
+  )
+  from tidemark.meta m, pg_current_snapshot() s
   $function$
 
 
