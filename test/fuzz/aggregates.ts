@@ -80,7 +80,7 @@ const byChance: readonly Signature[] = [
 export function aggregate(site: Site, type: SqlType): Tree | undefined {
   if (!site.aggregated) return undefined;
   const { choices } = site.world;
-  const from = choices.percent(8) ? byChance : sure;
+  const from = choices.percent(12) ? byChance : sure;
   const usable = from.filter((one) => isAvailable(site.world, one) && gives(one, type));
   return usable.length === 0 ? undefined : aggregateOf(site, site.aggregated, choices.pick(usable), type);
 }

@@ -3,7 +3,7 @@
 import { functionItem } from './functions.js';
 import { aliased, type FromTree, type Item, sourcesOf } from './items.js';
 import { quoted } from './names.js';
-import type { Scope, Source } from './scope.js';
+import { isNamed, type Scope, type Source } from './scope.js';
 import type { Table } from './tables.js';
 import { list, marked, optional, part, seq, type Tree } from './tree.js';
 import { deeper, plain, type Site } from './world.js';
@@ -166,7 +166,7 @@ function item(site: Site, before: readonly Item[], isKeyed: boolean): FromTree {
   const usable = ctes.filter(({ key }) => !isKeyed || key !== undefined);
   const tables = world.schema.tables.filter(({ key }) => !isKeyed || key.length > 0);
   const made = choices.weighted<(() => FromTree) | undefined>([
-    [tables.length > 0 ? 66 : 0, () => table(site, before, choices.pick(tables))],
+    [tables.length > 0 ? 66 : 0, () => table(site, before, chooseTable(site, tables))],
     [usable.length > 0 ? 60 : 0, () => cte(site, before, usable)],
     [isDeep ? 12 : 0, () => derived(site, before, isKeyed)],
     [isDeep && before.length > 0 ? 7 : 0, () => lateral(site, before, isKeyed)],
@@ -175,6 +175,15 @@ function item(site: Site, before: readonly Item[], isKeyed: boolean): FromTree {
   const { tree, ...rest } = made!();
   const { tag } = rest.items[0]!;
   return { ...rest, tree: { kind: 'from', tag, least: `(select) as z${tag.slice(5)}`, parts: [tree] } };
+}
+
+/** More often one whose name an outer query gives to a table of another schema: only the schema tells the two apart. */
+function chooseTable({ world: { choices }, scope }: Site, tables: readonly Table[]): Table {
+  const isOuter = ({ schema, name }: Table) => isNamed(scope, `table ${schema}.${name}`);
+  const namesakes = tables.filter(
+    (table) => !isOuter(table) && tables.some((other) => other.name === table.name && isOuter(other)),
+  );
+  return choices.pick(namesakes.length > 0 && choices.percent(40) ? namesakes : tables);
 }
 
 function table(site: Site, before: readonly Item[], found: Table): FromTree {

@@ -86,7 +86,7 @@ function chooseGroups(inner: Site, from: From, want: Want): Groups {
     });
     return { parts, dependent };
   }
-  const isFit = (type: SqlType) => type.isOrdered && (type.isExact || choices.percent(15));
+  const isFit = (type: SqlType) => type.isOrdered && (type.isExact || choices.percent(22));
   const parts = choices.times(1, want.isTop ? 2 : 3, (): KeyPart => {
     let type = anyType(inner, '<');
     for (let tries = 0; !isFit(type) && tries < 5; tries++) type = anyType(inner, '<');

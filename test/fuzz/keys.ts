@@ -31,7 +31,7 @@ export function keyPart(site: Site, part: KeyPart, { isTop }: Want): KeyPart {
 /** With another value in place of null: one that no row has, as text, or now and then any. */
 export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 'tag'> {
   const { choices, schema } = site.world;
-  if (choices.percent(70)) {
+  if (choices.percent(type.isExact ? 70 : 40)) {
     const text = schema.types.find(({ name }) => name === 'text')!;
     return { tree: seq('coalesce((', tree, `)::text, '~')`), type: text, isNotNull: true };
   }

@@ -66,7 +66,7 @@ const immutable: readonly Create[] = [
   (f) =>
     routine(
       `create aggregate ${f}(integer) (sfunc = int4larger, stype = integer)`,
-      `integer: (select ${f}(z) from unnest(«integer[]») z)`,
+      `integer: (select ${f}(z) from unnest(array[«integer», «integer»]) z)`,
     ),
   (f) =>
     routine(
@@ -109,7 +109,7 @@ create cast (text as ${f}) with function ${f}(text)`,
       'a function that is not immutable, behind an aggregate',
       `create function ${f}(integer, integer) returns integer language sql stable ${reading(table)};
 create aggregate ${f}(integer) (sfunc = ${f}, stype = integer, initcond = '0')`,
-      `integer: (select ${f}(z) from unnest(«integer[]») z)`,
+      `integer: (select ${f}(z) from unnest(array[«integer», «integer»]) z)`,
     ),
   (f, table) =>
     unstable(
@@ -176,7 +176,7 @@ function attributes(choices: Choices, { tables, types }: Surroundings): Routine[
 }
 
 function ownRoutines(choices: Choices, { schemas, tables }: Surroundings): Routine[] {
-  const wanted = [...choices.some(immutable, 2, 0), ...(choices.percent(40) ? choices.some(notImmutable, 2) : [])];
+  const wanted = [...choices.some(immutable, 2, 0), ...(choices.percent(55) ? choices.some(notImmutable, 3) : [])];
   const found = choices.shuffled(names);
   return wanted.map((create, i) => {
     // Where a name of Postgres's own is taken, only the qualified name leads to it.

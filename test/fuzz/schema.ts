@@ -85,7 +85,7 @@ function createTables(choices: Choices, surroundings: Surroundings): Table[] {
     const last = places.at(-1);
     const elsewhere =
       last && schemas.find((schema) => !places.some((place) => place.schema === schema && place.name === last.name));
-    if (last && elsewhere !== undefined && choices.percent(35)) places.push({ schema: elsewhere, name: last.name });
+    if (last && elsewhere !== undefined && choices.percent(45)) places.push({ schema: elsewhere, name: last.name });
     else places.push({ schema: choices.pick(schemas), name: names[i]! });
   }
   const tables: Table[] = [];

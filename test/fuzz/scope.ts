@@ -67,6 +67,11 @@ export function visibleIn(scope: Scope, of: (source: Source) => readonly Visible
   );
 }
 
+/** Whether an item here, or of a query further out, brings the name. */
+export function isNamed(scope: Scope, name: string): boolean {
+  return [...levelsOf(scope)].some(({ sources }) => sources.some(({ names }) => names.has(name)));
+}
+
 export function rowsIn(scope: Scope): Way[] {
   return [...levelsOf(scope)].flatMap(({ sources, hidden }) =>
     sources.flatMap(({ rows }) => rows).filter(({ head }) => !hidden.has(head)),

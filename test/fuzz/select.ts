@@ -118,7 +118,7 @@ function star(inner: Site, from: From, want: Want): Query {
 function distinct(inner: Site, from: From, want: Want): Query {
   const { world } = inner;
   const { choices, grammar } = world;
-  const isFit = (type: SqlType) => type.isEqual && (type.isExact || choices.percent(8));
+  const isFit = (type: SqlType) => type.isEqual && (type.isExact || choices.percent(20));
   const types = typesOf(inner, want, isFit).filter((type) => want.types || type.isEqual);
   const trees = types.map((type) => {
     const tree = grammar.expression(inner, type);

@@ -353,6 +353,8 @@ const parameters = signatures(`
   boolean: «integer»<«$integer»
   boolean: «integer» >= «$integer» and «$integer» >= «$integer»
   boolean: «integer» < «$integer» + «$integer»
+  boolean: «$integer» <= «integer» and «#1» >= «$integer»
+  boolean: «integer» <> «$integer» and «text» || «#2» <> '9'
   boolean: «integer» between «$integer» and «$integer»+1
   boolean: «integer» in («$integer»,«$integer»)
   boolean: «integer»=any(«$integer[]»)

@@ -98,15 +98,17 @@ function chooseKind(choices: Choices, keyType: SqlType): Kind {
   return wish === 'range' && middles[keyType.name] === undefined ? 'plain' : wish;
 }
 
-function createColumns(choices: Choices, { types }: Place, tableTag: string): Column[] {
+function createColumns(choices: Choices, { types, name, others }: Place, tableTag: string): Column[] {
+  const namesake = others.find((other) => other.name === name);
+  if (namesake && choices.percent(60)) return columnsAs(namesake, tableTag);
   const keys = types.filter(({ isKey }) => isKey);
   const usual = keys.filter((type) => usualKeys.includes(type.name));
   const keyTypes = choices.times(1, choices.percent(30) ? 2 : 1, () =>
     choices.pick(choices.percent(70) ? usual : keys),
   );
-  const others = choices.times(1, 5, () => choices.pick(types));
-  const names = distinctNames(choices, keyTypes.length + others.length);
-  return [...keyTypes, ...others].map((type, i) => {
+  const otherTypes = choices.times(1, 5, () => choices.pick(types));
+  const names = distinctNames(choices, keyTypes.length + otherTypes.length);
+  return [...keyTypes, ...otherTypes].map((type, i) => {
     const isKey = i < keyTypes.length;
     return {
       tag: `${tableTag}${isKey ? ' key' : ''} ${i}`,
@@ -116,6 +118,11 @@ function createColumns(choices: Choices, { types }: Place, tableTag: string): Co
       isGenerated: !isKey && choices.percent(8) && ['integer', 'text'].includes(type.name),
     };
   });
+}
+
+/** As another tenant has them: a reference that takes one table for the other is no error. */
+function columnsAs({ tag, columns }: Table, tableTag: string): Column[] {
+  return columns.map((column) => ({ ...column, tag: column.tag.replace(tag, () => tableTag) }));
 }
 
 function definitionOf(choices: Choices, column: Column, columns: readonly Column[], place: Place, i: number): string {

@@ -32,7 +32,7 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   if (limit.hasTies || isFree) return seq(orderBy(some), limit.tree);
   if (want.isTop && first.length === 0)
     return seq(orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []), tieBreak(ordering), limit.tree);
-  const isSure = total !== undefined && !choices.percent(5);
+  const isSure = total !== undefined && !choices.percent(8);
   const whole = seq(orderBy(some, isSure ? total : []), limit.tree);
   return isSure ? whole : marked({ kind: 'chance', reason: 'LIMIT without a total order' }, whole);
 }
@@ -44,7 +44,7 @@ function plainOrder(site: Site, want: Want, ordering: Ordering): Tree {
   const matters = want.isSorted === true || first.length > 0;
   const some = [...first, ...by(site, ordering, 0)];
   if (!matters) return optional(orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1)));
-  const isSure = total !== undefined && !choices.percent(5);
+  const isSure = total !== undefined && !choices.percent(8);
   const whole = orderBy(some, isSure ? total : []);
   return isSure ? whole : marked({ kind: 'chance', reason: 'rows in no total order' }, whole);
 }

@@ -49,7 +49,7 @@ function choosePoison(
   own: readonly Signature[],
 ): Signature {
   const known = poisons.filter((one) => isAvailable(world, one));
-  return choices.pick(own.length > 0 && choices.percent(50) ? own : known);
+  return choices.pick(own.length > 0 && choices.percent(60) ? own : known);
 }
 
 function locked(world: World, tree: Tree): Tree {

@@ -55,7 +55,7 @@ export function windowOf(site: Site, { key }: Windowed, needsRows: boolean, mayH
   const { choices } = site.world;
   const partition = choices.percent(50) ? [orderable(site)] : [];
   const orders = choices.times(0, 2, () => seq(orderable(site), direction(site)));
-  const isSure = !needsRows || (key !== undefined && !choices.percent(4));
+  const isSure = !needsRows || (key !== undefined && !choices.percent(8));
   const last = needsRows && isSure && key ? key : [];
   const order = list([...orders, ...last], { before: ' order by ' });
   const frame =
