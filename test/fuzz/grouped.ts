@@ -1,7 +1,7 @@
 /** GROUP BY, HAVING, and aggregates over everything. */
 import type { From } from './from.js';
 import { anyType } from './instance.js';
-import { asText, type KeyPart, surely } from './keys.js';
+import { asInputs, asText, type KeyPart, surely } from './keys.js';
 import { quoted } from './names.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { reference, type Scope, type Source } from './scope.js';
@@ -43,7 +43,7 @@ export function grouped(inner: Site, from: From, want: Want, isAll: boolean): Qu
   });
   const names = namesOf(world, outputs.columns);
   const total = [
-    ...parts.map(({ tree, tag }) => fixed(tag, tree)),
+    ...parts.map(({ tree, tag }) => fixed(tag, ...asInputs([tree], names))),
     ...(way === 'plain' ? [] : [fixed('', groupingOf(parts))]),
   ];
   const ordering = {

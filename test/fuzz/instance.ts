@@ -11,6 +11,7 @@ const fits: Readonly<Record<string, (type: SqlType) => boolean>> = {
   '=': (type) => type.isEqual,
   '<': (type) => type.isOrdered,
   '==': (type) => type.isOrdered && type.isExact,
+  cased: (type) => type.family !== 'caseless',
 };
 
 /** Results that are no expressions: what stands elsewhere in a query. */

@@ -1,6 +1,6 @@
 /** What tells the rows of a query apart. */
 import { reference, type Source } from './scope.js';
-import { fixed, marked, seq, type Tree } from './tree.js';
+import { fixed, marked, seq, type Tree, textOf } from './tree.js';
 import { castName, type SqlType } from './types.js';
 import type { Site, Want, World } from './world.js';
 
@@ -33,7 +33,7 @@ export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 't
   const { choices, schema } = site.world;
   if (choices.percent(type.isExact ? 70 : 40)) {
     const text = schema.types.find(({ name }) => name === 'text')!;
-    return { tree: seq('coalesce((', tree, `)::text, '~')`), type: text, isNotNull: true };
+    return { tree: orTilde(tree, type), type: text, isNotNull: true };
   }
   const literal = `'${choices.pick(type.values).replaceAll("'", "''")}'::${castName(type)}`;
   return { tree: seq('coalesce(', tree, `, ${literal})`), type, isNotNull: true };
@@ -50,7 +50,18 @@ export function surely(isExact: boolean, tree: Tree): Tree {
 }
 
 /** A key part of a group: null is a group of its own. */
-export function asText(world: World, { tree }: Pick<KeyPart, 'tree'>): Omit<KeyPart, 'tag'> {
+export function asText(world: World, { tree, type }: Pick<KeyPart, 'tree' | 'type'>): Omit<KeyPart, 'tag'> {
   const text = world.schema.types.find(({ name }) => name === 'text')!;
-  return { tree: seq('coalesce((', tree, `)::text, '~')`), type: text, isNotNull: true };
+  return { tree: orTilde(tree, type), type: text, isNotNull: true };
+}
+
+/** A collation outlasts the cast. */
+function orTilde(tree: Tree, { family }: SqlType): Tree {
+  return seq('coalesce((', tree, family === 'caseless' ? `)::text collate "C", '~')` : `)::text, '~')`);
+}
+
+/** To sort by. A name that the result has too would mean the result's column, where it stands alone. */
+export function asInputs(trees: readonly Tree[], names: readonly Tree[]): readonly Tree[] {
+  const taken = new Set(names.map(textOf));
+  return trees.map((tree) => (taken.has(textOf(tree)) ? seq('coalesce(', tree, ')') : tree));
 }

@@ -2,7 +2,7 @@
 import { type From, fromClause } from './from.js';
 import { grouped } from './grouped.js';
 import { anyType } from './instance.js';
-import { asText, type KeyPart, keyOf, keyPart, notNull, sorted, surely } from './keys.js';
+import { asInputs, asText, type KeyPart, keyOf, keyPart, notNull, sorted, surely } from './keys.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { tail } from './tails.js';
 import { list, seq, type Tree } from './tree.js';
@@ -73,7 +73,7 @@ function ordinary(inner: Site, from: From, want: Want): Query {
 
 function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | undefined) {
   const names = namesOf(site.world, outputs.columns);
-  const total = key?.map(({ tree, tag }) => ({ tag, isFixed: true as const, parts: [tree] }));
+  const total = key?.map(({ tree, tag }) => ({ tag, isFixed: true as const, parts: asInputs([tree], names) }));
   const sortable = names.filter((_, i) => outputs.columns[i]!.type.isOrdered);
   return { site, outputs: sortable, total, key: outputs.key.map((i) => names[i]!) };
 }

@@ -43,11 +43,11 @@ const generic = signatures(`
   any: case «integer» when «integer» then «any» when «integer» then «any» end
   any: (array[«any», «any»])[«integer»]
   any: (array[«any», «any», «any»])[1]
-  text: («any»)::text
-  text: cast(«any» as text)
+  text: («cased»)::text
+  text: cast(«cased» as text)
   text: to_json(«any»)::text
-  text: quote_nullable(«any»)
-  text: quote_literal(«any»)
+  text: quote_nullable(«cased»)
+  text: quote_literal(«cased»)
   integer: num_nulls(«any», «any»)
   integer: num_nonnulls(«any», «integer»)
   boolean: «=» in (select «=»)
@@ -135,7 +135,7 @@ const numbers = signatures(`
 const texts = signatures(`
   text: «text» || «text»
   text: «text» || «integer»
-  text: «any» || «text»
+  text: «cased» || «text»
   text: lower(«text»)
   text: upper(«text»)
   text: initcap(«text»)
@@ -155,9 +155,9 @@ const texts = signatures(`
   text: lpad(«text», 4, '0')
   text: split_part(«text», '/', 1)
   text: md5(«text»)
-  text: concat(«any», «integer», «text»)
-  text: concat_ws('-', «text», «any»)
-  text: format('%s/%I', «any», coalesce(«text», ''))
+  text: concat(«cased», «integer», «text»)
+  text: concat_ws('-', «text», «cased»)
+  text: format('%s/%I', «cased», coalesce(«text», ''))
   text: regexp_replace(«text», '^(.)', '\\1\\1')
   text: (regexp_match(«text», '(.)'))[1]
   text: «text» collate "C"

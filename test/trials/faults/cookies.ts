@@ -52,7 +52,7 @@ export const cookies: readonly Fault[] = [
     file: snapshot,
     find: 'finished - (last - first + 1n)',
     replace: 'finished - 0n * (last - first + 1n)',
-    tests,
+    tests: ['test/protocol/snapshot.test.ts'],
   },
   {
     name: 'transactions that were in progress are taken for seen',

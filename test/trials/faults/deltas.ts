@@ -4,7 +4,9 @@ const sides = 'src/store/sides.ts';
 const states = 'src/store/states.ts';
 const patches = 'src/store/patch-sql.ts';
 const schema = 'sql/0001-initial.sql';
+const outlines = 'sql/0004-outlines-and-witnesses.sql';
 const tests = ['test/sync/deltas.test.ts'];
+const torn = ['test/sync/torn-reads.test.ts'];
 
 export const deltas: readonly Fault[] = [
   {
@@ -99,18 +101,39 @@ export const deltas: readonly Fault[] = [
     tests,
   },
   {
-    name: 'a TRUNCATE of any table tears a statement',
-    file: schema,
-    find: 'where key is null and table_id = any (tables) and not',
-    replace: 'where key is null and not',
-    tests: ['test/sync/truncate.test.ts'],
+    name: 'what was done to a table while a statement waited for it is not seen',
+    file: outlines,
+    find: 'language plpgsql volatile strict',
+    replace: 'language plpgsql stable strict',
+    tests: torn,
   },
   {
-    name: 'a TRUNCATE that a statement has waited for is not seen',
-    file: schema,
-    find: 'language plpgsql volatile parallel restricted',
-    replace: 'language plpgsql stable parallel restricted',
-    tests: ['test/sync/shared-pulls.test.ts'],
+    name: 'another file of a table is not noticed',
+    file: outlines,
+    find: 'row_security_active(relation), pg_relation_filenode(relation),',
+    replace: 'row_security_active(relation),',
+    tests: torn,
+  },
+  {
+    name: 'another file of a partition is not noticed',
+    file: outlines,
+    find: "concat_ws(':', relid::oid, pg_relation_filenode(relid))",
+    replace: 'relid::oid::text',
+    tests: torn,
+  },
+  {
+    name: 'another partition is not noticed',
+    file: outlines,
+    find: "(select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),",
+    replace: '',
+    tests: torn,
+  },
+  {
+    name: 'columns made anew are not noticed',
+    file: outlines,
+    find: 'array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)',
+    replace: 'null',
+    tests: torn,
   },
   {
     name: 'a row without a key is lost',

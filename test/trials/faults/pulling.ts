@@ -104,15 +104,15 @@ export const pulling: readonly Fault[] = [
   {
     name: 'rows of a table that was emptied meanwhile are answered',
     file,
-    find: 'plan = this.#plan(cookie, answered);',
-    replace: 'plan = this.#plan(cookie, { ...answered, torn: false });',
+    find: 'if (answered.torn) throw new OutdatedError();',
+    replace: '',
     tests: ['test/sync/torn-reads.test.ts'],
   },
   {
     name: 'a delta of a table that was emptied meanwhile is answered',
     file,
-    find: 'const actual = this.#plan(cookie, header);',
-    replace: 'const actual = this.#plan(cookie, { ...header, torn: false });',
+    find: 'if (header.torn) throw new OutdatedError(header);',
+    replace: '',
     tests: ['test/sync/torn-reads.test.ts'],
   },
   {
