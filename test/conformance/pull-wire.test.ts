@@ -66,9 +66,10 @@ describe('requests', () => {
 
   test("another user's client group is refused, and the answer holds nothing of theirs", async () => {
     await knownGroup('group of ann');
-    const { cookie } = await pull(server, 'ann', { clientGroupID: 'group of ann' });
-    for (const theirs of [null, cookie, 'x']) {
-      const body = pullBody({ clientGroupID: 'group of ann', cookie: theirs });
+    const { cookie: theirs } = await pull(server, 'ann', { clientGroupID: 'group of ann' });
+    const { cookie: own } = await pull(server, 'ben', { clientGroupID: 'group of ben' });
+    for (const cookie of [null, theirs, own, 'x']) {
+      const body = pullBody({ clientGroupID: 'group of ann', cookie });
       const answer = await send(server, '/sync/pull', body, { user: 'ben' });
       expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
       expect(answer.text).not.toMatch(/Groceries|Milk|client of/);
