@@ -37,7 +37,8 @@ export function grouped(inner: Site, from: From, want: Want, isAll: boolean): Qu
   const trees = types.map((type) => ({ tree: grammar.expression(site, type), type }));
   const key = want.isKeyed ? keyOfGroups(inner, parts, way) : [];
   const outputs = outputsOf(world, trees, key);
-  const having = list(choices.percent(25) ? [grammar.condition({ ...site, depth: site.depth - 1 })] : [], {
+  const hasCondition = choices.percent(25);
+  const having = list(hasCondition ? [grammar.condition({ ...site, depth: site.depth - 1 })] : [], {
     before: ' having ',
     by: ' and ',
   });
@@ -58,7 +59,9 @@ export function grouped(inner: Site, from: From, want: Want, isAll: boolean): Qu
     ' from ',
     from.tree,
     where(inner),
-    groupBy(inner, from, { parts, way, outputs, isKeyed: want.isKeyed }),
+    isAll && !hasCondition && !world.aggregated.has(inner.scope)
+      ? ' group by ()'
+      : groupBy(inner, from, { parts, way, outputs, isKeyed: want.isKeyed }),
     having,
     tail(site, want, ordering),
   );

@@ -40,7 +40,18 @@ function createWorld(choices: Choices, schema: Schema, version: number): World {
     [4, 40],
     [2, 90],
   ]);
-  return { choices, schema, version, grammar, signatures: legal, parameters: [], poison, budget, names: 0 };
+  return {
+    choices,
+    schema,
+    version,
+    grammar,
+    signatures: legal,
+    parameters: [],
+    poison,
+    budget,
+    aggregated: new Set(),
+    names: 0,
+  };
 }
 
 function choosePoison(

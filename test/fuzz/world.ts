@@ -19,6 +19,8 @@ export interface World {
   poison: Signature | undefined;
   /** How much more may be written. */
   budget: number;
+  /** What the arguments of those aggregates see that have been written: whose queries are grouped. */
+  readonly aggregated: Set<Scope>;
   /** Counts names that must differ. */
   names: number;
 }
