@@ -291,6 +291,8 @@ describe('what Postgres takes', () => {
     'with "My Notes" as (select * from note) select id, (select count(*) from "My Notes" n where n.t_id = t.id) as n from t',
     'select id from t order by x fetch first 1 rows with ties',
     'select public.t.id from t',
+    'select public.t.id, t::text as w, public.t.x as t from t order by t offset 1',
+    'select distinct on (t) public.t.id, t::text as w, -public.t.x as t from t order by t limit 2',
     'select id from t where exists (select from note where t_id = t.id limit 1)',
     'select x as id, count(*) as n from t group by distinct rollup (x), rollup (x) having x is not null',
     'select id from t union all select id + 100 from note union all select id + 200 from t',

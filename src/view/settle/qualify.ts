@@ -86,18 +86,30 @@ function typedRow(name: string, range: Tree, { schema, name: table, columns, pri
 
 /** The references that Postgres has read as whole rows. */
 function wholeRowsOf(
-  { references }: Scopes,
+  { references, levels }: Scopes,
   meaning: Meaning,
   source: (reference: Reference) => Source | undefined,
 ): Set<Reference> {
   const known = references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow));
+  const ofResults = new Set(levels.flatMap(resultNamesIn));
   // Of what is grouped or sorted by, Postgres forgets the places but one.
   const grouped = references.filter(
     (reference) =>
       meaning.nodesOf(reference.node).length === 0 &&
+      !ofResults.has(reference.holder) &&
       known.some((other) => other.names.join() === reference.names.join() && source(other) === source(reference)),
   );
   return new Set([...known, ...grouped]);
+}
+
+/** In ORDER BY and DISTINCT ON, a name alone means a column of the result before anything that is read. */
+function resultNamesIn({ select }: Level): Tree[] {
+  const sorted = ((select.sortClause ?? []) as { SortBy: { node: Tree } }[]).map(({ SortBy }) => SortBy.node);
+  const results = ((select.targetList ?? []) as { ResTarget: Tree }[]).map(({ ResTarget }) => ResTarget.name);
+  return [...sorted, ...((select.distinctClause ?? []) as Tree[])].filter((item) => {
+    const parts = names((item.ColumnRef as Tree | undefined)?.fields);
+    return parts.length === 1 && results.includes(parts[0]);
+  });
 }
 
 function isWholeRow({ tag, fields }: QueryNode): boolean {
