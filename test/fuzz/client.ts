@@ -10,6 +10,7 @@ type Op =
 /** What came of a pull. */
 export type Outcome = 'first' | 'reset' | 'delta' | 'unchanged';
 
+/** A server does not answer as it should. */
 export class FailedPull extends Error {}
 
 export class FuzzClient {

@@ -1,7 +1,7 @@
 /** Clients that are told when to pull. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../../src/server.js';
-import type { FuzzClient } from './client.js';
+import { FailedPull, type FuzzClient } from './client.js';
 import { Difference } from './difference.js';
 import { requestTo } from './requests.js';
 import type { Served } from './serving.js';
@@ -28,6 +28,7 @@ export class Listeners {
     this.#parts = parts;
   }
 
+  /** @throws FailedPull when a server does not let the client listen */
   async add(client: FuzzClient, server: number): Promise<void> {
     const { sync } = await this.#parts.server(server);
     this.#listeners.push(await Listener.open(client, server, sync));
@@ -96,7 +97,8 @@ class Listener {
   static async open(client: FuzzClient, server: number, { fetch }: Sync): Promise<Listener> {
     const query = new URLSearchParams({ clientGroupID: client.group, profileID: 'p' });
     const response = await fetch(requestTo(`/sync/poke?${query}`, client.user));
-    if (response.status !== 200) throw new Error(`no stream of pokes: ${response.status} ${await response.text()}`);
+    if (response.status !== 200)
+      throw new FailedPull(`no stream of pokes: ${response.status} ${await response.text()}`);
     return new Listener(client, server, response.body!.getReader());
   }
 

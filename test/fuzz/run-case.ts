@@ -154,7 +154,7 @@ class CaseRun {
   async #perform(step: Step): Promise<void> {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
-    if (step.kind === 'listen') return this.#listeners.add(this.#clients[step.client]!, step.server);
+    if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, step.server);
     if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
@@ -162,6 +162,15 @@ class CaseRun {
     await this.#truth.refresh();
     await this.#start(step.needsMigrate);
     if (this.#truth.views.length > 0) await this.#pull(this.#clients[0]!, 1);
+  }
+
+  async #listen(client: FuzzClient, server: number): Promise<void> {
+    try {
+      await this.#listeners.add(client, server);
+    } catch (error) {
+      if (!(error instanceof FailedPull)) throw error;
+      await this.#afterFailure(client, error);
+    }
   }
 
   /** @param commitAt before which of the pull's statements the others commit */

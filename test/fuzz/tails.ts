@@ -29,7 +29,8 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   const limit = limitOf(site, want);
   const isFree = want.isExists === true && !limit.isOffset;
   const some = [...first, ...by(site, ordering, limit.hasTies ? 1 : 0)];
-  if (limit.hasTies || isFree) return seq(orderBy(some), limit.tree);
+  // Of what DISTINCT ON keeps, no two rows tie.
+  if ((limit.hasTies && first.length === 0) || isFree) return seq(orderBy(some), limit.tree);
   if (want.isTop && first.length === 0)
     return seq(orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []), tieBreak(ordering), limit.tree);
   const isSure = total !== undefined && !choices.percent(8);

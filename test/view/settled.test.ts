@@ -287,6 +287,10 @@ describe('ties', () => {
       'select distinct on (s) s as id from t order by s, t.id limit 3',
     ],
     [
+      'select distinct on (s) s as id from t order by s offset 1 fetch first 3 rows with ties',
+      'select distinct on (s) s as id from t order by s, t.id offset 1 fetch first 3 rows with ties',
+    ],
+    [
       'select id, lead(x) over (order by s) as a, ntile(3) over (order by s) as b from t',
       'select id, lead(x) over (order by s, t.id) as a, ntile(3) over (order by s, t.id) as b from t',
     ],

@@ -79,7 +79,8 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
       'it has LIMIT or OFFSET without ORDER BY, so which rows it holds is left to chance. Add an ORDER BY',
     );
   }
-  if (select.limitOption === 'LIMIT_OPTION_WITH_TIES') {
+  // Of what DISTINCT ON keeps, no two rows tie.
+  if (select.limitOption === 'LIMIT_OPTION_WITH_TIES' && !isDistinctOn(select)) {
     if (select.limitOffset) {
       throw new SetupError(
         'it has OFFSET and WITH TIES, so which ties it leaves out is left to chance. Remove the OFFSET',
