@@ -22,10 +22,13 @@ export function isMovingMoment(text: string): boolean {
   return movingWord.test(text);
 }
 
+/** PARAM_EXTERN: not what Postgres hands to a subquery. */
+const external = '0';
+
 /** The numbers of the parameters that are read as moments. */
 export function momentParameters({ query }: Meaning, { partsOf }: Facts): ReadonlySet<number> {
   const moments = [...queryNodes(query)].filter(({ tag, fields }) => {
-    return tag === 'PARAM' && partsOf(Number(fields.paramtype)).some(isMoment);
+    return tag === 'PARAM' && fields.paramkind === external && partsOf(Number(fields.paramtype)).some(isMoment);
   });
   return new Set(moments.map((node) => numberOf(node, 'paramid')!));
 }
