@@ -93,7 +93,7 @@ function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
     where exists (select from ${one} b where b.seat = tidemark_l.seat and not exists (${same}) and not ${elsewhere})`;
   return {
     queries: [...queries, side('tidemark_before', sides.before), side('tidemark_after', sides.after)],
-    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'value'), sides.wasThere)}
+    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'value'), sides.wasThere())}
     union
     ${hasUnlike('tidemark_before', sameRow('tidemark_after'), sides.isThere)}`,
   };

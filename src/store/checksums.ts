@@ -54,6 +54,8 @@ export function readChecksums(line: string): Checksums {
 /**
  * The keys of those rows, now or as of the snapshot, that have one of the hashes. The rows are materialized, or Postgres would try out
  * what raises the error of a row without a key when it estimates how many are found.
+ *
+ * @param tables those that the view reads
  */
 export async function findKeys(
   db: Database,
@@ -61,11 +63,10 @@ export async function findKeys(
   { tables, base }: { readonly tables: readonly SyncedTable[]; readonly base: Snapshot },
   hashes: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
-  const own = tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
-  const ids = new Map(own.map(({ oid, id }) => [oid, id]));
+  const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
   const asof = view.standing(view.occurrenceTables.map((oid) => states.asof(ids.get(oid)!)));
   const rows = [view.now, asof].map((query) => `select key, value from (${rowsOf(view, query, literals)}) r`);
-  const queries = own.flatMap((table) => stateQueries(table, base, countedRows));
+  const queries = tables.flatMap((table) => stateQueries(table, base, countedRows));
   const found = await db.query<{ hash: number; key: string }>({
     text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
 select distinct hash::integer, key from (select key, ${rowHash('key', 'value')} as hash from tidemark_rows) r

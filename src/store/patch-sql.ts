@@ -62,20 +62,27 @@ export function deltaPatch(
 ): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const parts = views.map((bound, i) => deltaOf(bound, i, ids));
-  const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.now, literals)}) r`));
-  const checksums = { changes: parts.map((part) => part?.weights), ...(checked === 'whole' && { whole }) };
   return copyOut(
     header,
     [
       ...changes.flatMap(({ table, rows }) => stateQueries(table, base, rows)),
       ...parts.flatMap((part) => part?.queries ?? []),
     ],
-    [...(checked === 'no' ? [] : [checksumsQuery(checksums)]), ...parts.flatMap((part) => part?.ops ?? [])],
+    [...checksumsOf(checked, views, parts), ...parts.flatMap((part) => part?.ops ?? [])],
   );
 }
 
 const putOp = `',{"op":"put","key":' || to_json(b.key)::text || ',"value":' || b.value || '}'`;
 const delOp = `',{"op":"del","key":' || to_json(b.key)::text || '}'`;
+
+/** A line of them, where there is to be one. Without, none of what they take is written. */
+function checksumsOf(checked: Checked, views: readonly BoundView[], parts: readonly (Delta | undefined)[]): string[] {
+  if (checked === 'no') return [];
+  const changes = parts.map((part) => part?.weights());
+  if (checked === 'changes') return [checksumsQuery({ changes })];
+  const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.now, literals)}) r`));
+  return [checksumsQuery({ changes, whole })];
+}
 
 /** For checksums: each row counts as one. */
 function allOf(rows: string): string {
@@ -86,7 +93,7 @@ interface Delta {
   readonly queries: readonly string[];
   readonly ops: readonly string[];
   /** For checksums: what a client has more, and what it has less, once it has applied the ops. */
-  readonly weights: string;
+  readonly weights: () => string;
 }
 
 /** @param ids the change-log IDs, by OID, of the tables that have changed */
@@ -105,8 +112,8 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
       `${pairs} as materialized (${paired(view, before, after)})`,
     ],
     ops: [`select ${putOp} from ${pairs} b where ${isPut}`, `select ${delOp} from ${pairs} b where ${isDel}`],
-    weights: `select 1 as weight, ${rowHash('b.key', 'b.value')} as hash from ${pairs} b
-        where ${isPut} and not (b.other is null and ${sides.wasThere})
+    weights: () => `select 1 as weight, ${rowHash('b.key', 'b.value')} as hash from ${pairs} b
+        where ${isPut} and not (b.other is null and ${sides.wasThere()})
       union all select -1, ${rowHash('b.key', 'b.other')} from ${pairs} b where ${isPut} and b.other is not null
       union all select -1, ${rowHash('b.key', 'b.value')} from ${pairs} b where ${isDel}`,
   };

@@ -11,8 +11,11 @@ export interface Sides {
   readonly before: string;
   /** Of an incremental view, the rows that may have come or changed; of another, all rows now. */
   readonly after: string;
-  /** Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has come. */
-  readonly wasThere: string;
+  /**
+   * Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has come. Written
+   * when it is asked for: most deltas do without.
+   */
+  readonly wasThere: () => string;
   /** Of an incremental view, that it has the row's key all the same: for another reason than the one that has gone. */
   readonly isThere: string;
 }
@@ -32,17 +35,17 @@ export function sidesOf(
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
   if (view.strategy === 'compare') {
     const before = rowsOf(view, view.standing(asof), values);
-    return { before, after: rowsOf(view, view.now, values), wasThere: 'false', isThere: 'false' };
+    return { before, after: rowsOf(view, view.now, values), wasThere: () => 'false', isThere: 'false' };
   }
   if (view.choosesByKey) {
     const touched = keysOf(view, values, ids);
     const before = chosenAt(view, touched, view.standing(asof), values);
-    return { before, after: chosenAt(view, touched, view.now, values), wasThere: 'false', isThere: 'false' };
+    return { before, after: chosenAt(view, touched, view.now, values), wasThere: () => 'false', isThere: 'false' };
   }
   return {
     before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
     after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
-    wasThere: isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
+    wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
     isThere: isIn(view, view.now, values),
   };
 }

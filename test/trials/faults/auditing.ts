@@ -8,7 +8,7 @@ export const auditing: readonly Fault[] = [
   {
     name: 'a row that is put again counts twice',
     file: patches,
-    find: `        where \${isPut} and not (b.other is null and \${sides.wasThere})`,
+    find: `        where \${isPut} and not (b.other is null and \${sides.wasThere()})`,
     replace: `        where \${isPut}`,
     tests,
   },
