@@ -60,7 +60,16 @@ describe('finds', () => {
       const code = await loadBroken(name.replaceAll(' ', '-'), [patch]);
       const { report } = await runOracle({ ...common, code, transactions: enough, stopAtDifference: true });
       // The audit of the sampled clients may say so before anybody else.
-      const rules = ['view', 'surplus del', 'equal put', 'lastMutationID', 'mutation', 'convergence', 'unchanged', 'audit'];
+      const rules = [
+        'view',
+        'surplus del',
+        'equal put',
+        'lastMutationID',
+        'mutation',
+        'convergence',
+        'unchanged',
+        'audit',
+      ];
       expect(rules).toContain(report.differences[0]?.rule);
     },
     120_000,
