@@ -175,6 +175,22 @@ describe('groups', () => {
       'select id, (select count(*) from u where t_id = t.x) as n from t group by id',
       'select id, (select count(*) from u where t_id = t.x) as n from t group by id, t.x',
     ],
+    [
+      'select id, exists (select from u where a = (select count(*) from o.wide where x > length(name))) as e from t, (select s as name from tag) z group by id, name',
+      'select id, exists (select from u where a = (select count(*) from o.wide where x > length(name))) as e from t, (select s as name from tag) z group by id, name, x',
+    ],
+    [
+      'select id, array(select a from u union all select (select x + a from u as v) order by 1) as l from t group by id',
+      'select id, array(select a from u union all select (select x + a from u as v) order by 1, 1) as l from t group by id, x',
+    ],
+    [
+      'select id, (with w as (select a from u where t_id = x) select count(*) from w where s is null) as n from t group by id',
+      'select id, (with w as (select a from u where t_id = x) select count(*) from w where s is null) as n from t group by id, x, s',
+    ],
+    [
+      'select v.*, v."the x" as id from tag as v ("the tag", "the x") group by "the tag"',
+      'select v.*, v."the x" as id from tag as v ("the tag", "the x") group by "the tag", v."the tag", v."the x"',
+    ],
   ])('%s', async (text, expected) => {
     expect((await analyze(db, text, ['id'])).text).toBe(deparseSelect(parseSelect(expected)));
   });

@@ -1,9 +1,10 @@
 /** Groups by every column that a query takes from the primary key it groups by: where another state of a table is read, no key is known. */
 import type { Meaning } from '../analysis/meaning.js';
+import { numberOf } from '../analysis/query-tree.js';
 import { columnRef } from '../parse/nodes.js';
-import { type Level, type Reference, scopesOf, sourceOf } from '../parse/scopes.js';
+import { type Level, type Reference, type Scope, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
 import { names, type Tree, type Visit, visits } from '../parse/tree.js';
-import type { TableOf } from './qualify.js';
+import { columnNames, type TableOf } from './qualify.js';
 
 export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const { levels, references } = scopesOf(select);
@@ -13,7 +14,8 @@ export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf)
     const known = new Set(grouped.map((item) => nameOf(item)));
     const isElsewhere = elsewhere(level, meaning);
     const taken = references.filter(({ node }) => !isElsewhere(node));
-    for (const column of taken.flatMap((reference) => columnsOf(reference, level, tableOf))) {
+    const takenHere = taken.filter((reference) => isOf(level, reference, meaning, tableOf));
+    for (const column of takenHere.flatMap((reference) => columnsOf(reference, level, tableOf))) {
       if (known.has(nameOf(column))) continue;
       known.add(nameOf(column));
       grouped.push(column);
@@ -25,15 +27,28 @@ function nameOf(item: Tree): string {
   return JSON.stringify(names((item.ColumnRef as Tree | undefined)?.fields));
 }
 
-/** The columns of a level that a reference takes. */
+/** Whether a reference, from whatever depth, is to a column of this level. */
+function isOf({ sources }: Level, reference: Reference, meaning: Meaning, tableOf: TableOf): boolean {
+  const source = qualifierOf(reference, tableOf);
+  if (source) return sources.includes(source);
+  const variable = meaning.nodesOf(reference.node).find(({ tag }) => tag === 'VAR');
+  let scope: Scope | undefined = reference.scope;
+  for (let out = (variable && numberOf(variable, 'varlevelsup')) ?? 0; out > 0; out--) scope = scope?.outer;
+  return scope?.sources.some((one) => sources.includes(one)) ?? false;
+}
+
+function qualifierOf(reference: Reference, tableOf: TableOf): Source | undefined {
+  return reference.names.length > 1 ? sourceOf(reference, (range) => tableOf(range).schema) : undefined;
+}
+
+/** The columns of a level that a reference to it takes. */
 function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[] {
-  const { names: parts, scope } = reference;
-  const source = parts.length > 1 ? sourceOf(reference, (range) => tableOf(range).schema) : undefined;
-  const isHere = source ? level.sources.includes(source) : scope.sources.some((one) => level.sources.includes(one));
-  if (!isHere) return [];
-  if (parts.at(-1) !== '*') return [columnRef(...parts)];
+  if (reference.names.at(-1) !== '*') return [columnRef(...reference.names)];
+  const source = qualifierOf(reference, tableOf);
   const tables = level.sources.filter((one) => one.table && (!source || one === source));
-  return tables.flatMap(({ name, table }) => tableOf(table!).columns.map((column) => columnRef(name!, column)));
+  return tables.flatMap(({ name, table }) =>
+    columnNames(table!, tableOf(table!)).map((column) => columnRef(name!, column)),
+  );
 }
 
 /** Whether a reference is within an aggregate, in the clauses that come before grouping, or a name of the result. */

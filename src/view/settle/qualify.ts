@@ -75,12 +75,16 @@ export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf):
   }
 }
 
-function typedRow(name: string, range: Tree, { schema, name: table, columns, primaryKey }: Table): Tree {
-  const key = columns.indexOf(primaryKey[0]!.name);
+/** What the columns of a table are called where it is read. */
+export function columnNames(range: Tree, { columns }: Table): string[] {
   const renamed = names((range.alias as Tree | undefined)?.colnames);
-  const expr = {
-    NullTest: { arg: columnRef(name, renamed[key] ?? columns[key]!), nulltesttype: 'IS_NOT_NULL' },
-  };
+  return columns.map((column, i) => renamed[i] ?? column);
+}
+
+function typedRow(name: string, range: Tree, given: Table): Tree {
+  const { schema, name: table, columns, primaryKey } = given;
+  const key = columnNames(range, given)[columns.indexOf(primaryKey[0]!.name)]!;
+  const expr = { NullTest: { arg: columnRef(name, key), nulltesttype: 'IS_NOT_NULL' } };
   return { CaseExpr: { args: [{ CaseWhen: { expr, result: cast(columnRef(name, '*'), schema, table) } }] } };
 }
 
