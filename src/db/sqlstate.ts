@@ -79,9 +79,9 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
-/** A value is not one that a constraint, of a table or of a domain, allows. */
-export function isViolation(error: unknown): boolean {
-  return codeOf(error)?.startsWith('23') ?? false;
+/** A value is not one that a function, a type or a constraint takes: with others, the same statement may pass. */
+export function isOfValues(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error) ?? '');
 }
 
 /** The SQLSTATE, or a system error's code, of the error itself. */

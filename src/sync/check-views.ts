@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.js';
 import { typedLiteral } from '../db/literal.js';
-import { isTransient, isViolation } from '../db/sqlstate.js';
+import { isOfValues, isTransient } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { allSeen } from '../protocol/snapshot.js';
 import type { Installation } from '../store/installation.js';
@@ -9,7 +9,7 @@ import type { BoundView } from '../view/client-views.js';
 
 /**
  * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived from the
- * query, also where the nulls are not those of a parameter's domain.
+ * query, also where it then fails for the nulls.
  * @throws SetupError naming the view that Postgres refuses.
  */
 export async function checkViews(
@@ -23,7 +23,7 @@ export async function checkViews(
       for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], changes, allSeen)));
     } catch (error) {
       if (isTransient(error)) throw error;
-      if (isViolation(error)) continue;
+      if (isOfValues(error)) continue;
       const reason = (error as Error).message;
       throw new SetupError(`The changes of the view "${bound.view.name}" cannot be computed: ${reason}.`, {
         cause: error,

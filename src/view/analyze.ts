@@ -10,6 +10,7 @@ import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
 import { checkStability } from './analysis/stability.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
+import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
 import { tablesIn } from './rewrite.js';
 import { settleAggregates } from './settle/aggregates.js';
@@ -50,11 +51,13 @@ export async function analyze(db: Database, given: string, key: readonly string[
   for (const range of tablesIn(select)) tables.push(await followable(db, range));
   const description = await db.describe(text);
   const { parameterTypes } = description;
+  const keepsParametersApart = [...visits(select)].some(({ type }) => type === 'GroupingSet');
   const served = cloneTree(select);
   const meaning = understand(served, description);
   const facts = await readFacts(db, meaning.query);
   checkStability(meaning, facts);
   checkMoments(served, meaning, facts);
+  if (keepsParametersApart) await checkTypes(db, meaning, text, parameterTypes);
   const columns = await db.columns(text);
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
@@ -71,7 +74,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     columns,
     parameterTypes,
     momentParameters: momentParameters(meaning, facts),
-    keepsParametersApart: [...visits(served)].some(({ type }) => type === 'GroupingSet'),
+    keepsParametersApart,
     choosesByKey,
   };
 }
@@ -92,6 +95,19 @@ function settle(select: Tree, settling: Settling): boolean {
   typeWholeRows(select, meaning, tableOf);
   addSchemas(select, tableOf);
   return choosesByKey;
+}
+
+/**
+ * A parameter is an expression to group by, and until Postgres knows its type it equals no other that is the same parameter. Values are
+ * written with their types everywhere.
+ */
+async function checkTypes(db: Database, { query }: Meaning, text: string, types: readonly string[]): Promise<void> {
+  const typed = types.map((type, i) => `$${i + 1}::${type}`);
+  const { tree } = await db.describe(render(toTemplate(text), typed));
+  if (isSameQuery(query, parseQueryTree(tree))) return;
+  throw new SetupError(
+    'it groups by a parameter whose type Postgres finds out elsewhere, and so does not take it for the same everywhere. Write its type wherever it stands: $1::integer',
+  );
 }
 
 /** Other names must not mean other tables. */

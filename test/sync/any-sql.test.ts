@@ -134,6 +134,12 @@ describe('parameters', () => {
     expect(held).toEqual({ '01': { id: '01', a: 8, b: 8 }, '170': { id: '170', a: 8, b: 8 } });
   });
 
+  it('are the same expression wherever they stand, once each has its type', async () => {
+    const text = `select $1::text as a, 'g' || grouping($1::text) as id from item group by cube ($1::text)`;
+    const held = await converges({ name: '', text, values: ['v'], writes: ['insert into item values (1, 9)'] });
+    expect(held).toEqual({ g0: { id: 'g0', a: 'v' }, g1: { id: 'g1', a: null } });
+  });
+
   it('directly behind an operator are no Unicode string', async () => {
     const text = 'select id from item where (sort&$1) > 0';
     expect(await converges({ name: '', text, values: [8], writes: [items] })).toEqual({ 1: { id: 1 }, 2: { id: 2 } });

@@ -146,6 +146,10 @@ describe('refused, saying what to do', () => {
     ['select id from other.note join missing using (id)', 'there is no table missing'],
     ['select id, title as id from todo', 'it has two columns called id. Give one of them another name with AS'],
     ['select id, 1 + 1 from todo', 'it has a column without a name. Give it one with AS'],
+    [
+      "select $1 as n, coalesce($1::text, '-') || grouping($1) as id from todo group by cube ($1)",
+      'Write its type wherever',
+    ],
     ['select title, sort from todo', 'names the column id, which the query does not return. It returns: title, sort'],
   ])('%s', async (text, message) => {
     await expect(analyze(db, text)).rejects.toThrow(message);

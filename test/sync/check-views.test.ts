@@ -1,0 +1,41 @@
+/** Before it serves, a server has Postgres look at all that it will ask, with nulls where users' values will stand. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSync, defineView, migrate } from '../../src/index.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { memoryLog } from '../log.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  await database.pool.query(`
+    create domain level as text not null check (value <> '');
+    create table item (id int primary key, sort int);
+    create table note (id int primary key, sort int)`);
+});
+
+afterAll(() => database.drop());
+
+async function start(text: string): Promise<void> {
+  const views = { v: defineView<object, { id: number }>({ key: 'id', query: () => ({ text, values: ['x'] }) }) };
+  const authenticate = () => ({ userID: 'ann' });
+  await migrate({ database: database.url, views });
+  const { log } = memoryLog();
+  await (await createSync({ database: database.url, views, authenticate, log })).close();
+}
+
+describe('takes what fails for a null', () => {
+  it.each(['$1::level', "array[array[$1], array['a', 'b']]::text", 'case when $1::text is null then 1 / 0 end'])(
+    '%s',
+    async (expression) => {
+      await start(`select id, ${expression} as v from item where sort > length($1)`);
+    },
+  );
+});
+
+it('names the view that Postgres cannot run', async () => {
+  const text = 'select item.id, $1::text as v from item full join note on item.sort < note.sort';
+  await expect(start(text)).rejects.toThrow(
+    'The changes of the view "v" cannot be computed: FULL JOIN is only supported with merge-joinable or hash-joinable join conditions.',
+  );
+});
