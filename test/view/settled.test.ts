@@ -205,6 +205,14 @@ describe('ties', () => {
       'select distinct on (s) s as id, x from t order by s, x, t.id',
     ],
     [
+      'select distinct on (s, x, p + 1) s as id from t order by x',
+      'select distinct on (s, x, p + 1) s as id from t order by x, s, p + 1, t.id',
+    ],
+    [
+      'select distinct on (1, x) s as id from t order by 1 desc limit 3',
+      'select distinct on (1, x) s as id from t order by 1 desc, x, t.id limit 3',
+    ],
+    [
       'select id from t where x in (select t_id from u order by b limit 2)',
       'select id from t where x in (select t_id from u order by b, u.a, u.b limit 2)',
     ],

@@ -4,7 +4,7 @@ import { numberOf } from '../analysis/query-tree.js';
 import { columnRef } from '../parse/nodes.js';
 import { type Level, type Reference, type Scope, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
 import { names, type Tree, type Visit, visits } from '../parse/tree.js';
-import { columnNames, type TableOf } from './qualify.js';
+import { columnName, type TableOf } from './qualify.js';
 
 export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const { levels, references } = scopesOf(select);
@@ -46,9 +46,10 @@ function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[]
   if (reference.names.at(-1) !== '*') return [columnRef(...reference.names)];
   const source = qualifierOf(reference, tableOf);
   const tables = level.sources.filter((one) => one.table && (!source || one === source));
-  return tables.flatMap(({ name, table }) =>
-    columnNames(table!, tableOf(table!)).map((column) => columnRef(name!, column)),
-  );
+  return tables.flatMap(({ name, table: range }) => {
+    const table = tableOf(range!);
+    return table.columns.map((column) => columnRef(name!, columnName(range!, table, column)));
+  });
 }
 
 /** Whether a reference is within an aggregate, in the clauses that come before grouping, or a name of the result. */

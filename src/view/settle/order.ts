@@ -9,8 +9,9 @@ import type { Facts } from '../analysis/facts.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
-import { names, type Tree, visits } from '../parse/tree.js';
-import type { TableOf } from './qualify.js';
+import { isSame } from '../parse/syntax.js';
+import { type Tree, visits } from '../parse/tree.js';
+import { columnName, type TableOf } from './qualify.js';
 
 /** What settles the orders of one query. */
 export interface Settling {
@@ -131,7 +132,14 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
   if (select.op !== 'SETOP_NONE' || (select.distinctClause && !isDistinctOn(select)) || select.valuesLists)
     return places;
   // A function in the select list makes several rows of one.
-  return [...identityOf(level, settling), ...(query?.fields.hasTargetSRFs === 'true' ? places : [])];
+  const ofFunctions = query?.fields.hasTargetSRFs === 'true' ? places : [];
+  return [...unsortedOf(select), ...identityOf(level, settling), ...ofFunctions];
+}
+
+/** What rows are distinct on and ORDER BY does not name: it must, before anything else. */
+function unsortedOf({ distinctClause, sortClause }: Tree): Tree[] {
+  const sorted = (sortClause as { SortBy: { node: Tree } }[]).map(({ SortBy }) => SortBy.node);
+  return ((distinctClause ?? []) as Tree[]).filter((item) => !sorted.some((other) => isSame(other, item)));
 }
 
 /** What tells the rows apart that a SELECT reads, or has grouped; nothing where there is but one. */
@@ -143,17 +151,13 @@ export function identityOf(level: Level, settling: Settling): Tree[] {
   if (grouped.length > 0) return groupedBy(grouped, select);
   return sources.flatMap(({ name, table }) => {
     if (table)
-      return tableOf(table).primaryKey.map((column) => columnRef(name!, columnName(table, tableOf, column.name)));
+      return tableOf(table).primaryKey.map((column) =>
+        columnRef(name!, columnName(table, tableOf(table), column.name)),
+      );
     if (name === undefined)
       throw new SetupError('it orders rows of a subquery without a name. Give the subquery an alias');
     return [bytes(columnRef(name, '*'))];
   });
-}
-
-/** A column can have another name in the query. */
-export function columnName(range: Tree, tableOf: TableOf, column: string): string {
-  const renamed = names((range.alias as Tree | undefined)?.colnames);
-  return renamed[tableOf(range).columns.indexOf(column)] ?? column;
 }
 
 /** Of grouping sets, also which of the items a row is grouped by. */

@@ -75,17 +75,17 @@ export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf):
   }
 }
 
-/** What the columns of a table are called where it is read. */
-export function columnNames(range: Tree, { columns }: Table): string[] {
+/** A column of a table can have another name where it is read. */
+export function columnName(range: Tree, { columns }: Table, column: string): string {
   const renamed = names((range.alias as Tree | undefined)?.colnames);
-  return columns.map((column, i) => renamed[i] ?? column);
+  return renamed[columns.indexOf(column)] ?? column;
 }
 
-function typedRow(name: string, range: Tree, given: Table): Tree {
-  const { schema, name: table, columns, primaryKey } = given;
-  const key = columnNames(range, given)[columns.indexOf(primaryKey[0]!.name)]!;
+function typedRow(name: string, range: Tree, table: Table): Tree {
+  const key = columnName(range, table, table.primaryKey[0]!.name);
   const expr = { NullTest: { arg: columnRef(name, key), nulltesttype: 'IS_NOT_NULL' } };
-  return { CaseExpr: { args: [{ CaseWhen: { expr, result: cast(columnRef(name, '*'), schema, table) } }] } };
+  const result = cast(columnRef(name, '*'), table.schema, table.name);
+  return { CaseExpr: { args: [{ CaseWhen: { expr, result } }] } };
 }
 
 /** The references that Postgres has read as whole rows. */
