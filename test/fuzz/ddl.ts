@@ -9,21 +9,28 @@ export interface Ddl {
   readonly statements: List;
   /** The documents say that `tidemark migrate` must be run after it. */
   readonly needsMigrate: boolean;
+  /** A table then has no primary key. */
+  readonly dropsKey: boolean;
 }
 
 export function ddl(choices: Choices, schema: Schema): Ddl {
   const table = choices.pick(schema.tables);
-  const [statements, needsMigrate] = choices.pick(forms)(choices, table, schema);
+  const [statements, needsMigrate, dropsKey = false] = choices.pick(forms)(choices, table, schema);
   return {
     statements: list(
       statements.map((text) => tagged(table.tag, text)),
       { by: ';\n', after: ';\n' },
     ),
     needsMigrate,
+    dropsKey,
   };
 }
 
-type Form = (choices: Choices, table: Table, schema: Schema) => readonly [readonly string[], boolean];
+type Form = (
+  choices: Choices,
+  table: Table,
+  schema: Schema,
+) => readonly [statements: readonly string[], needsMigrate: boolean, dropsKey?: boolean];
 
 const relationOf = ({ schema, name }: Table) => identifier(schema, name);
 
@@ -36,10 +43,11 @@ const forms: readonly Form[] = [
       false,
     ];
   },
-  (choices, table) => [
-    [`alter table ${relationOf(table)} drop column ${identifier(choices.pick(table.columns).name)}`],
-    false,
-  ],
+  (choices, table) => {
+    const { name } = choices.pick(table.columns);
+    const isKey = table.key.some((column) => column.name === name);
+    return [[`alter table ${relationOf(table)} drop column ${identifier(name)}`], false, isKey];
+  },
   (choices, table) => {
     const { name } = choices.pick(table.columns);
     const isKey = table.key.some((column) => column.name === name);

@@ -27,7 +27,9 @@ export async function describe(client: Client, view: FuzzView): Promise<Columns>
       const values = parameters.map((parameter) => parameter.values[user]);
       ({ fields } = await client.query({ text: `select * from (\n${text}\n) the_view`, values }));
     }
-    return { names: fields.map(({ name }) => name), types: fields.map(({ dataTypeID }) => dataTypeID) };
+    const names = fields.map(({ name }) => name);
+    if (!view.key.every(({ name }) => names.includes(name))) throw new Error('a column of its key is gone');
+    return { names, types: fields.map(({ dataTypeID }) => dataTypeID) };
   } catch (error) {
     throw new Unreadable((error as Error).message);
   }

@@ -3,9 +3,11 @@ import type { Refusal } from './tally.js';
 import { marksOf } from './tree.js';
 import { type FuzzView, textOfView } from './view.js';
 
-export function refusalOf(view: FuzzView, message: string): Refusal {
+/** @param keysAreThere all tables have primary keys */
+export function refusalOf(view: FuzzView, message: string, keysAreThere: boolean): Refusal {
   const { text } = textOfView(view);
-  return { isNeedless: marksOf(view.tree).length === 0, reason: withoutNames(message), text };
+  const isWithoutKey = !keysAreThere && message.includes('has no primary key');
+  return { isNeedless: marksOf(view.tree).length === 0 && !isWithoutKey, reason: withoutNames(message), text };
 }
 
 /** A message as it would be of any schema: names and values go. */

@@ -67,6 +67,8 @@ class CaseRun {
     pull: (client, server) => this.#pull(client, server),
     compare: (client) => this.#judge.compare(client, 'missed poke'),
   });
+  /** All tables have primary keys. */
+  #keysAreThere = true;
   #truth!: Truth;
   #judge!: Judge;
 
@@ -133,7 +135,7 @@ class CaseRun {
   }
 
   #refused(view: FuzzView, message: string): void {
-    const refusal = refusalOf(view, message);
+    const refusal = refusalOf(view, message, this.#keysAreThere);
     this.#options.tally.refuse(refusal);
     if (refusal.isNeedless) this.#object(new Difference('refused', refusal.reason, view));
   }
@@ -157,6 +159,7 @@ class CaseRun {
     if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, step.server);
     if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
+    if (step.dropsKey) this.#keysAreThere = false;
     // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
     await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
     await this.#truth.refresh();

@@ -1,6 +1,6 @@
 /** What happens to a database, and when clients ask. */
 import type { Choices } from './choices.js';
-import { ddl } from './ddl.js';
+import { type Ddl, ddl } from './ddl.js';
 import { writing } from './dml.js';
 import type { Schema } from './schema.js';
 import { type List, list } from './tree.js';
@@ -17,7 +17,7 @@ export type Step =
     }
   /** Transactions that are open meanwhile are committed before this statement of the pull, counted from 0. */
   | { readonly kind: 'pull'; readonly client: number; readonly server: number; readonly commitAt?: number }
-  | { readonly kind: 'ddl'; readonly statements: List; readonly needsMigrate: boolean }
+  | ({ readonly kind: 'ddl' } & Ddl)
   /** From now on the client is poked by the server. */
   | { readonly kind: 'listen'; readonly client: number; readonly server: number }
   /** The servers look for changes. Who is poked pulls, until nobody is poked. */
