@@ -97,7 +97,8 @@ const scalarNodes = new Set([
 /** An expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
 function checkScalar(expression: unknown, meaning: Meaning): void {
   for (const { type, node } of visits(expression)) {
-    if (type === 'SubLink') throw new NotMonotone('it has a subquery outside EXISTS and IN, or below NOT');
+    if (type === 'SubLink' || type === 'JsonArrayQueryConstructor')
+      throw new NotMonotone('it has a subquery outside EXISTS and IN, or below NOT');
     if (!scalarNodes.has(type)) throw new NotMonotone(`it has ${type}`);
     if (type !== 'FuncCall') continue;
     const name = names(node.funcname).at(-1)!;

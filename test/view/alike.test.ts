@@ -89,6 +89,14 @@ it.each([
     /JSON_ARRAYAGG\(n ORDER BY id, n::text COLL/,
   ],
   ['select id, (select json_arrayagg(v) from unnest(texts) v) as l from t', /json_arrayagg\(v\) from/],
+  [
+    'select id, json_array(select v.text from t v order by v.text) as l from t',
+    /JSON_ARRAY\(SELECT v.text FROM t AS v ORDER BY v.text, v.id\)/,
+  ],
+  [
+    'select id, json_array(select max(v.n) from t v group by v.id order by 1 limit 1) as l from t',
+    /JSON_ARRAY\(SELECT max\(v.n ORDER BY .* LIMIT 1\)/,
+  ],
 ])('%s is settled where it is known', async (text, settled) => {
   const { text: served } = await analyze(db, text, ['id']).catch((error: Error) => ({ text: error.message }));
   expect(served).toMatch(new RegExp(`${settled.source}|syntax error|does not exist`));

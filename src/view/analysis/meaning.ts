@@ -60,14 +60,23 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
   }
   const operation = nodeIn(query, 'setOperations');
   if (operation) pairArms(select, operation, query, sub, pairs);
-  const joined = nodeIn(query, 'jointree');
-  const items = joined ? nodeList(joined, 'fromlist') : [];
+  const items = fromList(query);
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
-  for (const { type, node: link } of visitsHere(select)) {
-    if (type !== 'SubLink') continue;
-    const analyzed = nodesOf(link).find(({ tag }) => tag === 'SUBLINK');
-    sub(selectIn(link.subselect), nodeIn(analyzed, 'subselect'));
+  for (const { type, node } of visitsHere(select)) {
+    const analyzed = nodeIn(
+      nodesOf(node).find(({ tag }) => tag === 'SUBLINK'),
+      'subselect',
+    );
+    if (type === 'SubLink') sub(selectIn(node.subselect), analyzed);
+    // Postgres has put an aggregate around it.
+    if (type === 'JsonArrayQueryConstructor' && analyzed)
+      sub(selectIn(node.query), subqueryOf(fromList(analyzed)[0]!, analyzed));
   }
+}
+
+function fromList(query: QueryNode): QueryNode[] {
+  const joined = nodeIn(query, 'jointree');
+  return joined ? nodeList(joined, 'fromlist') : [];
 }
 
 type Sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => void;

@@ -49,7 +49,7 @@ function isArray(target: QueryNode, { partsOf }: Facts): boolean {
 /** Neither a star nor a subquery, in which a name could mean the value unseen. */
 function canSettle({ targetList, havingClause, sortClause }: Tree): boolean {
   for (const { type, node } of visits([targetList, havingClause, sortClause])) {
-    if (type === 'SubLink' || (type === 'ColumnRef' && names(node.fields).at(-1) === '*')) return false;
+    if (type === 'SelectStmt' || (type === 'ColumnRef' && names(node.fields).at(-1) === '*')) return false;
   }
   return true;
 }

@@ -26,9 +26,9 @@ export interface Settling {
 /** @throws SetupError for an order that cannot be settled, saying what to write. */
 export function settleOrders(select: Tree, settling: Settling): void {
   // Which rows there are does not matter to EXISTS.
-  const existences = new Set(linksOf(select, 'EXISTS_SUBLINK'));
+  const existences = new Set(subqueriesOf(select, 'EXISTS_SUBLINK'));
   for (const exists of existences) dropLimit(exists);
-  const arrays = new Set(linksOf(select, 'ARRAY_SUBLINK'));
+  const arrays = new Set(subqueriesOf(select, 'ARRAY_SUBLINK'));
   for (const level of scopesOf(select).levels) {
     if (existences.has(level.select)) continue;
     if (isLimited(level.select)) settleLimit(level, settling, level.select === select);
@@ -37,9 +37,11 @@ export function settleOrders(select: Tree, settling: Settling): void {
   }
 }
 
-function* linksOf(select: Tree, kind: string): Generator<Tree> {
+function* subqueriesOf(select: Tree, kind: 'EXISTS_SUBLINK' | 'ARRAY_SUBLINK'): Generator<Tree> {
   for (const { type, node } of visits({ SelectStmt: select })) {
-    if (type === 'SubLink' && node.subLinkType === kind) yield (node.subselect as { SelectStmt: Tree }).SelectStmt;
+    const isJson = type === 'JsonArrayQueryConstructor' && kind === 'ARRAY_SUBLINK';
+    const subquery = isJson ? node.query : type === 'SubLink' && node.subLinkType === kind && node.subselect;
+    if (subquery) yield (subquery as { SelectStmt: Tree }).SelectStmt;
   }
 }
 
@@ -115,7 +117,7 @@ function settleArray(level: Level, settling: Settling): void {
   const { select } = level;
   if (isSingleRow(level, settling) || (isSequence(select) && !select.sortClause)) return;
   if (!select.sortClause) {
-    throw new SetupError('it makes an array of a subquery without an order. Write array(select … order by …)');
+    throw new SetupError('it makes an array of a subquery without an order. Give the subquery an ORDER BY');
   }
   append(select, rowsApart(level, settling));
 }
