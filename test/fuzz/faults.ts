@@ -98,6 +98,16 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    name: 'which of equal rows remains is left to chance',
+    kinds: ['chance', 'rows'],
+    seed: 1,
+    patch: {
+      file: 'view/analyze.ts',
+      find: 'const choosesByKey = settleDuplicates(select, settling);',
+      replace: 'const choosesByKey = false;',
+    },
+  },
+  {
     name: 'a list is another one where it stands elsewhere in the text',
     kinds: ['refused'],
     seed: 1,

@@ -1,7 +1,7 @@
 /** GROUP BY, HAVING, and aggregates over everything. */
 import type { From } from './from.js';
 import { anyType } from './instance.js';
-import { asInputs, asText, type KeyPart, surely } from './keys.js';
+import { asInputs, asText, type KeyPart, lookalike, surely } from './keys.js';
 import { quoted } from './names.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { reference, type Scope, type Source } from './scope.js';
@@ -91,6 +91,9 @@ function chooseGroups(inner: Site, from: From, want: Want): Groups {
   }
   const isFit = (type: SqlType) => type.isOrdered && (type.isExact || choices.percent(22));
   const parts = choices.times(1, want.isTop ? 2 : 3, (): KeyPart => {
+    const alike = lookalike(inner);
+    if (alike)
+      return { tag: '', type: alike.type, isNotNull: false, tree: { same: world.names++, parts: [alike.tree] } };
     let type = anyType(inner, '<');
     for (let tries = 0; !isFit(type) && tries < 5; tries++) type = anyType(inner, '<');
     return {

@@ -1,5 +1,5 @@
 /** What tells the rows of a query apart. */
-import { reference, type Source } from './scope.js';
+import { reference, type Source, visibleIn } from './scope.js';
 import { fixed, marked, seq, type Tree, textOf } from './tree.js';
 import { castName, type SqlType } from './types.js';
 import type { Site, Want, World } from './world.js';
@@ -47,6 +47,16 @@ export function sorted(names: readonly Tree[], columns: readonly { type: SqlType
 /** Marked where rows that are equal may look different. */
 export function surely(isExact: boolean, tree: Tree): Tree {
   return isExact ? tree : marked({ kind: 'chance', reason: 'one of several rows that are equal' }, tree);
+}
+
+/** Now and then, a column whose equal values can look different. */
+export function lookalike({ scope, world }: Site): Pick<KeyPart, 'tree' | 'type'> | undefined {
+  const { choices } = world;
+  if (!choices.percent(20)) return undefined;
+  const all = visibleIn(scope, ({ columns }) => columns).filter(({ type }) => type.isOrdered && !type.isExact);
+  if (all.length === 0) return undefined;
+  const visible = choices.pick(all);
+  return { tree: reference(choices, visible), type: visible.type };
 }
 
 /** A key part of a group: null is a group of its own. */

@@ -2,7 +2,7 @@
 import { type From, fromClause } from './from.js';
 import { grouped } from './grouped.js';
 import { anyType } from './instance.js';
-import { asInputs, asText, type KeyPart, keyOf, keyPart, notNull, sorted, surely } from './keys.js';
+import { asInputs, asText, type KeyPart, keyOf, keyPart, lookalike, notNull, sorted, surely } from './keys.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { tail } from './tails.js';
 import { list, seq, type Tree } from './tree.js';
@@ -120,10 +120,11 @@ function distinct(inner: Site, from: From, want: Want): Query {
   const { choices, grammar } = world;
   const isFit = (type: SqlType) => type.isEqual && (type.isExact || choices.percent(20));
   const types = typesOf(inner, want, isFit).filter((type) => want.types || type.isEqual);
-  const trees = types.map((type) => {
-    const tree = grammar.expression(inner, type);
-    return want.isTop ? notNull(inner, tree, type) : { tree, type };
-  });
+  const alike = want.types ? undefined : lookalike(inner);
+  const values = types.map((type) => ({ tree: grammar.expression(inner, type), type }));
+  const trees = (alike ? [alike, ...values.slice(1)] : values).map(({ tree, type }) =>
+    want.isTop ? notNull(inner, tree, type) : { tree, type },
+  );
   const { columns, trees: list_ } = outputsOf(world, trees, []);
   const outputs: Outputs = {
     trees: list_,

@@ -199,7 +199,7 @@ const texts = signatures(`
   17| text: json_scalar(«integer»)::text
   16| text: json_object('k': «any», 'l' value «text» absent on null)::text
   16| text: json_array(«any», «integer» null on null)::text
-  16| text: json_array(select «integer» union all select 2)::text
+  16| text: json_array(select «integer» union all select 2 order by 1)::text
   16| boolean: «text» is json
   16| boolean: «text» is json object
   16| boolean: «jsonb» is json array with unique keys
