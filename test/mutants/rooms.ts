@@ -43,7 +43,7 @@ export const rooms: readonly Room[] = [
       name: `view${part}`,
       sources: [`src/view${part}/*.ts`],
       tests: ['test/view/*.test.ts'],
-      slow: /\/(alike|analyze|client-views|compile|settled|stability)\./,
+      slow: /\/(alike|analyze|client-views|compile|settled-\w+|stability)\./,
       ignoresStatic: true,
     }),
   ),

@@ -74,6 +74,7 @@ it.each([
   'select n as id, count(*) as c from t group by n, rollup (text)',
   'select n as id, count(*) as c from t group by grouping sets (n, text)',
   'select array[n] as id, count(*) as c from t group by array[n]',
+  'select array[n] as id, n, count(*) as c from t group by array[n], n',
   'select n as id, (select t.n) as m from t group by n',
   'select n as id, count(t.*) as c from t group by n',
 ])('which value of a group is meant is left to chance in %s', async (text) => {
@@ -87,6 +88,14 @@ it.each([
   [
     'select text as id, json_arrayagg(n order by id) as l from t group by text',
     /JSON_ARRAYAGG\(n ORDER BY id, n::text COLL/,
+  ],
+  [
+    'select n as id, json_arrayagg(n order by text) as l from t group by n',
+    /JSON_ARRAYAGG\(n ORDER BY text, n::text COLL/,
+  ],
+  [
+    'select a.id, a.text, json_arrayagg(b.id order by b.id) as l from t a, t b group by a.id',
+    /GROUP BY a\.id, a\.text$/,
   ],
   ['select id, (select json_arrayagg(v) from unnest(texts) v) as l from t', /json_arrayagg\(v\) from/],
   [

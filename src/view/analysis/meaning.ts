@@ -1,7 +1,7 @@
 /** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
-
-import { type Tree, visitsHere } from '../parse/tree.js';
+import { type Tree, type Visit, visitsHere } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
+import { twinsIn } from './twins.js';
 
 export interface Meaning {
   /** The analyzed tree, whole. */
@@ -10,7 +10,7 @@ export interface Meaning {
   queryOf(select: Tree): QueryNode | undefined;
   /** What a set operation has become, at whatever depth; undefined for any other SELECT. */
   operationOf(select: Tree): Operation | undefined;
-  /** The analyzed nodes that a node of the parse tree has become, by their common place in the text. */
+  /** The analyzed nodes that a node of the parse tree has become, by their common place in the text; its twin's, where it has none. */
   nodesOf(node: Tree): readonly QueryNode[];
 }
 
@@ -35,11 +35,26 @@ export function understand(
     if (place) place.push(node);
     else places.set(location - offset, [node]);
   }
-  const nodesOf = (node: Tree) => places.get((node.location as number | undefined) ?? 0) ?? [];
+  const nodesOf = (node: Tree) => places.get(placeOf(node)) ?? [];
+  for (const [forgotten, kept] of twinsIn(select, (node) => nodesOf(node).length > 0)) {
+    places.set(placeOf(forgotten), nodesOf(kept));
+  }
   const pairs: Pairs = { queries: new Map(), operations: new Map() };
   pair(select, query, pairs, nodesOf);
   const { queries, operations } = pairs;
   return { query, queryOf: (one) => queries.get(one), operationOf: (one) => operations.get(one), nodesOf };
+}
+
+function placeOf(node: Tree): number {
+  return (node.location as number | undefined) ?? 0;
+}
+
+/** Whether a node calls an aggregate, which takes all rows of a group. */
+export function isAggregate({ nodesOf }: Meaning, { type, node }: Visit): boolean {
+  // Those with a syntax of their own have no place.
+  return (
+    /^Json(Array|Object)Agg$/.test(type) || (type === 'FuncCall' && nodesOf(node).some(({ tag }) => tag === 'AGGREF'))
+  );
 }
 
 interface Pairs {

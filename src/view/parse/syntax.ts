@@ -89,8 +89,8 @@ export function isSame(one: Tree, other: Tree): boolean {
   return shape(one) === shape(other);
 }
 
-/** A tree without the places in its text, and with its fields in one order. */
-function shape(tree: Tree): string {
+/** A tree without the places in its text, and with its fields in one order: the same for trees that say the same. */
+export function shape(tree: Tree): string {
   return JSON.stringify(tree, (key, value: unknown) => {
     if (/^(location|.*_location|.*list_(start|end)|stmt_len)$/.test(key)) return undefined;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -1,5 +1,5 @@
 /** Groups by every column that a query takes from the primary key it groups by: where another state of a table is read, no key is known. */
-import type { Meaning } from '../analysis/meaning.js';
+import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { numberOf } from '../analysis/query-tree.js';
 import { columnRef } from '../parse/nodes.js';
 import { type Level, type Reference, type Scope, type Source, scopesOf, sourceOf } from '../parse/scopes.js';
@@ -58,9 +58,7 @@ function elsewhere({ select }: Level, meaning: Meaning): (reference: Tree) => bo
   const after = [...visits([targetList, havingClause, windowClause])];
   const sorted = [...visits(sortClause)];
   const outputs = new Set(((targetList ?? []) as { ResTarget: Tree }[]).map(({ ResTarget }) => ResTarget.name));
-  const aggregates = [...after, ...sorted].filter(
-    ({ type, node }) => type === 'FuncCall' && meaning.nodesOf(node).some(({ tag }) => tag === 'AGGREF'),
-  );
+  const aggregates = [...after, ...sorted].filter((visit) => isAggregate(meaning, visit));
   const isAfter = nodesIn(after);
   const isSorted = nodesIn(sorted);
   const isAggregated = nodesIn(aggregates.flatMap(({ node }) => [...visits(node)]));

@@ -6,7 +6,7 @@ import { SetupError } from '../../errors.js';
 import { isExact, keyed } from '../analysis/exactness.js';
 import { targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
-import type { Meaning } from '../analysis/meaning.js';
+import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { nodeList, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
 import { isSame } from '../parse/syntax.js';
@@ -25,6 +25,8 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
   const isPlain = items.length === grouped.length && items.every((item) => !item.GroupingSet);
   if (!isPlain || !canSettle(select) || unclear.some((target) => isArray(target, facts))) throw unsettled(unclear[0]!);
   nameTargets(select, query);
+  const clauses = [select.targetList, select.havingClause, select.sortClause];
+  const untouched = takersOf(clauses, meaning);
   for (const target of unclear) {
     const place = grouped.indexOf(target);
     const written = target.fields.resjunk === 'true' ? items[place]! : writtenAs(select, query, target);
@@ -32,9 +34,7 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
     const first = firstOf(structuredClone(value));
     // The item may be a place or a name in the result, whose value is about to be another.
     items[place] = structuredClone(value);
-    for (const clause of [select.targetList, select.havingClause, select.sortClause]) {
-      substitute(clause, value, first, meaning);
-    }
+    substitute(clauses, value, first, untouched);
   }
 }
 
@@ -73,14 +73,18 @@ function firstOf(value: Tree): Tree {
   return { A_Indirection: { arg: all, indirection: [{ A_Indices: { uidx: integer(1) } }] } };
 }
 
-/** Puts another node wherever this one is written, but in what aggregates take, who get all values. */
-function substitute(clause: unknown, value: Tree, first: Tree, meaning: Meaning): void {
-  if (typeof clause !== 'object' || clause === null) return;
+/** Aggregates get all values, and GROUPING none. */
+function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<unknown> {
+  const takers = [...visits(clauses)].filter((visit) => visit.type === 'GroupingFunc' || isAggregate(meaning, visit));
+  return new Set(takers.map(({ node }) => node));
+}
+
+/** Puts another node wherever this one is written, but in what is to be left untouched. */
+function substitute(clause: unknown, value: Tree, first: Tree, untouched: ReadonlySet<unknown>): void {
+  if (typeof clause !== 'object' || clause === null || untouched.has(clause)) return;
   const node = clause as Tree;
-  const called = node.FuncCall as Tree | undefined;
-  if (node.GroupingFunc || (called && meaning.nodesOf(called).some(({ tag }) => tag === 'AGGREF'))) return;
   if (isWritten(node, value)) put(node, structuredClone(first));
-  else for (const child of Object.values(node)) substitute(child, value, first, meaning);
+  else for (const child of Object.values(node)) substitute(child, value, first, untouched);
 }
 
 /** A column can be written with its table and without. */

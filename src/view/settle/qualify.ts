@@ -23,7 +23,7 @@ export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): b
   const renamed = new Set([...qualified, ...scopes.levels.flatMap(namesakes)].filter((found) => found?.table));
   if (renamed.size === 0) return false;
   const aliases = aliasesOf([...renamed] as Source[], tableOf);
-  const wholeRows = wholeRowsOf(scopes, meaning, source);
+  const wholeRows = wholeRowsOf(scopes, meaning);
   for (const reference of scopes.references) {
     const alias = aliases.get(source(reference)!);
     if (alias === undefined) continue;
@@ -61,7 +61,7 @@ export function addSchemas(select: Tree, tableOf: TableOf): void {
 export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
   const source = (reference: Reference) => sourceOf(wholeRowName(reference), (range) => tableOf(range).schema);
-  const wholeRows = wholeRowsOf(scopes, meaning, source);
+  const wholeRows = wholeRowsOf(scopes, meaning);
   if (wholeRows.size === 0) return;
   for (const reference of wholeRows) {
     const found = source(reference);
@@ -89,31 +89,8 @@ function typedRow(name: string, range: Tree, table: Table): Tree {
 }
 
 /** The references that Postgres has read as whole rows. */
-function wholeRowsOf(
-  { references, levels }: Scopes,
-  meaning: Meaning,
-  source: (reference: Reference) => Source | undefined,
-): Set<Reference> {
-  const known = references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow));
-  const ofResults = new Set(levels.flatMap(resultNamesIn));
-  // Of what is grouped or sorted by, Postgres forgets the places but one.
-  const grouped = references.filter(
-    (reference) =>
-      meaning.nodesOf(reference.node).length === 0 &&
-      !ofResults.has(reference.holder) &&
-      known.some((other) => other.names.join() === reference.names.join() && source(other) === source(reference)),
-  );
-  return new Set([...known, ...grouped]);
-}
-
-/** In ORDER BY and DISTINCT ON, a name alone means a column of the result before anything that is read. */
-function resultNamesIn({ select }: Level): Tree[] {
-  const sorted = ((select.sortClause ?? []) as { SortBy: { node: Tree } }[]).map(({ SortBy }) => SortBy.node);
-  const results = ((select.targetList ?? []) as { ResTarget: Tree }[]).map(({ ResTarget }) => ResTarget.name);
-  return [...sorted, ...((select.distinctClause ?? []) as Tree[])].filter((item) => {
-    const parts = names((item.ColumnRef as Tree | undefined)?.fields);
-    return parts.length === 1 && results.includes(parts[0]);
-  });
+function wholeRowsOf({ references }: Scopes, meaning: Meaning): Set<Reference> {
+  return new Set(references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow)));
 }
 
 function isWholeRow({ tag, fields }: QueryNode): boolean {
