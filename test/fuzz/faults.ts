@@ -100,7 +100,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'which of equal rows remains is left to chance',
     kinds: ['chance', 'rows'],
-    seed: 1,
+    seed: 11,
     patch: {
       file: 'view/analyze.ts',
       find: 'const choosesByKey = settleDuplicates(select, settling);',
