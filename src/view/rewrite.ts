@@ -1,7 +1,7 @@
 /** Rewrites a view's query so that tables stand for other states of themselves. Pure: tree in, text out. */
 import { scopesOf } from './parse/scopes.js';
 import { deparseSelect } from './parse/syntax.js';
-import { cloneTree, type Tree, visits } from './parse/tree.js';
+import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
 
 /** What a table's occurrence stands for: the name of a WITH query to read in its place, or the table itself. */
 export type Stand = string | 'now';
@@ -47,10 +47,10 @@ function replaceRange(range: Tree, stand: string): void {
 export function focusSets(select: Tree, isWanted: readonly boolean[]): number[][] {
   const places = new Map(tablesIn(select).map((range, i) => [range, i]));
   const setsIn = (value: unknown): number[][] => {
-    if (typeof value !== 'object' || value === null) return [];
-    const place = places.get(value as Tree);
+    if (!isTree(value)) return [];
+    const place = places.get(value);
     if (place !== undefined) return isWanted[place] ? [[place]] : [];
-    const { op, larg, rarg } = value as Tree;
+    const { op, larg, rarg } = value;
     if (op === 'SETOP_UNION') return zip(setsIn(larg), setsIn(rarg));
     return Object.values(value).flatMap(setsIn);
   };
@@ -73,7 +73,7 @@ function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
 function ancestorsOf(tree: Tree, nodes: ReadonlySet<unknown>): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const visit = (value: unknown): boolean => {
-    if (typeof value !== 'object' || value === null) return false;
+    if (!isTree(value)) return false;
     const below = Object.values(value).map(visit);
     const holds = nodes.has(value) || below.includes(true);
     if (holds) found.add(value);

@@ -37,8 +37,8 @@ export function settleOrders(select: Tree, settling: Settling): void {
 }
 
 function* linksOf(select: Tree, kind: string): Generator<Tree> {
-  for (const { type, node } of visits({ SelectStmt: select })) {
-    if (type === 'SubLink' && node.subLinkType === kind) yield (node.subselect as { SelectStmt: Tree }).SelectStmt;
+  for (const { node } of visits({ SelectStmt: select })) {
+    if (node.subLinkType === kind) yield (node.subselect as { SelectStmt: Tree }).SelectStmt;
   }
 }
 
@@ -98,9 +98,8 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
 
 /** All rows are one group. */
 export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
-  const query = meaning.queryOf(select);
-  const isGroup = query?.fields.hasAggs === 'true' || Boolean(select.havingClause);
-  return isGroup && !query?.fields.groupClause && !query?.fields.groupingSets;
+  const { hasAggs, groupClause, groupingSets } = meaning.queryOf(select)?.fields ?? {};
+  return (hasAggs === 'true' || Boolean(select.havingClause)) && !groupClause && !groupingSets;
 }
 
 function settleDistinctOn(level: Level, settling: Settling): void {
