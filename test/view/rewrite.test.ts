@@ -75,6 +75,7 @@ describe('templates', () => {
       "select 'ü€𝄞' ||  ('1') ||  ('10')",
     ],
     ['select u&$1, $1[1], -$1', ["'1'"], "select u& ('1'),  ('1')[1], - ('1')"],
+    ['with w as (select $2) select $1 from w', ['1', '2'], 'with w as (select  (2)) select  (1) from w'],
     ['select 1; -- the end', [], 'select 1'],
   ])('%s', (text, literals, expected) => {
     expect(render(toTemplate(text), literals)).toBe(expected);

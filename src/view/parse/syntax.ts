@@ -53,7 +53,7 @@ function written(select: Tree): string {
   } catch (error) {
     // The library says of each node on the way that it could not write it.
     const nodes = [...(error as Error).message.matchAll(/deparsing (\w+)/g)];
-    throw unfaithful(`it holds a ${nodes.at(-1)?.[1] ?? 'node that is not known'}`);
+    throw unfaithful(`it holds a ${nodes.at(-1)![1]}`);
   }
 }
 
