@@ -12,17 +12,14 @@ export type Stand = string | 'now';
  * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an OR or a UNION,
  *   the other branches count as false or empty, so that they add no row that has nothing to do with them
  */
-export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[] = []): string {
+export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): string {
   const tree = cloneTree(select);
   const tables = scopesOf(tree).tables;
   tables.forEach((range, i) => {
     if (stands[i] !== 'now') replaceRange(range, stands[i]!);
   });
-  if (focuses.length > 0)
-    keepOnly(
-      tree,
-      focuses.map((i) => tables[i]!),
-    );
+  const focused = focuses.map((i) => tables[i]!);
+  keepOnly(tree, focused);
   return deparseSelect(tree);
 }
 
@@ -64,8 +61,8 @@ function zip(one: readonly number[][], other: readonly number[][]): number[][] {
 function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
   const onTheWay = ancestorsOf(tree, new Set<unknown>(focuses));
   prune(tree, onTheWay);
-  for (const { type, node } of visits({ SelectStmt: tree })) {
-    if (type === 'BoolExpr' && node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
+  for (const { node } of visits({ SelectStmt: tree })) {
+    if (node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
   }
 }
 

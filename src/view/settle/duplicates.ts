@@ -3,7 +3,7 @@
  * settled to be the one whose bytes come first.
  */
 import { SetupError } from '../../errors.js';
-import { isExact, keyed, originOf } from '../analysis/exactness.js';
+import { isExact, keyed, oneForm, originOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning, Operation } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
@@ -159,6 +159,6 @@ function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
 
 function unclear(column: string): SetupError {
   return new SetupError(
-    `it keeps one of several values of ${column} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it keeps one of several values of ${column} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: ${oneForm}`,
   );
 }

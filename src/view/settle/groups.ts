@@ -3,7 +3,7 @@
  * come first.
  */
 import { SetupError } from '../../errors.js';
-import { isExact, keyed } from '../analysis/exactness.js';
+import { isExact, keyed, oneForm } from '../analysis/exactness.js';
 import { targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
@@ -97,6 +97,6 @@ function isWritten(node: Tree, value: Tree): boolean {
 function unsettled({ fields }: QueryNode): SetupError {
   const what = fields.resname === null ? 'values' : `values of ${fields.resname}`;
   return new SetupError(
-    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: ${oneForm}`,
   );
 }
