@@ -6,7 +6,7 @@ const INT4 = 23;
 
 const typeFields = [
   'vartype', 'consttype', 'paramtype', 'funcresulttype', 'opresulttype', 'aggtype', 'wintype', 'resulttype', 'casetype',
-  'coalescetype', 'minmaxtype', 'array_typeid', 'row_typeid', 'refrestype', 'type', 'typeId',
+  'coalescetype', 'minmaxtype', 'array_typeid', 'row_typeid', 'refrestype', 'type', 'typeId', 'typid',
 ]; // biome-ignore format: a list of names
 
 const modifierFields = ['vartypmod', 'consttypmod', 'resulttypmod', 'reftypmod', 'typmod'];
