@@ -61,7 +61,8 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const columns = await db.columns(text);
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
-  if (dropSchemas(served, meaning, tableOf)) await checkMeaning(db, meaning, served);
+  dropSchemas(served, meaning, tableOf);
+  if (!isSame(served, select)) await checkMeaning(db, meaning, served);
   const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
   if (!isSame(served, select)) await checkSame(db, { columns, parameterTypes }, deparseSelect(served));
   // By a function of Tidemark's schema, which may not be installed yet.

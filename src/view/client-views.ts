@@ -78,7 +78,7 @@ function toLiterals(
 ): string[] {
   return parameterTypes.map((type, i) => {
     const value = values[i];
-    if (typeof value === 'string' && momentParameters.has(i + 1) && isMovingMoment(value)) {
+    if (momentParameters.has(i + 1) && isMovingMoment(String(value))) {
       throw new SetupError(
         `its parameter $${i + 1} is '${value}', which means another moment each time. Pass the time`,
       );
@@ -129,8 +129,7 @@ async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> 
 /** Failures of the database itself pass; what Postgres or Tidemark says of the query is the view's. */
 function viewError(name: string, error: unknown): unknown {
   if (error instanceof SetupError) return new SetupError(`The view "${name}" cannot be served: ${error.message}.`);
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && /^(42|22|0A)/.test(code)) {
+  if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {
     return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
   }
   return error;

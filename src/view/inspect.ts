@@ -24,7 +24,7 @@ export function inspect(select: Tree): void {
   for (const { type, node } of visits({ SelectStmt: select })) {
     const refused = refusedNodes[type];
     if (refused) throw new SetupError(refused);
-    if (type === 'SelectStmt' && node.intoClause) throw new SetupError(refusedNodes.IntoClause!);
+    if (node.intoClause) throw new SetupError(refusedNodes.IntoClause!);
     if (type === 'RangeVar' && node.inh !== true) throw new SetupError(`it reads ONLY ${node.relname}. Remove ONLY`);
     checkName(node.ctename, queryNames);
     checkName((node.alias as Tree | undefined)?.aliasname, aliases);
@@ -32,7 +32,7 @@ export function inspect(select: Tree): void {
 }
 
 function checkName(name: unknown, reserved: RegExp): void {
-  if (typeof name === 'string' && reserved.test(name)) {
+  if (reserved.test(String(name))) {
     throw new SetupError(`it has the name ${name}, which Tidemark's own statements use. Choose another`);
   }
 }

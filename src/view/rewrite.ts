@@ -1,7 +1,7 @@
 /** Rewrites a view's query so that tables stand for other states of themselves. Pure: tree in, text out. */
 import { scopesOf } from './parse/scopes.js';
 import { deparseSelect } from './parse/syntax.js';
-import { cloneTree, type Tree, visits } from './parse/tree.js';
+import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
 
 /** What a table's occurrence stands for: the name of a WITH query to read in its place, or the table itself. */
 export type Stand = string | 'now';
@@ -12,17 +12,14 @@ export type Stand = string | 'now';
  * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an OR or a UNION,
  *   the other branches count as false or empty, so that they add no row that has nothing to do with them
  */
-export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[] = []): string {
+export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): string {
   const tree = cloneTree(select);
   const tables = scopesOf(tree).tables;
   tables.forEach((range, i) => {
     if (stands[i] !== 'now') replaceRange(range, stands[i]!);
   });
-  if (focuses.length > 0)
-    keepOnly(
-      tree,
-      focuses.map((i) => tables[i]!),
-    );
+  const focused = focuses.map((i) => tables[i]!);
+  keepOnly(tree, focused);
   return deparseSelect(tree);
 }
 
@@ -47,10 +44,10 @@ function replaceRange(range: Tree, stand: string): void {
 export function focusSets(select: Tree, isWanted: readonly boolean[]): number[][] {
   const places = new Map(tablesIn(select).map((range, i) => [range, i]));
   const setsIn = (value: unknown): number[][] => {
-    if (typeof value !== 'object' || value === null) return [];
-    const place = places.get(value as Tree);
+    if (!isTree(value)) return [];
+    const place = places.get(value);
     if (place !== undefined) return isWanted[place] ? [[place]] : [];
-    const { op, larg, rarg } = value as Tree;
+    const { op, larg, rarg } = value;
     if (op === 'SETOP_UNION') return zip(setsIn(larg), setsIn(rarg));
     return Object.values(value).flatMap(setsIn);
   };
@@ -64,8 +61,8 @@ function zip(one: readonly number[][], other: readonly number[][]): number[][] {
 function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
   const onTheWay = ancestorsOf(tree, new Set<unknown>(focuses));
   prune(tree, onTheWay);
-  for (const { type, node } of visits({ SelectStmt: tree })) {
-    if (type === 'BoolExpr' && node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
+  for (const { node } of visits({ SelectStmt: tree })) {
+    if (node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
   }
 }
 
@@ -73,7 +70,7 @@ function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
 function ancestorsOf(tree: Tree, nodes: ReadonlySet<unknown>): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const visit = (value: unknown): boolean => {
-    if (typeof value !== 'object' || value === null) return false;
+    if (!isTree(value)) return false;
     const below = Object.values(value).map(visit);
     const holds = nodes.has(value) || below.includes(true);
     if (holds) found.add(value);

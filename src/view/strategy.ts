@@ -1,6 +1,7 @@
 /** Chooses how the changes of a view are found. */
-import type { Meaning } from './analysis/meaning.js';
+import { isAggregate, type Meaning } from './analysis/meaning.js';
 import { names, type Tree, visits } from './parse/tree.js';
+import { isDistinctOn } from './settle/order.js';
 
 /**
  * `incremental`: the view is evaluated over the changed rows alone; cost O(changes).
@@ -50,9 +51,7 @@ function checkSelect(select: Tree, meaning: Meaning): void {
     return;
   }
   if (select.op !== 'SETOP_NONE') throw new NotMonotone('it has INTERSECT or EXCEPT');
-  if ((select.distinctClause as Tree[] | undefined)?.some((item) => Object.keys(item).length > 0)) {
-    throw new NotMonotone('it has DISTINCT ON');
-  }
+  if (isDistinctOn(select)) throw new NotMonotone('it has DISTINCT ON');
   for (const item of (select.fromClause ?? []) as Tree[]) checkFrom(item, meaning);
   for (const target of (select.targetList ?? []) as { ResTarget: Tree }[]) checkScalar(target.ResTarget.val, meaning);
   checkCondition(select.whereClause, meaning);
@@ -96,15 +95,13 @@ const scalarNodes = new Set([
 
 /** An expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
 function checkScalar(expression: unknown, meaning: Meaning): void {
-  for (const { type, node } of visits(expression)) {
+  for (const visit of visits(expression)) {
+    const { type, node } = visit;
     if (type === 'SubLink' || type === 'JsonArrayQueryConstructor')
       throw new NotMonotone('it has a subquery outside EXISTS and IN, or below NOT');
     if (!scalarNodes.has(type)) throw new NotMonotone(`it has ${type}`);
-    if (type !== 'FuncCall') continue;
-    const name = names(node.funcname).at(-1)!;
+    const name = names(node.funcname).at(-1);
     if (node.over) throw new NotMonotone(`it has the window function ${name}`);
-    if (node.agg_star || meaning.nodesOf(node).some(({ tag }) => tag === 'AGGREF')) {
-      throw new NotMonotone(`it has the aggregate ${name}`);
-    }
+    if (isAggregate(meaning, visit)) throw new NotMonotone(`it has the aggregate ${name}`);
   }
 }

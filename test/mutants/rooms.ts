@@ -5,7 +5,7 @@ export interface Room {
   readonly sources: readonly string[];
   /** Globs, as Vitest takes them. */
   readonly tests: readonly string[];
-  /** Of the tests, those with a database: they run last, where no other has noticed a mutant. */
+  /** Of the tests, those that take long or seldom notice what others do not: they run last, where no other has noticed a mutant. */
   readonly slow?: RegExp;
   /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
   readonly ignoresStatic?: boolean;
@@ -38,13 +38,31 @@ export const rooms: readonly Room[] = [
     slow: /\/rest\//,
     ignoresStatic: true,
   },
-  ...['', '/parse', '/analysis', '/settle'].map(
-    (part): Room => ({
-      name: `view${part}`,
-      sources: [`src/view${part}/*.ts`],
-      tests: ['test/view/*.test.ts'],
-      slow: /\/(alike|analyze|client-views|compile|settled-\w+|stability)\./,
-      ignoresStatic: true,
-    }),
-  ),
+  {
+    name: 'view/parse',
+    sources: ['src/view/parse/*.ts'],
+    tests: ['test/view/{deparse,nodes,rewrite,scopes,syntax,tree}.test.ts'],
+    ignoresStatic: true,
+  },
+  {
+    name: 'view/settle',
+    sources: ['src/view/settle/*.ts'],
+    tests: ['test/view/{alike,settled-*}.test.ts'],
+    slow: /alike/,
+    ignoresStatic: true,
+  },
+  {
+    name: 'view/analysis',
+    sources: ['src/view/analysis/*.ts'],
+    tests: ['test/view/{alike,query-tree,settled-*,stability}.test.ts'],
+    slow: /settled/,
+    ignoresStatic: true,
+  },
+  {
+    name: 'view',
+    sources: ['src/view/*.ts'],
+    tests: ['test/view/*.test.ts'],
+    slow: /\/(alike|settled|stability)/,
+    ignoresStatic: true,
+  },
 ];

@@ -1,8 +1,7 @@
 /** Queries that are easily got wrong: after each write, a client that has pulled holds what a new one is told. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SqlQuery } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
-import type { TestDatabase } from '../database.js';
 import { type Context, createSynced, fullRead, PullServer, SyncClient } from '../synced.js';
 
 const ddl = `
@@ -25,16 +24,10 @@ interface Case {
   readonly writes: readonly string[];
 }
 
-const databases: TestDatabase[] = [];
-afterAll(async () => {
-  for (const database of databases) await database.drop();
-});
-
 async function converges({ text, values = [], key = ['id'], writes }: Case): Promise<Record<string, unknown>> {
   const query = (): SqlQuery<Record<string, unknown>> => ({ text, values });
   const views: Views<Context> = { v: defineView<Context, Record<string, unknown>>({ query, key, prefix: '' }) };
   const database = await createSynced(ddl, views);
-  databases.push(database);
   const server = new PullServer(database.url, views);
   try {
     const client = new SyncClient(server);
@@ -48,6 +41,7 @@ async function converges({ text, values = [], key = ['id'], writes }: Case): Pro
     return client.held();
   } finally {
     await server.close();
+    await database.drop();
   }
 }
 

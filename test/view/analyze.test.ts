@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
@@ -97,6 +98,9 @@ describe('compare', () => {
     ['select l.id from list l, unnest(array(select id from todo order by id)) t', 'subquery outside'],
     ['select id from list where (select true) in (select false)', 'subquery outside'],
     ['select id from list where id in (select max(list_id) from share)', 'aggregate max'],
+    ['select id from list where owner_id = $1 and not exists (select from todo where list_id = list.id)', 'below NOT'],
+    ["select j.id from todo, xmltable('/r' passing xmlelement(name r) columns id int) j", 'RangeTableFunc'],
+    ['select id, xmlelement(name r)::text as r from list', 'XmlExpr'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
     ['select id from list where id in (select list_id from todo group by list_id having count(*) > 1)', 'GROUP BY'],
   ])('%s', async (text, reason) => {
@@ -132,7 +136,7 @@ describe('refused, saying what to do', () => {
     ['select id, todo_count() as n from todo', 'declare it IMMUTABLE'],
     ['select id from missing', 'there is no table missing'],
     ['select a as id from loose', 'has no primary key'],
-    ['select id from fleeting', 'UNLOGGED'],
+    ['select id from fleeting', 'which is UNLOGGED'],
     ['select id from parent', 'which has INHERITS children'],
     ['select id from child', 'NO INHERIT'],
     ['select id from swift', 'whose partition swift_low is UNLOGGED'],
@@ -159,6 +163,13 @@ describe('refused, saying what to do', () => {
     await expect(analyzeView(db, 'select id from todo', [])).rejects.toThrow(
       'it has no key. Name the column, or columns, that identify a row',
     );
+  });
+
+  it('a temporary table', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    await pool.query('create temporary table passing (id int primary key)');
+    await expect(analyze(openPool(pool), 'select id from passing')).rejects.toThrow('which is a temporary table');
+    await pool.end();
   });
 
   it('row-level security for the connected role', async () => {

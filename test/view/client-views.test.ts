@@ -11,8 +11,8 @@ afterAll(() => db.close());
 
 it('has a key of one column or several, and a prefix where it is given', () => {
   const query = () => sql<{ a: string; b: string }>`select a, b from t`;
-  expect(defineView({ key: 'a', query })).toEqual({ key: ['a'], query });
-  expect(defineView({ key: ['a', 'b'], query, prefix: '' })).toEqual({ key: ['a', 'b'], query, prefix: '' });
+  expect(defineView({ key: 'a', query })).toStrictEqual({ key: ['a'], query });
+  expect(defineView({ key: ['a', 'b'], query, prefix: '' })).toStrictEqual({ key: ['a', 'b'], query, prefix: '' });
 });
 
 const view = (prefix?: string) =>
@@ -118,7 +118,21 @@ describe('to bind views', () => {
     await expect(views.bind(ask('ann'), '')).rejects.toThrow(message);
   });
 
+  it('keeps equal values of two parameters apart where grouping sets would take one for the other', async () => {
+    const query = (user: string) =>
+      sql`select ${user}::text as id, ${user}::text as b from todo group by rollup (1, 2)`;
+    const [view] = await new ClientViews(own, { v: asking(query) }).bind(ask('ann'), '');
+    const [one, other] = view!.literals;
+    expect(one).not.toBe(other);
+    const { rows } = await database.pool.query(`select ${one} as one, ${other} as other, 'ann' as given`);
+    expect(rows).toEqual([{ one: 'ann', other: 'ann', given: 'ann' }]);
+  });
+
   it('passes on what is no matter of the view', async () => {
+    const coded = asking(() => {
+      throw Object.assign(new Error('of the application'), { code: 'E22' });
+    });
+    await expect(new ClientViews(own, { v: coded }).bind(ask('ann'), '')).rejects.toThrow(/^of the application$/);
     const failing = asking(() => {
       throw new RangeError('of the application');
     });

@@ -19,6 +19,7 @@ describe('the text of an analyzed query', () => {
     ['{A :x {B :y 1}}', { x: { tag: 'B', fields: { y: '1' } } }],
     ['{A :x ("a" "b\\ c" """)}', { x: ['a', 'b c', '"'] }],
     ['{A :x a\\ b\\(c\\)\\\\ :y "}', { x: 'a b(c)\\', y: '"' }],
+    ['{A :x a" :y b"c" :z "d}', { x: 'a"', y: 'b"c"', z: '"d' }],
     ['{A :value 4 [ 1 0 0 -1 ] :y 2}', { value: '4', y: '2' }],
     ['{A :x (b 1 2)\n  :y\t3}', { x: ['b', '1', '2'], y: '3' }],
   ])('%s', (text, fields) => {
@@ -35,7 +36,7 @@ describe('the text of an analyzed query', () => {
 });
 
 describe('in a tree', () => {
-  const tree = parseQueryTree('{A :x {B :y ({C} 1 ({D}))} :z ({E} <> {F}) :n -12 :m 1x :o x1 :p <>}');
+  const tree = parseQueryTree('{A :x {B :y ({C} 1 ({D}))} :z ({E} <> {F}) :n -12 :m 1x :o x1 :p <> :q (7)}');
 
   it('every node is found, from the outside in', () => {
     expect([...queryNodes(tree)].map(({ tag }) => tag)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
@@ -45,8 +46,8 @@ describe('in a tree', () => {
   it('a list has nodes, and a number is one', () => {
     expect(nodeList(tree, 'z').map(({ tag }) => tag)).toEqual(['E', 'F']);
     expect(['x', 'n', 'missing'].map((name) => nodeList(tree, name))).toEqual([[], [], []]);
-    expect(['n', 'm', 'o', 'p', 'x', 'missing'].map((name) => numberOf(tree, name))).toEqual([
-      -12, ...Array(5).fill(undefined),
+    expect(['n', 'm', 'o', 'p', 'q', 'x', 'missing'].map((name) => numberOf(tree, name))).toEqual([
+      -12, ...Array(6).fill(undefined),
     ]); // biome-ignore format: a row of values
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
 import { render, toTemplate } from '../../src/view/parse/template.js';
-import { rewrite, tablesIn } from '../../src/view/rewrite.js';
+import { focusSets, rewrite, tablesIn } from '../../src/view/rewrite.js';
 
 beforeAll(() => parserLoaded);
 
@@ -53,6 +53,12 @@ describe('branches that do not read the occurrence go', () => {
       2,
       'select id from t where exists (select from l where l.x = t.x and l.id in (select l from x as s))',
     ],
+    ['select id from t where a and b or c', 0, 'select id from x as t where a and b or c'],
+    [
+      'select id from a union select id from b union select id from c',
+      2,
+      'select id from a where false union select id from b where false union select id from x as c',
+    ],
     ['select id from a union all select id from b', 1, 'select id from a where false union all select id from x as b'],
     [
       'select id from a union select id from b union select id from c where d',
@@ -62,6 +68,18 @@ describe('branches that do not read the occurrence go', () => {
   ])('%s (%i)', (text, focus, expected) => {
     expect(standing(text, focus)).toBe(normal(expected));
   });
+});
+
+it.each<[text: string, changed: readonly number[], sets: readonly (readonly number[])[]]>([
+  ['select a.id from a, b', [0, 1], [[0], [1]]],
+  ['select a.id from a, b', [1], [[1]]],
+  ['select id from a union select b.id from b, c', [0, 1, 2], [[0, 1], [2]]],
+  ['select b.id from b, c union select id from a', [0, 1, 2], [[0, 2], [1]]],
+  ['select id from a where exists (select from b) or c', [0, 1], [[0], [1]]],
+])('what changes in %s with %j goes by %j', (text, changed, sets) => {
+  const select = parseSelect(text);
+  const isWanted = tablesIn(select).map((_, i) => changed.includes(i));
+  expect(focusSets(select, isWanted)).toEqual(sets);
 });
 
 describe('templates', () => {
@@ -75,6 +93,7 @@ describe('templates', () => {
       "select 'ü€𝄞' ||  ('1') ||  ('10')",
     ],
     ['select u&$1, $1[1], -$1', ["'1'"], "select u& ('1'),  ('1')[1], - ('1')"],
+    ['with w as (select $2) select $1 from w', ['1', '2'], 'with w as (select  (2)) select  (1) from w'],
     ['select 1; -- the end', [], 'select 1'],
   ])('%s', (text, literals, expected) => {
     expect(render(toTemplate(text), literals)).toBe(expected);

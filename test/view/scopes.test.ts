@@ -24,6 +24,9 @@ describe('a name means', () => {
     ['select t.*, (t).x, (t.y).z from t', ['t.*: public.t', 't: public.t, a row', 't.y: public.t, a row']],
     ['select t.x, o.t.x, u.t.x from o.t', ['t.x: o.t', 'o.t.x: o.t', 'u.t.x: nobody']],
     ['select o.t.x, a.x from o.t a', ['o.t.x: nobody', 'a.x: o.t']],
+    ['select o.t.x, t.x from o.t t', ['o.t.x: nobody', 't.x: o.t']],
+    ['select o.t.x from (select 1) t', ['o.t.x: nobody']],
+    ['select t is null, (t).x from t', ['t: public.t', 't: public.t, a row']],
     ['select o.t.x, public.t.x from o.t, t', ['o.t.x: o.t', 'public.t.x: public.t']],
     ['select 1 from t where t.a group by t.b order by t.c', ['t.a: public.t', 't.b: public.t', 't.c: public.t']],
     ['select (select t.x from u) from t', ['t.x: public.t']],
@@ -66,6 +69,8 @@ describe('the tables of', () => {
 });
 
 it('each SELECT reads what its own FROM says', () => {
-  const { levels } = scopesOf(parseSelect('select from (a join b on true) j, c where exists (select from d, f(1))'));
-  expect(levels.map(({ sources }) => sources.map(({ name }) => name))).toEqual([['j', 'c'], ['d', 'f']]);
+  const { levels } = scopesOf(
+    parseSelect('select from (a join b on true) j, c where exists (select from d join e using (x), f(1))'),
+  );
+  expect(levels.map(({ sources }) => sources.map(({ name }) => name))).toEqual([['j', 'c'], ['d', 'e', 'f']]);
 }); // biome-ignore format: rows

@@ -98,7 +98,7 @@ describe('refused, since the result is left to chance', () => {
   it.each([
     [
       'select s as id, array_agg(distinct p) as n from t group by s',
-      'it uses array_agg over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else',
+      'it uses array_agg over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: a cast such as numeric(12, 2) for a numeric, lower(…) collate "C" for a case-insensitive text, a cast to text for all else',
     ],
     ['select id, nth_value(x, 2) over (order by s) as a from t', 'it uses the window function nth_value over rows'],
     [

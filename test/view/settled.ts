@@ -11,6 +11,7 @@ export const tables = `
   create table t (id int primary key, x int, s text, p numeric, q numeric(9, 2), f float8, doc jsonb, raw json);
   create table o.t (id int primary key, x int);
   create table u (a int, b int, t_id int, primary key (a, b));
+  create table price (a int, b int, p numeric, primary key (a, b));
   create table tag (tag text primary key, s text);
   create table tidemark_header (id int primary key);
   create table no_tidemark_header (id int primary key);

@@ -16,17 +16,21 @@ const exactTypes = new Set(
 /** Types that are exact where a length or precision is declared: values are then padded or rounded to it. */
 const exactWithModifier = new Set(['numeric', 'bpchar']);
 
+/** What to write instead of values that can be equal and written differently. */
+export const oneForm =
+  'a cast such as numeric(12, 2) for a numeric, lower(…) collate "C" for a case-insensitive text, a cast to text for all else';
+
 /** Whether equal values of an expression are always written alike. */
 export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {
   const parts = partsOf(typeOf(expression));
   if (parts.length === 0 || isAlike(collationOf(expression))) return false;
-  const [only] = parts;
-  if (parts.length === 1 && only!.builtin && exactWithModifier.has(only!.name)) return modifierOf(expression) >= 0;
-  return parts.filter(({ isLeaf }) => isLeaf).every(isExactPart);
+  const hasModifier = modifierOf(expression) >= 0;
+  return parts.filter(({ isLeaf }) => isLeaf).every((part) => isExactPart(part, hasModifier));
 }
 
-function isExactPart({ builtin, name, kind, alike }: TypePart): boolean {
-  return !alike && (kind === 'e' || (builtin && exactTypes.has(name)));
+function isExactPart({ builtin, name, kind, alike }: TypePart, hasModifier: boolean): boolean {
+  const isExactType = exactTypes.has(name) || (hasModifier && exactWithModifier.has(name));
+  return !alike && (kind === 'e' || (builtin && isExactType));
 }
 
 /** A column of something that a query reads. */
@@ -49,11 +53,10 @@ interface Origin extends Place {
  */
 export function placeOf(expression: QueryNode, query: QueryNode): Place | undefined {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
-  if (node.tag !== 'VAR' || numberOf(node, 'varlevelsup') !== 0) return undefined;
+  if (numberOf(node, 'varlevelsup') !== 0) return undefined;
   const place = numberOf(node, 'varno')!;
   const column = numberOf(node, 'varattno')!;
-  const entry = nodeList(query, 'rtable')[place - 1];
-  if (!entry) return undefined;
+  const entry = nodeList(query, 'rtable')[place - 1]!;
   const inner = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
   return inner ? placeOf(inner, query) : { entry, place, column };
 }

@@ -6,7 +6,7 @@ const INT4 = 23;
 
 const typeFields = [
   'vartype', 'consttype', 'paramtype', 'funcresulttype', 'opresulttype', 'aggtype', 'wintype', 'resulttype', 'casetype',
-  'coalescetype', 'minmaxtype', 'array_typeid', 'row_typeid', 'refrestype', 'type', 'typeId',
+  'coalescetype', 'minmaxtype', 'array_typeid', 'row_typeid', 'refrestype', 'type', 'typeId', 'typid',
 ]; // biome-ignore format: a list of names
 
 const modifierFields = ['vartypmod', 'consttypmod', 'resulttypmod', 'reftypmod', 'typmod'];
@@ -35,46 +35,47 @@ const wrappers: Readonly<Record<string, string>> = {
   JSONVALUEEXPR: 'formatted_expr',
 };
 
-const EXPR_SUBLINK = '4';
+/** Those before it ask whether something is so (primnodes.h). */
+const EXPR_SUBLINK = 4;
 
 /** The OID of an expression's type; undefined where the node does not tell. */
 export function typeOf(expression: QueryNode): number | undefined {
   const { tag, fields } = expression;
   if (conditions.has(tag)) return BOOL;
   if (tag === 'GROUPINGFUNC') return INT4;
-  const inner = fields[wrappers[tag] ?? ''];
-  if (isNode(inner)) return typeOf(inner);
-  if (tag === 'SUBLINK') {
-    if (fields.subLinkType === EXPR_SUBLINK && isNode(fields.subselect)) return typeOf(targets(fields.subselect)[0]!);
-    return Number(fields.subLinkType) < 3 ? BOOL : undefined;
-  }
+  const inner = wrapped(expression);
+  if (inner) return typeOf(inner);
+  if (Number(fields.subLinkType) < EXPR_SUBLINK) return BOOL;
+  if (Number(fields.subLinkType) === EXPR_SUBLINK) return typeOf(targets(fields.subselect as QueryNode)[0]!);
   return first(expression, typeFields);
 }
 
 /** As in `pg_attribute.atttypmod`: -1 where any length or precision may come. */
 export function modifierOf(expression: QueryNode): number {
-  const inner = expression.fields[wrappers[expression.tag] ?? ''];
-  if (isNode(inner)) return modifierOf(inner);
-  return first(expression, modifierFields) ?? lengthCoercion(expression) ?? -1;
+  const inner = wrapped(expression);
+  return inner ? modifierOf(inner) : (first(expression, modifierFields) ?? lengthCoercion(expression) ?? -1);
 }
 
 /** `amount::numeric(10, 2)` is analyzed as a call with the modifier as its second argument. */
 function lengthCoercion(expression: QueryNode): number | undefined {
-  const [, modifier] =
-    expression.tag === 'FUNCEXPR' && expression.fields.funcformat !== '0' ? nodeList(expression, 'args') : [];
-  return modifier?.tag === 'CONST' ? 0 : undefined;
+  const isCoercion = expression.tag === 'FUNCEXPR' && expression.fields.funcformat !== '0';
+  return isCoercion && nodeList(expression, 'args')[1]?.tag === 'CONST' ? 0 : undefined;
 }
 
 /** The OID of the collation by which an expression's values are compared; 0 for none. */
 export function collationOf(expression: QueryNode): number {
-  const inner = expression.fields[wrappers[expression.tag] ?? ''];
-  if (isNode(inner) && expression.tag === 'TARGETENTRY') return collationOf(inner);
-  return first(expression, collationFields) ?? 0;
+  const inner = wrapped(expression);
+  return first(expression, collationFields) ?? (inner ? collationOf(inner) : 0);
 }
 
 /** The columns of a query's result, less those that only its ORDER BY or GROUP BY needs. */
 export function targets(query: QueryNode): QueryNode[] {
   return nodeList(query, 'targetList').filter(({ fields }) => fields.resjunk !== 'true');
+}
+
+function wrapped({ tag, fields }: QueryNode): QueryNode | undefined {
+  const inner = fields[wrappers[tag] ?? ''];
+  return isNode(inner) ? inner : undefined;
 }
 
 function first(node: QueryNode, fields: readonly string[]): number | undefined {

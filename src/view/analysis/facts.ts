@@ -3,7 +3,16 @@ import type { Database } from '../../db/database.js';
 import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
 import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
 import { collationOf, typeOf } from './expressions.js';
-import { isNode, nodeList, numberOf, parseField, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
+import {
+  isNode,
+  nodeList,
+  nodesIn,
+  numberOf,
+  parseField,
+  parseQueryTree,
+  type QueryNode,
+  queryNodes,
+} from './query-tree.js';
 
 export interface Facts {
   /** By OID, all that runs: also the functions behind operators, those in the conditions of domains and in default arguments. */
@@ -48,14 +57,15 @@ class Uses implements RoutineUse {
   readonly #arguments = new Map<number, number>();
 
   get size(): number {
-    return this.functions.size + this.operators.size + this.operatorFunctions.size + this.types.size;
+    const sets = [this.functions, this.operators, this.operatorFunctions, this.types];
+    return sets.reduce((sum, { size }) => sum + size, 0);
   }
 
   add(tree: QueryNode): void {
     for (const node of queryNodes(tree)) {
       for (const name of ['funcid', 'aggfnoid', 'winfnoid']) note(this.functions, numberOf(node, name));
       for (const name of ['eqop', 'sortop']) note(this.operators, numberOf(node, name));
-      if (node.tag === 'ROWCOMPAREEXPR') for (const opno of oidsOf(node, 'opnos')) note(this.operators, opno);
+      for (const opno of oidsOf(node, 'opnos')) note(this.operators, opno);
       note(this.operatorFunctions, numberOf(node, 'opfuncid'));
       for (const type of typesNamed(node)) note(this.types, type);
       note(this.collations, collationOf(node));
@@ -66,9 +76,7 @@ class Uses implements RoutineUse {
   /** The default arguments of a function, if some call leaves any out. */
   defaultsOf({ oid, argumentCount, defaults }: Routine): QueryNode[] {
     const given = this.#arguments.get(oid) ?? argumentCount;
-    if (defaults === null || given >= argumentCount) return [];
-    const list = parseField(defaults);
-    return Array.isArray(list) ? list.filter(isNode) : [];
+    return given < argumentCount ? nodesIn(parseField(defaults!)) : [];
   }
 
   #noteArguments(oid: number, count: number): void {
@@ -81,15 +89,15 @@ function note(set: Set<number>, oid: number | undefined): void {
 }
 
 /** The types that a node yields, converts from, or reads values as. */
-export function typesNamed(node: QueryNode): number[] {
+export function typesNamed(node: QueryNode): (number | undefined)[] {
   const { arg, returning } = node.fields;
   const inner = [node, arg, returning].filter(isNode).map(typeOf);
-  const listed = ['funccoltypes', 'coltypes', 'colTypes'].flatMap((name) => oidsOf(node, name));
-  return [...inner, ...listed].filter((type) => type !== undefined);
+  const listed = ['funccoltypes', 'coltypes'].flatMap((name) => oidsOf(node, name));
+  return [...inner, ...listed];
 }
 
 /** A list of OIDs, which Postgres writes as `(o 23 25)`. */
 function oidsOf({ fields }: QueryNode, name: string): number[] {
   const list = fields[name];
-  return Array.isArray(list) && list[0] === 'o' ? list.slice(1).map(Number) : [];
+  return Array.isArray(list) ? list.slice(1).map(Number) : [];
 }

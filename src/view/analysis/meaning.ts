@@ -29,11 +29,10 @@ export function understand(
   const query = parseQueryTree(tree);
   const places = new Map<number, QueryNode[]>();
   for (const node of queryNodes(query)) {
-    const location = numberOf(node, 'location');
-    if (location === undefined || location < 0) continue;
-    const place = places.get(location - offset);
-    if (place) place.push(node);
-    else places.set(location - offset, [node]);
+    const place = (numberOf(node, 'location') ?? -1) - offset;
+    const nodes = places.get(place);
+    if (nodes) nodes.push(node);
+    else places.set(place, [node]);
   }
   const nodesOf = (node: Tree) => places.get(placeOf(node)) ?? [];
   for (const [forgotten, kept] of twinsIn(select, (node) => nodesOf(node).length > 0)) {
@@ -65,8 +64,8 @@ type NodesOf = (node: Tree) => readonly QueryNode[];
 
 function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): void {
   pairs.queries.set(select, query);
-  const sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => {
-    if (child && analyzed?.tag === 'QUERY') pair(child, analyzed, pairs, nodesOf);
+  const sub = (child: Tree, analyzed: QueryNode | undefined) => {
+    if (analyzed) pair(child, analyzed, pairs, nodesOf);
   };
   const ctes = ((select.withClause as Tree | undefined)?.ctes ?? []) as { CommonTableExpr: Tree }[];
   for (const { CommonTableExpr: cte } of ctes) {
@@ -78,6 +77,7 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
   const items = fromList(query);
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
   for (const { type, node } of visitsHere(select)) {
+    // NOT IN begins at the same place.
     const analyzed = nodeIn(
       nodesOf(node).find(({ tag }) => tag === 'SUBLINK'),
       'subselect',
@@ -94,7 +94,7 @@ function fromList(query: QueryNode): QueryNode[] {
   return joined ? nodeList(joined, 'fromlist') : [];
 }
 
-type Sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => void;
+type Sub = (child: Tree, analyzed: QueryNode | undefined) => void;
 
 /**
  * The arms of set operations are analyzed as subqueries, unless they are set operations themselves.
@@ -102,13 +102,12 @@ type Sub = (child: Tree | undefined, analyzed: QueryNode | undefined) => void;
  */
 function pairArms(select: Tree, operation: QueryNode, query: QueryNode, sub: Sub, pairs: Pairs): QueryNode[] {
   const arms = ['larg', 'rarg'].flatMap((side) => {
-    const arm = select[side] as Tree | undefined;
-    const analyzed = nodeIn(operation, side);
-    if (!arm || !analyzed) return [];
+    const arm = select[side] as Tree;
+    const analyzed = nodeIn(operation, side)!;
     if (analyzed.tag !== 'RANGETBLREF') return pairArms(arm, analyzed, query, sub, pairs);
-    const subquery = subqueryOf(analyzed, query);
+    const subquery = subqueryOf(analyzed, query)!;
     sub(arm, subquery);
-    return subquery ? [subquery] : [];
+    return [subquery];
   });
   pairs.operations.set(select, { node: operation, arms });
   return arms;
@@ -134,6 +133,6 @@ function nodeIn(node: QueryNode | undefined, field: string): QueryNode | undefin
   return isNode(found) ? found : undefined;
 }
 
-function selectIn(node: unknown): Tree | undefined {
-  return (node as { SelectStmt?: Tree } | undefined)?.SelectStmt;
+function selectIn(node: unknown): Tree {
+  return (node as { SelectStmt: Tree }).SelectStmt;
 }

@@ -27,8 +27,8 @@ const external = '0';
 
 /** The numbers of the parameters that are read as moments. */
 export function momentParameters({ query }: Meaning, { partsOf }: Facts): ReadonlySet<number> {
-  const moments = [...queryNodes(query)].filter(({ tag, fields }) => {
-    return tag === 'PARAM' && fields.paramkind === external && partsOf(Number(fields.paramtype)).some(isMoment);
+  const moments = [...queryNodes(query)].filter(({ fields }) => {
+    return fields.paramkind === external && partsOf(Number(fields.paramtype)).some(isMoment);
   });
   return new Set(moments.map((node) => numberOf(node, 'paramid')!));
 }
@@ -67,7 +67,7 @@ function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<T
 }
 
 function checkReader(node: QueryNode, { routines, partsOf }: Facts): void {
-  const call = node.tag === 'RANGETBLFUNCTION' && isNode(node.fields.funcexpr) ? node.fields.funcexpr : node;
+  const call = isNode(node.fields.funcexpr) ? node.fields.funcexpr : node;
   const called = routines.get(numberOf(call, 'funcid') ?? 0);
   const isReader = called?.builtin && readers.has(called.name);
   if (!isReader && !['COERCEVIAIO', 'TABLEFUNC', 'JSONEXPR'].includes(node.tag)) return;
@@ -85,11 +85,13 @@ function isMoment({ builtin, name }: TypePart): boolean {
 
 /** Postgres has read the literals of such types already: a plan that is made anew would hold another moment. */
 function checkLiterals(select: Tree, meaning: Meaning, { partsOf }: Facts): void {
-  for (const { type, node } of visits({ SelectStmt: select })) {
-    const text = type === 'A_Const' ? (node.sval as { sval?: string } | undefined)?.sval : undefined;
+  for (const { node } of visits({ SelectStmt: select })) {
+    const text = (node.sval as { sval?: string } | undefined)?.sval;
     if (text === undefined || !isMovingMoment(text)) continue;
-    const constants = meaning.nodesOf(node).filter(({ tag }) => tag === 'CONST');
-    const moment = constants.flatMap((constant) => [...partsOf(typeOf(constant))]).find(isMoment);
+    const moment = meaning
+      .nodesOf(node)
+      .flatMap((constant) => [...partsOf(typeOf(constant))])
+      .find(isMoment);
     if (moment) {
       throw new SetupError(
         `it uses '${text}' as a ${moment.name}, which changes without a write. Pass the time as a parameter`,

@@ -84,7 +84,10 @@ export function* queryNodes(field: Field | undefined): Generator<QueryNode> {
 
 /** A field that is a list of nodes; empty where there is none. */
 export function nodeList({ fields }: QueryNode, name: string): QueryNode[] {
-  const field = fields[name];
+  return nodesIn(fields[name]);
+}
+
+export function nodesIn(field: Field | undefined): QueryNode[] {
   return Array.isArray(field) ? field.filter(isNode) : [];
 }
 

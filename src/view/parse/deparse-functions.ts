@@ -11,7 +11,7 @@ interface JsonValue extends Tree {
 
 /** JSON_VALUE, JSON_QUERY and JSON_EXISTS. */
 export function jsonQuery(node: Tree, visit: Visit): string {
-  const name = (node.op as string).replace(/_OP$/, '');
+  const name = (node.op as string).replace('_OP', '');
   const { context_item, pathspec, passing } = node;
   return `${name}(${words(`${jsonValue(context_item, visit)}, ${visit(pathspec)}`, passed(passing, visit), ...ends(node, visit))})`;
 }
@@ -42,7 +42,7 @@ function jsonColumn(column: Tree, visit: Visit): string {
     named,
     visit({ TypeName: typeName }),
     coltype === 'JTC_EXISTS' && 'EXISTS',
-    coltype === 'JTC_FORMATTED' && formatted(format),
+    formatted(format),
     pathspec && `PATH ${path(pathspec, visit)}`,
     // The tree says so of a column that can have none.
     ...ends(coltype === 'JTC_EXISTS' ? { ...column, wrapper: undefined } : column, visit),

@@ -42,10 +42,10 @@ class Writer extends Deparser {
   }
 
   override SortBy(node: never, context: Context): string {
-    const { useOp, ...rest } = node as Tree;
-    if (!useOp) return super.SortBy(node, context);
-    const sval = `OPERATOR(${quotedOperator(useOp).join('.')})`;
-    return super.SortBy({ ...rest, useOp: [{ String: { sval } }] } as never, context);
+    const given = node as Tree;
+    if (!given.useOp) return super.SortBy(node, context);
+    const sval = `OPERATOR(${quotedOperator(given.useOp).join('.')})`;
+    return super.SortBy({ ...given, useOp: [{ String: { sval } }] } as never, context);
   }
 
   override TypeName(node: never, context: Context): string {
@@ -55,26 +55,21 @@ class Writer extends Deparser {
       const unqualified = super.TypeName({ ...given, names: [{ String: { sval: placeholder } }] } as never, context);
       return unqualified.replace(placeholder, () => identifier(...parts));
     }
-    const text = super.TypeName(node, context);
     // Their short names are other nodes: another spelling, and a length of one.
-    if (parts.join('.') === 'pg_catalog.varbit') return text.replace(/^(pg_catalog\.)?varbit/, 'bit varying');
-    const isAnyBit = parts.join('.') === 'pg_catalog.bit' && !given.typmods;
-    return isAnyBit ? text.replace(/^(pg_catalog\.)?bit/, '"pg_catalog".bit') : text;
+    const text = super.TypeName(node, context).replace('pg_catalog.varbit', 'bit varying');
+    return text.replace('pg_catalog.bit', '"pg_catalog".bit');
   }
 
   override A_Expr(node: never, context: Context): string {
     const given = node as Tree;
-    const parts = quotedOperator(given.name).map((sval) => ({ String: { sval } }));
-    const name = parts.length > 1 ? parts : given.name;
-    const isPlain = given.kind === 'AEXPR_OP';
-    const [lexpr, rexpr] = [given.lexpr, given.rexpr].map((arg) => (isPlain || !arg ? arg : closed(arg as Tree)));
+    const name = quotedOperator(given.name).map((sval) => ({ String: { sval } }));
+    const [lexpr, rexpr] = [given.lexpr, given.rexpr].map((arg) => arg && closed(arg as Tree));
     return super.A_Expr({ ...given, name, lexpr, rexpr } as never, context);
   }
 
   override A_Indirection(node: never, context: Context): string {
     const { arg, ...rest } = node as { arg: Tree };
-    const isClosed = arg.ColumnRef || arg.ParamRef;
-    return super.A_Indirection({ ...rest, arg: isClosed ? arg : parenthesized(arg) } as never, context);
+    return super.A_Indirection({ ...rest, arg: parenthesized(arg) } as never, context);
   }
 
   override NullTest(node: never, context: Context): string {
@@ -89,7 +84,7 @@ class Writer extends Deparser {
     const { funcname, args, funcformat } = node as Tree;
     if (!args || funcformat !== 'COERCE_SQL_SYNTAX') return super.FuncCall(node, context);
     const [first, ...others] = (args as Tree[]).map(closed);
-    const isLocal = names(funcname).at(-1) === 'timezone' && others.length === 0;
+    const isLocal = names(funcname).join('.') === 'pg_catalog.timezone' && others.length === 0;
     if (isLocal) return `(${this.visit(first as never, context)} AT LOCAL)`;
     return super.FuncCall({ ...(node as Tree), args: [first, ...others] } as never, context);
   }

@@ -2,7 +2,7 @@
  * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT reads, and which
  * columns are written with a qualifier.
  */
-import { names, type Tree } from './tree.js';
+import { isTree, names, type Tree } from './tree.js';
 
 /** One thing that a FROM clause reads, under the name that qualifies its columns. */
 export interface Source {
@@ -128,13 +128,13 @@ class Walk implements Scopes {
   }
 
   #walk(value: unknown, scope: Scope): void {
-    if (typeof value !== 'object' || value === null) return;
+    if (!isTree(value)) return;
     for (const [key, child] of Object.entries(value)) {
       if (key === 'A_Indirection') this.#rows.add((child as Tree).arg);
       if (key === 'SelectStmt') this.select(child as Tree, scope);
       else if (key === 'ColumnRef') {
         this.references.push({
-          holder: value as Tree,
+          holder: value,
           node: child as Tree,
           names: names((child as Tree).fields),
           isRow: this.#rows.has(value),
@@ -147,7 +147,7 @@ class Walk implements Scopes {
 
 /** A function in FROM without an alias is called as the function. */
 function functionName(node: Tree): string | undefined {
-  const [first] = (node.functions ?? []) as { List?: { items: { FuncCall?: Tree }[] } }[];
-  const call = first?.List?.items[0]?.FuncCall;
+  const [first] = (node.functions ?? []) as { List: { items: { FuncCall?: Tree }[] } }[];
+  const call = first?.List.items[0]?.FuncCall;
   return call && names(call.funcname).at(-1);
 }

@@ -2,7 +2,7 @@
 import { loadModule, parseSync } from 'libpg-query';
 import { SetupError } from '../../errors.js';
 import { write } from './deparse.js';
-import type { Tree } from './tree.js';
+import { isTree, type Tree } from './tree.js';
 
 /** Must have resolved before anything here is called: the parser is WebAssembly. */
 export const parserLoaded: Promise<void> = loadModule();
@@ -53,7 +53,7 @@ function written(select: Tree): string {
   } catch (error) {
     // The library says of each node on the way that it could not write it.
     const nodes = [...(error as Error).message.matchAll(/deparsing (\w+)/g)];
-    throw unfaithful(`it holds a ${nodes.at(-1)?.[1] ?? 'node that is not known'}`);
+    throw unfaithful(`it holds a ${nodes.at(-1)![1]}`);
   }
 }
 
@@ -73,27 +73,23 @@ function unfaithful(reason: string): SetupError {
 function differingNode(one: Tree, other: Tree, around = 'SelectStmt'): string {
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
   const differing = [...keys].filter((key) => shape({ [key]: one[key] }) !== shape({ [key]: other[key] }));
-  const [key] = differing;
-  if (key === undefined || differing.length > 1) return around;
+  if (differing.length !== 1) return around;
+  const key = differing[0]!;
   const [left, right] = [one[key], other[key]];
   if (!isTree(left) || !isTree(right)) return around;
   return differingNode(left, right, /^[A-Z]/.test(key) ? key : around);
 }
 
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null;
-}
-
 /** Whether two trees say the same, wherever their texts say it. */
-export function isSame(one: Tree, other: Tree): boolean {
+export function isSame(one: object, other: object): boolean {
   return shape(one) === shape(other);
 }
 
 /** A tree without the places in its text, and with its fields in one order: the same for trees that say the same. */
-export function shape(tree: Tree): string {
+export function shape(tree: object): string {
   return JSON.stringify(tree, (key, value: unknown) => {
-    if (/^(location|.*_location|.*list_(start|end)|stmt_len)$/.test(key)) return undefined;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    if (/location|list_(start|end)|stmt_len/.test(key)) return undefined;
+    if (!isTree(value) || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }

@@ -3,6 +3,11 @@
 /** A node's fields, or an object holding one node under its type's name: `{ RangeVar: { relname: 'todo' } }`. */
 export type Tree = { [field: string]: unknown };
 
+/** Whether there is more of a tree below: in a node, an object that holds one, or a list. */
+export function isTree(value: unknown): value is Tree {
+  return value instanceof Object;
+}
+
 /** A deep copy that can be changed. */
 export function cloneTree(tree: Tree): Tree {
   return structuredClone(tree);
@@ -18,31 +23,30 @@ export function visits(value: unknown): Generator<Visit> {
   return walk(value, () => true);
 }
 
-/** What stands in a SELECT itself, and in none of its subqueries. */
-export function* visitsHere(select: Tree): Generator<Visit> {
-  const isHere = (type: string) => type !== 'SelectStmt';
-  for (const visit of walk(select, isHere)) if (isHere(visit.type)) yield visit;
+/** What stands in a SELECT itself: its subqueries, and nothing below them. */
+export function visitsHere(select: Tree): Generator<Visit> {
+  return walk(select, (type) => type !== 'SelectStmt');
 }
 
 /** With a stack of its own: a long UNION is a deep tree, and to pass each node up through all generators above takes quadratic time. */
-function* walk(value: unknown, isEntered: (type: string) => boolean): Generator<Visit> {
+function* walk(value: unknown, isEntered: (type: string | undefined) => boolean): Generator<Visit> {
   const left = childrenOf(value);
   for (let next = left.pop(); next; next = left.pop()) {
     const [key, child] = next;
     const type = nodeType(key, child);
     if (type) yield { type, node: child as Tree };
-    if (type !== undefined && !isEntered(type)) continue;
+    if (!isEntered(type)) continue;
     for (const below of childrenOf(child)) left.push(below);
   }
 }
 
 /** The last first. */
 function childrenOf(value: unknown): [key: string, child: unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value).reverse() : [];
+  return isTree(value) ? Object.entries(value).reverse() : [];
 }
 
 function nodeType(key: string, child: unknown): string | undefined {
-  if (typeof child !== 'object' || child === null || Array.isArray(child)) return undefined;
+  if (!isTree(child) || Array.isArray(child)) return undefined;
   if (/^[A-Z]/.test(key)) return key;
   return (key === 'larg' || key === 'rarg') && 'op' in child ? 'SelectStmt' : undefined;
 }

@@ -1,7 +1,7 @@
 /** Settles the order in which rows reach the aggregates whose result depends on it. */
 import type { Routine } from '../../db/routines.js';
 import { SetupError } from '../../errors.js';
-import { isExact } from '../analysis/exactness.js';
+import { isExact, oneForm } from '../analysis/exactness.js';
 import type { Facts } from '../analysis/facts.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes } from '../parse/nodes.js';
@@ -82,6 +82,6 @@ function withoutOrder(name: string): SetupError {
 
 function alike({ name }: Routine): SetupError {
   return new SetupError(
-    `it uses ${name} over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it uses ${name} over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: ${oneForm}`,
   );
 }

@@ -2,15 +2,14 @@
  * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is left to chance: it is
  * settled to be the one whose bytes come first.
  */
-import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
-import { isExact, keyed, originOf } from '../analysis/exactness.js';
+import { isExact, keyed, oneForm, originOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning, Operation } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
 import { ascending, columnRef, integer } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
-import { type Tree, visits } from '../parse/tree.js';
+import { isTree, type Tree, visits } from '../parse/tree.js';
 import { type KeyOf, settleGroups } from './groups.js';
 import { isDistinctOn, isLimited, type Settling } from './order.js';
 
@@ -21,7 +20,8 @@ import { isDistinctOn, isLimited, type Settling } from './order.js';
  * @throws SetupError where that cannot be, saying what to write.
  */
 export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settling): boolean {
-  const keyOf = (relation: number) => keyColumns(tables, relation);
+  const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
+  const keyOf = (relation: number) => keys.get(relation);
   const indifferent = new Set(membershipTests(select));
   let isKept = false;
   let chosen = 0;
@@ -32,9 +32,7 @@ export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settl
     const columns = columnsOf(level, meaning, keyOf);
     const column = columns.find((one) => !one.isKeyed && !isExact(one.expression, facts))?.name;
     if (column === undefined) continue;
-    if (isLimited(level) || level.op === 'SETOP_INTERSECT' || (level.op !== 'SETOP_NONE' && level.all)) {
-      throw unclear(column);
-    }
+    if (isLimited(level) || level.op === 'SETOP_INTERSECT' || level.all) throw unclear(column);
     if (level.op === 'SETOP_EXCEPT') {
       replace(select, level.larg as Tree, oneOfEach(level.larg as Tree, columns.length, ++chosen));
     } else if (level === select) {
@@ -64,22 +62,17 @@ function oneOfEach(select: Tree, width: number, number: number): Tree {
 }
 
 /** Puts one SELECT in the place of another. */
-function replace(value: unknown, old: Tree, select: Tree): void {
-  if (typeof value !== 'object' || value === null || value === select) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (child === old) (value as Tree)[key] = select;
-    else replace(child, old, select);
+function replace(tree: Tree, old: Tree, select: Tree): void {
+  for (const [key, child] of Object.entries(tree)) {
+    if (child === old) tree[key] = select;
+    else if (isTree(child)) replace(child, old, select);
   }
-}
-
-function keyColumns(tables: readonly Table[], relation: number): readonly number[] | undefined {
-  return tables.find(({ oid }) => oid === relation)?.primaryKey.map(({ attnum }) => attnum);
 }
 
 /** The subqueries of EXISTS, IN and ANY, and what EXCEPT takes away: that a row is there is all they tell. */
 function* membershipTests(select: Tree): Generator<Tree> {
   for (const { type, node } of visits({ SelectStmt: select })) {
-    for (let arms = type === 'SelectStmt' ? takenAway(node) : asked(type, node); arms.length > 0; ) {
+    for (let arms = type === 'SelectStmt' ? takenAway(node) : asked(node); arms.length > 0; ) {
       yield* arms;
       arms = arms.flatMap(({ larg, rarg }) => [larg, rarg].filter((arm) => arm !== undefined)) as Tree[];
     }
@@ -90,14 +83,16 @@ function takenAway({ op, rarg }: Tree): Tree[] {
   return op === 'SETOP_EXCEPT' ? [rarg as Tree] : [];
 }
 
-function asked(type: string, { subLinkType, subselect }: Tree): Tree[] {
-  const isAsked = type === 'SubLink' && /^(EXISTS|ANY|ALL)_SUBLINK$/.test(subLinkType as string);
-  return isAsked ? [(subselect as { SelectStmt: Tree }).SelectStmt] : [];
+const asking = ['EXISTS_SUBLINK', 'ANY_SUBLINK', 'ALL_SUBLINK'];
+
+function asked({ subLinkType, subselect }: Tree): Tree[] {
+  return asking.includes(subLinkType as string) ? [(subselect as { SelectStmt: Tree }).SelectStmt] : [];
 }
 
-function removesDuplicates({ op, all, distinctClause }: Tree): boolean {
+function removesDuplicates(select: Tree): boolean {
+  const { op, all, distinctClause } = select;
   if (op !== 'SETOP_NONE') return op !== 'SETOP_UNION' || !all;
-  return Boolean(distinctClause) && !isDistinctOn({ distinctClause });
+  return Boolean(distinctClause) && !isDistinctOn(select);
 }
 
 /** Below a UNION that removes duplicates, others that do change nothing. */
@@ -114,7 +109,7 @@ function keepAll(select: Tree): void {
 }
 
 interface Column {
-  readonly name: string | null;
+  readonly name: string;
   /** With the type in which its values are compared. */
   readonly expression: QueryNode;
   /** Equal values of it are of one row, and so alike. */
@@ -129,7 +124,7 @@ function columnsOf(select: Tree, meaning: Meaning, keyOf: KeyOf): Column[] {
   const expressions = operation ? comparedBy(operation, results.length) : results;
   const isKeyed = operation ? keyedArms(operation, keyOf) : keyed(results, query, keyOf);
   return results.map(({ fields }, i) => ({
-    name: fields.resname as string | null,
+    name: fields.resname as string,
     expression: expressions[i]!,
     isKeyed: isKeyed[i]!,
   }));
@@ -162,9 +157,8 @@ function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
   return (first ?? []).map((origin, i) => origin !== undefined && others.every((arm) => arm[i] === origin));
 }
 
-function unclear(column: string | null): SetupError {
-  const what = column === null ? 'values' : `values of ${column}`;
+function unclear(column: string): SetupError {
   return new SetupError(
-    `it keeps one of several ${what} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it keeps one of several values of ${column} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: ${oneForm}`,
   );
 }

@@ -3,14 +3,14 @@
  * come first.
  */
 import { SetupError } from '../../errors.js';
-import { isExact, keyed } from '../analysis/exactness.js';
+import { isExact, keyed, oneForm } from '../analysis/exactness.js';
 import { targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { nodeList, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
 import { isSame } from '../parse/syntax.js';
-import { names, type Tree, visits } from '../parse/tree.js';
+import { isTree, names, type Tree, visits } from '../parse/tree.js';
 
 /** The columns of a table's primary key, by the table's OID. */
 export type KeyOf = (relation: number) => readonly number[] | undefined;
@@ -49,7 +49,7 @@ function isArray(target: QueryNode, { partsOf }: Facts): boolean {
 /** Neither a star nor a subquery, in which a name could mean the value unseen. */
 function canSettle({ targetList, havingClause, sortClause }: Tree): boolean {
   for (const { type, node } of visits([targetList, havingClause, sortClause])) {
-    if (type === 'SelectStmt' || (type === 'ColumnRef' && names(node.fields).at(-1) === '*')) return false;
+    if (type === 'SelectStmt' || names(node.fields).at(-1) === '*') return false;
   }
   return true;
 }
@@ -81,24 +81,22 @@ function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<un
 
 /** Puts another node wherever this one is written, but in what is to be left untouched. */
 function substitute(clause: unknown, value: Tree, first: Tree, untouched: ReadonlySet<unknown>): void {
-  if (typeof clause !== 'object' || clause === null || untouched.has(clause)) return;
-  const node = clause as Tree;
-  if (isWritten(node, value)) put(node, structuredClone(first));
-  else for (const child of Object.values(node)) substitute(child, value, first, untouched);
+  if (!isTree(clause) || untouched.has(clause)) return;
+  if (isWritten(clause, value)) put(clause, structuredClone(first));
+  else for (const child of Object.values(clause)) substitute(child, value, first, untouched);
 }
 
 /** A column can be written with its table and without. */
 function isWritten(node: Tree, value: Tree): boolean {
-  if (Array.isArray(node) || Object.keys(node).length !== 1) return false;
-  const [one, other] = [node, value].map(({ ColumnRef }) => names((ColumnRef as Tree | undefined)?.fields));
-  if (one!.length === 0 || other!.length === 0) return isSame(node, value);
-  const length = Math.min(one!.length, other!.length);
-  return one!.slice(-length).join('\0') === other!.slice(-length).join('\0');
+  const [one, other] = [node, value].map(({ ColumnRef }) => (ColumnRef as { fields: Tree[] } | undefined)?.fields);
+  if (!one || !other) return isSame(node, value);
+  const length = Math.min(one.length, other.length);
+  return isSame(one.slice(-length), other.slice(-length));
 }
 
 function unsettled({ fields }: QueryNode): SetupError {
   const what = fields.resname === null ? 'values' : `values of ${fields.resname}`;
   return new SetupError(
-    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: round or trim_scale for a numeric, lower for a case-insensitive text, a cast to text for all else`,
+    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: ${oneForm}`,
   );
 }

@@ -40,7 +40,7 @@ export function settleOrders(select: Tree, settling: Settling): void {
 function* subqueriesOf(select: Tree, kind: 'EXISTS_SUBLINK' | 'ARRAY_SUBLINK'): Generator<Tree> {
   for (const { type, node } of visits({ SelectStmt: select })) {
     const isJson = type === 'JsonArrayQueryConstructor' && kind === 'ARRAY_SUBLINK';
-    const subquery = isJson ? node.query : type === 'SubLink' && node.subLinkType === kind && node.subselect;
+    const subquery = isJson ? node.query : node.subLinkType === kind && node.subselect;
     if (subquery) yield (subquery as { SelectStmt: Tree }).SelectStmt;
   }
 }
@@ -101,9 +101,8 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
 
 /** All rows are one group. */
 export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
-  const query = meaning.queryOf(select);
-  const isGroup = query?.fields.hasAggs === 'true' || Boolean(select.havingClause);
-  return isGroup && !query?.fields.groupClause && !query?.fields.groupingSets;
+  const { hasAggs, groupClause, groupingSets } = meaning.queryOf(select)?.fields ?? {};
+  return (hasAggs === 'true' || Boolean(select.havingClause)) && !groupClause && !groupingSets;
 }
 
 function settleDistinctOn(level: Level, settling: Settling): void {

@@ -15,14 +15,13 @@ export type TableOf = (range: Tree) => Table;
  * Gives tables an alias of their own where columns are written with the schema, since an inner table of the same name would capture the
  * bare name, and where two tables of one level have the same name.
  */
-export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): boolean {
+export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
   const schemaOf = (range: Tree) => tableOf(range).schema;
   const source = (reference: Reference) => sourceOf(reference, schemaOf);
-  const qualified = scopes.references.filter(({ names: parts }) => parts.length > 2).map(source);
-  const renamed = new Set([...qualified, ...scopes.levels.flatMap(namesakes)].filter((found) => found?.table));
-  if (renamed.size === 0) return false;
-  const aliases = aliasesOf([...renamed] as Source[], tableOf);
+  const qualified = scopes.references.filter(({ names: parts }) => parts.length > 2);
+  const renamed = [...qualified.flatMap((one) => source(one) ?? []), ...scopes.levels.flatMap(namesakes)];
+  const aliases = aliasesOf(renamed, tableOf);
   const wholeRows = wholeRowsOf(scopes, meaning);
   for (const reference of scopes.references) {
     const alias = aliases.get(source(reference)!);
@@ -31,14 +30,11 @@ export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): b
     else if (wholeRows.has(reference) || reference.isRow) putUnderName(scopes, reference, columnRef(alias));
   }
   for (const [{ table }, aliasname] of aliases) table!.alias = { aliasname };
-  return true;
 }
 
 /** The tables of a level that something else there has the name of. */
 function namesakes({ sources }: Level): Source[] {
-  return sources.filter(
-    (one) => one.table && !one.table.alias && sources.some((other) => other !== one && other.name === one.name),
-  );
+  return sources.filter((one) => one.table && sources.some((other) => other !== one && other.name === one.name));
 }
 
 /** One for each table, so that subqueries that are alike stay alike. */
@@ -60,18 +56,14 @@ export function addSchemas(select: Tree, tableOf: TableOf): void {
  */
 export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
-  const source = (reference: Reference) => sourceOf(wholeRowName(reference), (range) => tableOf(range).schema);
-  const wholeRows = wholeRowsOf(scopes, meaning);
-  if (wholeRows.size === 0) return;
-  for (const reference of wholeRows) {
-    const found = source(reference);
+  for (const reference of wholeRowsOf(scopes, meaning)) {
+    const found = sourceOf(reference, (range) => tableOf(range).schema);
     if (!found?.table) continue;
     const row = typedRow(found.name!, found.table, tableOf(found.table));
-    const last = reference.names.at(-1)!;
+    const [, field = '*'] = reference.names;
+    if (field === '*') putUnderName(scopes, reference, row);
     // A function can be written as if it were a column of the row that it takes.
-    const isCall = reference.names.length > 1 && last !== '*';
-    if (isCall) put(reference.holder, call([last], row));
-    else putUnderName(scopes, reference, row);
+    else put(reference.holder, call([field], row));
   }
 }
 
@@ -93,13 +85,8 @@ function wholeRowsOf({ references }: Scopes, meaning: Meaning): Set<Reference> {
   return new Set(references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow)));
 }
 
-function isWholeRow({ tag, fields }: QueryNode): boolean {
-  return tag === 'VAR' && fields.varattno === '0';
-}
-
-/** `x`, `x.*` and `x.f`, where f is a function, all mean the row x. */
-function wholeRowName(reference: Reference): Reference {
-  return reference.names.length === 1 ? reference : { ...reference, names: [...reference.names.slice(0, -1), '*'] };
+function isWholeRow({ fields }: QueryNode): boolean {
+  return fields.varattno === '0';
 }
 
 /** A column of the result keeps the name that it has from what it was written as. */

@@ -8,21 +8,18 @@ import { isSingleRow, type Settling } from './order.js';
 /** Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in everything. */
 export function tellsApart(call: QueryNode, level: Level, settling: Settling): boolean {
   if (isSingleRow(level, settling)) return true;
-  const query = settling.meaning.queryOf(level.select);
-  const windows = query ? nodeList(query, 'windowClause') : [];
-  const window = windows.find(({ fields }) => fields.winref === call.fields.winref);
-  if (!query || !window) return false;
+  const query = settling.meaning.queryOf(level.select)!;
+  const window = nodeList(query, 'windowClause').find(({ fields }) => fields.winref === call.fields.winref)!;
   const items = [...nodeList(window, 'partitionClause'), ...nodeList(window, 'orderClause')];
   return tellApart(query, itemsOf(query, items), settling);
 }
 
 /** Whether these expressions tell apart the rows that a query reads, or has grouped. */
 function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling: Settling): boolean {
-  const { setOperations, groupingSets, hasAggs, hasTargetSRFs } = query.fields;
+  const { setOperations, groupingSets, hasTargetSRFs } = query.fields;
   if (setOperations || groupingSets || hasTargetSRFs === 'true') return false;
   const grouped = itemsOf(query, nodeList(query, 'groupClause'));
   if (grouped.length > 0) return grouped.every((item) => expressions.includes(item));
-  if (hasAggs === 'true') return false;
   const read = expressions.map((expression) => ({ expression, at: placeOf(expression, query) }));
   return placesIn(query.fields.jointree).every((place) => {
     const columns = new Map(

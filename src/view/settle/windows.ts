@@ -26,8 +26,8 @@ const ranking = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
 /** @throws SetupError for a window function whose result is left to chance, saying what to write. */
 export function settleWindows(select: Tree, settling: Settling): void {
   for (const level of scopesOf(select).levels) {
-    for (const { type, node } of visitsHere(level.select)) {
-      if (type !== 'FuncCall' || !node.over) continue;
+    for (const { node } of visitsHere(level.select)) {
+      if (!node.over) continue;
       const analyzed = settling.meaning.nodesOf(node).find(({ tag }) => tag === 'WINDOWFUNC');
       if (analyzed) settleCall(node, analyzed, level, settling);
     }
@@ -73,12 +73,7 @@ function resolved(over: Tree, { windowClause }: Tree): Tree {
   const base = known(over.refname);
   if (!base) return over;
   const { partitionClause, orderClause } = resolved(structuredClone(base), { windowClause });
-  return {
-    ...over,
-    refname: undefined,
-    ...(partitionClause !== undefined && { partitionClause }),
-    orderClause: over.orderClause ?? orderClause,
-  };
+  return { ...over, refname: undefined, partitionClause, orderClause: over.orderClause ?? orderClause };
 }
 
 function ordered(window: Tree, level: Level, settling: Settling): Tree {
