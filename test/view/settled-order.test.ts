@@ -149,6 +149,10 @@ describe('ties', () => {
       'select s as id, sum(f) as n, rank() over (order by sum(f)) as r from t group by s order by sum(f) limit 3',
       `select s as id, sum(f order by ${bytes('f')}) as n, rank() over (order by sum(f order by ${bytes('f')})) as r from t group by s order by sum(f order by ${bytes('f')}), id limit 3`,
     ],
+    [
+      "select (select length(string_agg(s, ',' order by x)) from t b) as id from t group by (select length(string_agg(s, ',' order by x)) from t b)",
+      `select (select length(string_agg(s, ',' order by x, ${bytes('s')})) from t b) as id from t group by (select length(string_agg(s, ',' order by x, ${bytes('s')})) from t b)`,
+    ],
   ])('%s', async (text, expected) => {
     expect((await settle(text)).text).toBe(written(expected!));
   });

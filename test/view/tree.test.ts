@@ -24,6 +24,10 @@ it('a walk yields the nodes themselves', () => {
   expect([...visits(select)].map(({ node }) => node.sval).at(-1)).toBe('y');
 });
 
+it.each([null, undefined, 'text', 1])('a walk through %j meets nothing', (value) => {
+  expect([...visits(value)]).toEqual([]);
+});
+
 describe('a walk through a SELECT alone', () => {
   it.each<[text: string, types: string]>([
     ['select f((select $1)), $2', 'ResTarget FuncCall String SubLink SelectStmt ResTarget ParamRef'],

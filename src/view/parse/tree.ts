@@ -5,7 +5,7 @@ export type Tree = { [field: string]: unknown };
 
 /** Whether there is more of a tree below: in a node, an object that holds one, or a list. */
 export function isTree(value: unknown): value is Tree {
-  return value instanceof Object;
+  return typeof value === 'object' && value !== null;
 }
 
 /** A deep copy that can be changed. */
