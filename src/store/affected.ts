@@ -58,23 +58,23 @@ type Ids = ReadonlyMap<number, number>;
 function compared({ view, seats }: Question, ids: Ids): Parts {
   const sides = seats.map((literals) => sidesOf(view, literals, ids)!);
   const rows = (side: 'before' | 'after') =>
-    `tidemark_${side} as materialized (${sides.map((of, seat) => `select ${seat} as seat, key, value from (\n${of[side]}\n) r`).join('\nunion all\n')})`;
+    `tidemark_${side} as materialized (${sides.map((of, seat) => `select ${seat} as tidemark_seat, tidemark_key, tidemark_value from (\n${of[side]}\n) r`).join('\nunion all\n')})`;
   return {
     queries: [rows('before'), rows('after')],
-    select: `select seat from tidemark_after b where not exists (${sameRow('tidemark_before', 'value')})
+    select: `select tidemark_seat as seat from tidemark_after b where not exists (${sameRow('tidemark_before', 'tidemark_value')})
     union
-    select seat from tidemark_before b where not exists (${sameRow('tidemark_after')})`,
+    select tidemark_seat from tidemark_before b where not exists (${sameRow('tidemark_after')})`,
   };
 }
 
 function sameRow(side: string, ...also: string[]): string {
-  return `select from ${side} o where ${['seat', 'key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
+  return `select from ${side} o where ${['tidemark_seat', 'tidemark_key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
 }
 
 /** The seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
 function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
-  const columns = ['seat', ...view.parameterTypes.map((_, i) => `p${i + 1}`)];
-  const values = view.parameterTypes.map((_, i) => `tidemark_l.p${i + 1}`);
+  const columns = ['tidemark_seat', ...view.parameterTypes.map((_, i) => `tidemark_p${i + 1}`)];
+  const values = view.parameterTypes.map((_, i) => `tidemark_l.tidemark_p${i + 1}`);
   const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);
   const queries = [
     `tidemark_seats (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
@@ -83,17 +83,17 @@ function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
       select * from tidemark_seats tidemark_l where exists (\n${focusedRows(view, values, ids, states.touched, states.ever)}\n)
     )`,
   ];
-  if (mode === 'ever') return { queries, select: 'select seat from tidemark_near' };
+  if (mode === 'ever') return { queries, select: 'select tidemark_seat as seat from tidemark_near' };
   const sides = sidesOf(view, values, ids)!;
   const side = (name: string, query: string) =>
-    `${name} as materialized (select tidemark_l.seat, r.* from tidemark_near tidemark_l cross join lateral (\n${query}\n) r)`;
+    `${name} as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (\n${query}\n) r)`;
   // One row is enough: whether it was, or is, there all the same takes long to say.
   const hasUnlike = (one: string, same: string, elsewhere: string) =>
-    `select seat from tidemark_near tidemark_l
-    where exists (select from ${one} b where b.seat = tidemark_l.seat and not exists (${same}) and not ${elsewhere})`;
+    `select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from ${one} b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (${same}) and not ${elsewhere})`;
   return {
     queries: [...queries, side('tidemark_before', sides.before), side('tidemark_after', sides.after)],
-    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'value'), sides.wasThere())}
+    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'tidemark_value'), sides.wasThere())}
     union
     ${hasUnlike('tidemark_before', sameRow('tidemark_after'), sides.isThere)}`,
   };

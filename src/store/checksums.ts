@@ -65,11 +65,15 @@ export async function findKeys(
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
   const asof = view.standing(view.occurrenceTables.map((oid) => states.asof(ids.get(oid)!)));
-  const rows = [view.now, asof].map((query) => `select key, value from (${rowsOf(view, query, literals)}) r`);
+  const rows = [view.now, asof].map(
+    (query) => `select tidemark_key, tidemark_value from (${rowsOf(view, query, literals)}) r`,
+  );
   const queries = tables.flatMap((table) => stateQueries(table, base, countedRows));
   const found = await db.query<{ hash: number; key: string }>({
     text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
-select distinct hash::integer, key from (select key, ${rowHash('key', 'value')} as hash from tidemark_rows) r
+select distinct hash::integer, key from (
+  select tidemark_key as key, ${rowHash('tidemark_key', 'tidemark_value')} as hash from tidemark_rows
+) r
 where hash = any ('{${hashes.join()}}')`,
   });
   return new Map(found.map(({ hash, key }) => [hash, key]));

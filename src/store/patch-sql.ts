@@ -72,8 +72,8 @@ export function deltaPatch(
   );
 }
 
-const putOp = `',{"op":"put","key":' || to_json(b.key)::text || ',"value":' || b.value || '}'`;
-const delOp = `',{"op":"del","key":' || to_json(b.key)::text || '}'`;
+const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
+const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
 
 /** A line of them, where there is to be one. Without, none of what they take is written. */
 function checksumsOf(checked: Checked, views: readonly BoundView[], parts: readonly (Delta | undefined)[]): string[] {
@@ -86,7 +86,7 @@ function checksumsOf(checked: Checked, views: readonly BoundView[], parts: reado
 
 /** For checksums: each row counts as one. */
 function allOf(rows: string): string {
-  return `select 1 as weight, ${rowHash('key', 'value')} as hash from ${rows}`;
+  return `select 1 as weight, ${rowHash('tidemark_key', 'tidemark_value')} as hash from ${rows}`;
 }
 
 interface Delta {
@@ -103,8 +103,8 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
   const pairs = `tidemark_pairs_${index}`;
-  const isPut = 'b.is_after and (b.other is null or b.other <> b.value)';
-  const isDel = `not b.is_after and b.other is null and not ${sides.isThere}`;
+  const isPut = 'b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)';
+  const isDel = `not b.tidemark_after and b.tidemark_other is null and not ${sides.isThere}`;
   return {
     queries: [
       `${before} as materialized (${sides.before})`,
@@ -112,10 +112,10 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
       `${pairs} as materialized (${paired(view, before, after)})`,
     ],
     ops: [`select ${putOp} from ${pairs} b where ${isPut}`, `select ${delOp} from ${pairs} b where ${isDel}`],
-    weights: () => `select 1 as weight, ${rowHash('b.key', 'b.value')} as hash from ${pairs} b
-        where ${isPut} and not (b.other is null and ${sides.wasThere()})
-      union all select -1, ${rowHash('b.key', 'b.other')} from ${pairs} b where ${isPut} and b.other is not null
-      union all select -1, ${rowHash('b.key', 'b.value')} from ${pairs} b where ${isDel}`,
+    weights: () => `select 1 as weight, ${rowHash('b.tidemark_key', 'b.tidemark_value')} as hash from ${pairs} b
+        where ${isPut} and not (b.tidemark_other is null and ${sides.wasThere()})
+      union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_other')} from ${pairs} b where ${isPut} and b.tidemark_other is not null
+      union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_value')} from ${pairs} b where ${isDel}`,
   };
 }
 
@@ -124,8 +124,9 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
  * changed row where there are thousands, and would join them in a loop over all pairs.
  */
 function paired(view: CompiledView, before: string, after: string): string {
-  const row = [...view.keyColumns.map((_, i) => `k${i + 1}`), 'key', 'value'].join(', ');
-  return `select ${row}, is_after, case when is_after then lag(value) over pair else lead(value) over pair end as other
-from (select ${row}, false as is_after from ${before} union all select ${row}, true from ${after}) r
-window pair as (partition by key collate "C" order by is_after)`;
+  const row = [...view.keyColumns.map((_, i) => `tidemark_k${i + 1}`), 'tidemark_key', 'tidemark_value'].join(', ');
+  return `select ${row}, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select ${row}, false as tidemark_after from ${before} union all select ${row}, true from ${after}) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after)`;
 }

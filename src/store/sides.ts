@@ -5,7 +5,10 @@ import { render, type Template } from '../view/parse/template.js';
 import type { Stand } from '../view/rewrite.js';
 import { states } from './states.js';
 
-/** The queries yield native key columns `k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`. */
+/**
+ * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`.
+ * A view's query that stands in a condition sees its columns, and would take them for rows of its own that have such a name.
+ */
 export interface Sides {
   /** Of an incremental view, the rows that may have left it or changed; of another, all rows as of the snapshot. */
   readonly before: string;
@@ -45,7 +48,7 @@ export function sidesOf(
   return {
     before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
     after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
-    wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.value`),
+    wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
 }
@@ -74,7 +77,7 @@ export function focusedRows(
 
 /** The keys of all rows that have come, gone or changed. */
 function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
-  const keys = view.keyColumns.map((_, i) => `k${i + 1}`).join(', ');
+  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`).join(', ');
   return `select distinct ${keys} from (
     ${focusedRows(view, values, ids, states.minus, states.asof)}
     union all
@@ -84,7 +87,7 @@ function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<
 
 /** The rows that a query has under the given keys, one for each. */
 function chosenAt(view: CompiledView, keys: string, query: Template, values: readonly string[]): string {
-  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.k${i + 1}`).join(' and ');
+  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.tidemark_k${i + 1}`).join(' and ');
   const rows = `${everyRowOf(view, query, values)} where ${sameKey}`;
   return `select r.* from (${keys}) c cross join lateral (${chosen(view, rows)}) r`;
 }
@@ -94,13 +97,13 @@ function chosenAt(view: CompiledView, keys: string, query: Template, values: rea
  * letters of a case-insensitive collation.
  */
 function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
-  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.k${i + 1}`).join(' and ');
+  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
   return `exists (
-    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql} = b.key and ${also} offset 0
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql} = b.tidemark_key and ${also} offset 0
   )`;
 }
 
-/** The rows of a query as native key columns `k1…`, the client's key, and the value as JSON text. */
+/** The rows of a query as native key columns `tidemark_k1…`, the client's key, and the value as JSON text. */
 export function rowsOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const rows = everyRowOf(view, query, values);
   return view.choosesByKey ? chosen(view, rows) : rows;
@@ -108,18 +111,18 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
 
 /** The same with all rows that share a key, where one is to be chosen. */
 function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
-  const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as k${i + 1}`);
-  return `select ${keys.join(', ')}, ${view.keySql} as key, ${view.valueSql} as value from (\n${render(query, values)}\n) v`;
+  const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
+  return `select ${keys.join(', ')}, ${view.keySql} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
 }
 
 /** Of rows that share a key, the least. */
 function chosen(view: CompiledView, rows: string): string {
-  const keys = view.keyColumns.map((_, i) => `k${i + 1}`).join(', ');
-  return `select distinct on (${keys}) ${keys}, key, value from (\n${rows}\n) e
-order by ${keys}, key collate "C", value collate "C"`;
+  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`).join(', ');
+  return `select distinct on (${keys}) ${keys}, tidemark_key, tidemark_value from (\n${rows}\n) e
+order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
 }
 
 function distinctByKey(view: CompiledView, rows: string): string {
-  const keys = view.keyColumns.map((_, i) => `k${i + 1}`);
-  return `select distinct on (key) ${keys.join(', ')}, key, value from (\n${rows}\n) r`;
+  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`);
+  return `select distinct on (tidemark_key) ${keys.join(', ')}, tidemark_key, tidemark_value from (\n${rows}\n) r`;
 }

@@ -15,9 +15,9 @@ const refusedNodes: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'it uses CURRENT OF, which needs a cursor. Remove it',
 };
 
-/** Names of WITH queries and aliases in the statements that a view becomes part of. */
+/** Names of WITH queries, and of aliases and columns, in the statements that a view becomes part of. */
 const queryNames = /^tidemark_/;
-const aliases = /^tidemark_(l|[dt]\d+)$/;
+const aliases = /^tidemark_(l|after|key|other|seat|value|[dkpt]\d+)$/;
 
 /** @throws SetupError when the query can never be a view; the message says why and what to do. */
 export function inspect(select: Tree): void {
@@ -27,7 +27,7 @@ export function inspect(select: Tree): void {
     if (node.intoClause) throw new SetupError(refusedNodes.IntoClause!);
     if (type === 'RangeVar' && node.inh !== true) throw new SetupError(`it reads ONLY ${node.relname}. Remove ONLY`);
     checkName(node.ctename, queryNames);
-    checkName((node.alias as Tree | undefined)?.aliasname, aliases);
+    checkName((node.alias as Tree | undefined)?.aliasname ?? node.relname, aliases);
   }
 }
 

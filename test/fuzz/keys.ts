@@ -72,6 +72,7 @@ function orTilde(tree: Tree, { family }: SqlType): Tree {
 
 /** To sort by. A name that the result has too would mean the result's column, where it stands alone. */
 export function asInputs(trees: readonly Tree[], names: readonly Tree[]): readonly Tree[] {
-  const taken = new Set(names.map(textOf));
-  return trees.map((tree) => (taken.has(textOf(tree)) ? seq('coalesce(', tree, ')') : tree));
+  const nameOf = (tree: Tree) => textOf(tree).replace(/^"(\w+)"$/, '$1');
+  const taken = new Set(names.map(nameOf));
+  return trees.map((tree) => (taken.has(nameOf(tree)) ? seq('coalesce(', tree, ')') : tree));
 }

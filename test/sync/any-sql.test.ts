@@ -70,6 +70,19 @@ describe('names with schemas', () => {
     expect(await converges({ name: '', text, writes })).toEqual({ s: { id: 's', x: 1 } });
   });
 
+  it.each(['k1', 'key', 'value', 'other', 'is_after', 'seat', 'p1'])(
+    'mean rows, whatever else is called %s',
+    async (name) => {
+      const text = `select distinct (${name}).name as id from item as ${name} (id, sort, name)`;
+      const writes = [
+        "insert into item values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'b')",
+        "update item set label = 'c' where id < 3",
+        "update item set label = 'a' where id = 3",
+      ];
+      expect(await converges({ name: '', text, writes })).toEqual({ a: { id: 'a' }, c: { id: 'c' } });
+    },
+  );
+
   it('tell two tables of one name apart', async () => {
     const text = 'select o.t.id, public.t.x from o.t join public.t on public.t.id = o.t.x';
     const writes = ['insert into o.t values (1, 5)', 'insert into t values (5, 50)', 'update t set x = 51'];

@@ -189,8 +189,8 @@ const faults: readonly Fault[] = [
   {
     name: 'rows that have changed are not put',
     file: 'store/patch-sql.ts',
-    find: '(b.other is null or b.other <> b.value)',
-    replace: 'b.other is null',
+    find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
+    replace: 'b.tidemark_other is null',
     reports: [{ view: 'todo' }, { view: 'count' }],
   },
   {

@@ -52,6 +52,7 @@ it.each([
 
 it.each([
   'select distinct n as id from by_n',
+  'select n as id from by_n group by rollup (n)',
   'select distinct b.n as id, text from t left join by_n b on b.s = text',
   'select distinct j.n as id from (by_n join (select text as s from t) v using (s)) j',
 ])('equal values are of one row in %s', async (text) => {
@@ -84,6 +85,7 @@ it.each([
   'select n as id from t group by n, n',
   'select n as id, count(*) as c from t group by n, rollup (text)',
   'select n as id, count(*) as c from t group by grouping sets (n, text)',
+  'select n as id, count(*) as c from t group by rollup (n, id)',
   'select array[n] as id, count(*) as c from t group by array[n]',
   'select array[n] as id, n, count(*) as c from t group by array[n], n',
   'select n as id, (select t.n) as m from t group by n',

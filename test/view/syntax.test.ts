@@ -111,6 +111,8 @@ describe('no view has', () => {
     ['select id from u where exists (select from only t)', 'it reads ONLY t. Remove ONLY'],
     ['with tidemark_x as (select 1) select 1', 'it has the name tidemark_x, which'],
     ['select 1 from t tidemark_l', 'it has the name tidemark_l, which'],
+    ['select 1 from t tidemark_key', 'it has the name tidemark_key, which'],
+    ['select 1 from tidemark_p1', 'it has the name tidemark_p1, which'],
     ['select 1 from (select 1) tidemark_d12', 'it has the name tidemark_d12, which'],
     ['select 1 from t join u on true as tidemark_t1', 'syntax error'],
     ['select 1 from (t join u on true) tidemark_t1', 'it has the name tidemark_t1, which'],
@@ -120,6 +122,7 @@ describe('no view has', () => {
 
   it.each([
     'with w as (select 1 as tidemark_l) select tidemark_l from w',
+    'select 1 from tidemark_key as k',
     'select 1 from t tidemark_left, u tidemark_d, v my_tidemark_l, w tidemark_t1x',
     'with my_tidemark_x as (select 1) select 1',
   ])('but it may have what looks like it: %s', (text) => {

@@ -18,11 +18,13 @@ export type KeyOf = (relation: number) => readonly number[] | undefined;
 /** @throws SetupError where the value of a group cannot be settled, saying what to write. */
 export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, facts: Facts, keyOf: KeyOf): void {
   const grouped = nodeList(query, 'groupClause').map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
-  const isKeyed = keyed(grouped, query, keyOf);
   const items = (select.groupClause ?? []) as Tree[];
+  const hasSets = items.some((item) => item.GroupingSet);
+  // Of a key of several columns, a grouping set can leave some out.
+  const isKeyed = hasSets ? grouped.flatMap((one) => keyed([one], query, keyOf)) : keyed(grouped, query, keyOf);
   const unclear = grouped.filter((target, i) => !isKeyed[i] && !isExact(target, facts));
   if (unclear.length === 0) return;
-  const isPlain = items.length === grouped.length && items.every((item) => !item.GroupingSet);
+  const isPlain = items.length === grouped.length && !hasSets;
   if (!isPlain || !canSettle(select) || unclear.some((target) => isArray(target, facts))) throw unsettled(unclear[0]!);
   nameTargets(select, query);
   const clauses = [select.targetList, select.havingClause, select.sortClause];

@@ -8,22 +8,22 @@ export const auditing: readonly Fault[] = [
   {
     name: 'a row that is put again counts twice',
     file: patches,
-    find: `        where \${isPut} and not (b.other is null and \${sides.wasThere()})`,
+    find: `        where \${isPut} and not (b.tidemark_other is null and \${sides.wasThere()})`,
     replace: `        where \${isPut}`,
     tests,
   },
   {
     name: 'a row that changes leaves its old value',
     file: patches,
-    find: ' and b.other is not null\n',
-    replace: ' and b.other is not null and false\n',
+    find: ' and b.tidemark_other is not null\n',
+    replace: ' and b.tidemark_other is not null and false\n',
     tests,
   },
   {
     name: 'a row that goes is still counted',
     file: patches,
-    find: `rowHash('b.key', 'b.value')} from \${pairs} b where \${isDel}\``,
-    replace: `rowHash('b.key', 'b.value')} from \${pairs} b where false\``,
+    find: `rowHash('b.tidemark_key', 'b.tidemark_value')} from \${pairs} b where \${isDel}\``,
+    replace: `rowHash('b.tidemark_key', 'b.tidemark_value')} from \${pairs} b where false\``,
     tests,
   },
   {

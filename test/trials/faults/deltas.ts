@@ -19,22 +19,22 @@ export const deltas: readonly Fault[] = [
   {
     name: 'rows are put that are as they were',
     file: patches,
-    find: '(b.other is null or b.other <> b.value)',
-    replace: '(b.other is null or b.value is not null)',
+    find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
+    replace: '(b.tidemark_other is null or b.tidemark_value is not null)',
     tests,
   },
   {
     name: 'rows that have changed are not put',
     file: patches,
-    find: '(b.other is null or b.other <> b.value)',
-    replace: 'b.other is null',
+    find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
+    replace: 'b.tidemark_other is null',
     tests,
   },
   {
     name: 'rows that have changed are deleted too',
     file: patches,
-    find: 'not b.is_after and b.other is null',
-    replace: 'not b.is_after',
+    find: 'not b.tidemark_after and b.tidemark_other is null',
+    replace: 'not b.tidemark_after',
     tests,
   },
   {
@@ -54,7 +54,7 @@ export const deltas: readonly Fault[] = [
   {
     name: 'keys that Postgres calls equal are equal for the client',
     file: sides,
-    find: ` and \${view.keySql} = b.key and `,
+    find: ` and \${view.keySql} = b.tidemark_key and `,
     replace: ' and ',
     tests: ['test/sync/no-silent-gap.test.ts'],
   },
