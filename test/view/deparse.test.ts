@@ -20,6 +20,7 @@ describe('can be written back', () => {
     `select trim(x), trim(both 'a' from x), normalize(x), normalize(x, nfc), x is normalized`,
     'select x::"values"."random"[], x::"s t"."my type"(3)',
     'select (a > b) <> all (array[c = d]), (not a) in (b, c), (a is null) in (b like c), a like (b like c), a is distinct from (b = c)',
+    'select a < (b is json), (b is json array) is null, not (b is json), (b is json object with unique keys)::int',
     'select (a or b) is null, (a is distinct from b) is true, (not a) is null, not a is null',
     `select json_value(x, '$.a' passing y as z, 3 as "Q r" returning int default 3 on empty error on error)`,
     `select json_query(x format json, '$.a' returning text format json encoding utf8 with conditional wrapper keep quotes empty array on error)`,

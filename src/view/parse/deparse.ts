@@ -154,7 +154,7 @@ function parenthesized(arg: Tree): Tree {
 /** Stands for the name of a type. */
 const placeholder = 'tidemark_type';
 
-const loose = ['A_Expr', 'BooleanTest', 'BoolExpr', 'CollateClause', 'NullTest'];
+const loose = ['A_Expr', 'BooleanTest', 'BoolExpr', 'CollateClause', 'JsonIsPredicate', 'NullTest'];
 
 /** What may bind less than what is around it. */
 function closed(arg: Tree): Tree {
