@@ -56,7 +56,7 @@ afterAll(async () => {
 async function holdings(): Promise<string[]> {
   const digests = seats.map(
     ({ view, literals }, i) =>
-      `select ${i} as seat, md5(coalesce(string_agg(key || value, ',' order by key collate "C"), '')) as digest
+      `select ${i} as seat, md5(coalesce(string_agg(tidemark_key || tidemark_value, ',' order by tidemark_key collate "C"), '')) as digest
        from (${rowsOf(view, view.now, literals)}) r`,
   );
   const rows = await db.query<{ digest: string }>({ text: `${digests.join(' union all ')} order by seat` });
