@@ -53,6 +53,7 @@ describe('the tables of', () => {
   it.each<[text: string, tables: readonly string[]]>([
     ['select from a, b join c on true, (select from d) v', ['a', 'b', 'c', 'd']],
     ['select from a where exists (select from b) union select from c', ['a', 'b', 'c']],
+    ['select from (select from a), b', ['a', 'b']],
     ['with a as (select from b) select from a, o.a', ['b', 'a']],
     ['with a as (select from a) select from a', ['a']],
     ['with recursive a as (select from b union all select from a) select from a', ['b']],

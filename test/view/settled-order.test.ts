@@ -187,6 +187,7 @@ describe('refused, since the result is left to chance', () => {
       'LIMIT or OFFSET without ORDER BY',
     ],
     ['select s as id, jsonb_object_agg(distinct x, p) as o from t group by s', 'which of them'],
+    ['select distinct on (s) s as id, x from t', 'DISTINCT ON without ORDER BY'],
   ])('%s', async (text, message) => {
     expect(await refusalOf(settle(text))).toMatch(message);
   });
