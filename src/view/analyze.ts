@@ -71,7 +71,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     ...chooseStrategy(served, meaning),
     text: isSame(served, select) ? text : deparseSelect(served),
     select: served,
-    tables,
+    tables: tablesIn(served).map(tableOf),
     columns,
     parameterTypes,
     momentParameters: momentParameters(meaning, facts),
@@ -80,9 +80,16 @@ export async function analyze(db: Database, given: string, key: readonly string[
   };
 }
 
+/** By their names: what is settled can stand in a query more than once. */
 function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
-  const known = new Map(tablesIn(select).map((range, i) => [range, tables[i]!]));
-  return (range) => known.get(range)!;
+  const nameOf = ({ schemaname, relname }: Tree) => JSON.stringify([schemaname, relname]);
+  const known = new Map<string, Table>();
+  for (const [i, range] of tablesIn(select).entries()) {
+    const table = tables[i]!;
+    known.set(nameOf(range), table);
+    known.set(nameOf({ ...range, schemaname: table.schema }), table);
+  }
+  return (range) => known.get(nameOf(range))!;
 }
 
 /** Makes the query one whose result depends on nothing but rows, whatever state of its tables it reads. */

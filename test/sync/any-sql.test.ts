@@ -154,6 +154,20 @@ describe('parameters', () => {
 });
 
 describe('ties and duplicates', () => {
+  it('are settled by what reads tables, too', async () => {
+    const notes = '(select count(*) from note n where n.t_id = t.id)::text';
+    const text = `select x as id, jsonb_object_agg(${notes}, s) as d, (select max(label) from item) as l from t group by x`;
+    const writes = [
+      "insert into t values (1, 7, 'a'), (2, 7, 'b'), (3, 8, 'c')",
+      "insert into item values (1, 1, 'l'); insert into note values (1, 2)",
+      'insert into note values (2, 3)',
+      "update item set label = 'm'",
+      'update note set t_id = 1',
+    ];
+    const held = await converges({ name: '', text, writes });
+    expect(held).toEqual({ 7: { id: 7, d: { 0: 'b', 2: 'a' }, l: 'm' }, 8: { id: 8, d: { 0: 'c' }, l: 'm' } });
+  });
+
   const rows = (table: string) => `insert into ${table} select n, n % 2, 's' from generate_series(1, 40) n`;
 
   it.each<Case>([
