@@ -3,7 +3,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 import { checksumsQuery, rowHash } from './checksums.js';
-import { rowsOf, sidesOf } from './sides.js';
+import { rowColumns, rowsOf, sidesOf } from './sides.js';
 import { type SyncedTable, stateQueries } from './states.js';
 
 /**
@@ -124,7 +124,7 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
  * changed row where there are thousands, and would join them in a loop over all pairs.
  */
 function paired(view: CompiledView, before: string, after: string): string {
-  const row = [...view.keyColumns.map((_, i) => `tidemark_k${i + 1}`), 'tidemark_key', 'tidemark_value'].join(', ');
+  const row = rowColumns(view);
   return `select ${row}, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select ${row}, false as tidemark_after from ${before} union all select ${row}, true from ${after}) r

@@ -77,8 +77,7 @@ export function focusedRows(
 
 /** The keys of all rows that have come, gone or changed. */
 function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
-  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`).join(', ');
-  return `select distinct ${keys} from (
+  return `select distinct ${nativeKeys(view).join(', ')} from (
     ${focusedRows(view, values, ids, states.minus, states.asof)}
     union all
     ${focusedRows(view, values, ids, states.plus)}
@@ -117,12 +116,20 @@ function everyRowOf(view: CompiledView, query: Template, values: readonly string
 
 /** Of rows that share a key, the least. */
 function chosen(view: CompiledView, rows: string): string {
-  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`).join(', ');
-  return `select distinct on (${keys}) ${keys}, tidemark_key, tidemark_value from (\n${rows}\n) e
+  const keys = nativeKeys(view).join(', ');
+  return `select distinct on (${keys}) ${rowColumns(view)} from (\n${rows}\n) e
 order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
 }
 
 function distinctByKey(view: CompiledView, rows: string): string {
-  const keys = view.keyColumns.map((_, i) => `tidemark_k${i + 1}`);
-  return `select distinct on (tidemark_key) ${keys.join(', ')}, tidemark_key, tidemark_value from (\n${rows}\n) r`;
+  return `select distinct on (tidemark_key) ${rowColumns(view)} from (\n${rows}\n) r`;
+}
+
+function nativeKeys(view: CompiledView): string[] {
+  return view.keyColumns.map((_, i) => `tidemark_k${i + 1}`);
+}
+
+/** The columns of a view's rows, as a list in SQL. */
+export function rowColumns(view: CompiledView): string {
+  return [...nativeKeys(view), 'tidemark_key', 'tidemark_value'].join(', ');
 }
