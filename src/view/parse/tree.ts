@@ -8,9 +8,9 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null;
 }
 
-/** A deep copy that can be changed: a node that stands in several places is several nodes. */
+/** A deep copy that can be changed. */
 export function cloneTree(tree: Tree): Tree {
-  return JSON.parse(JSON.stringify(tree)) as Tree;
+  return structuredClone(tree);
 }
 
 export interface Visit {
