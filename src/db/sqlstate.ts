@@ -79,6 +79,11 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
+/** A type has no operator, or no function, that the statement asks of it. */
+export function isWithoutOperator(error: unknown): error is Error {
+  return codeOf(error) === '42883';
+}
+
 /** A value is not one that a function, a type or a constraint takes: with others, the same statement may pass. */
 export function isOfValues(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error) ?? '');

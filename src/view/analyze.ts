@@ -1,6 +1,7 @@
 /** From a view's query to what is known of it: its tables, its strategy, and whether it can be served at all. */
 import { findTable, type Table } from '../db/catalog.js';
 import type { Database, ResultColumn } from '../db/database.js';
+import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { readFacts } from './analysis/facts.js';
@@ -53,6 +54,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const { parameterTypes } = description;
   const keepsParametersApart = [...visits(select)].some(({ type }) => type === 'GroupingSet');
   const served = cloneTree(select);
+  const write = () => (isSame(served, select) ? text : deparseSelect(served));
   const meaning = understand(served, description);
   const facts = await readFacts(db, meaning.query);
   checkStability(meaning, facts);
@@ -62,14 +64,16 @@ export async function analyze(db: Database, given: string, key: readonly string[
   checkColumns(columns, key);
   const tableOf = tablesOf(served, tables);
   dropSchemas(served, meaning, tableOf);
-  if (!isSame(served, select)) await checkMeaning(db, meaning, served);
+  const renamed = write();
+  if (renamed !== text) await checkMeaning(db, meaning, renamed);
   const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
-  if (!isSame(served, select)) await checkSame(db, { columns, parameterTypes }, deparseSelect(served));
+  const settled = write();
+  if (settled !== text) await checkSame(db, { columns, parameterTypes }, settled);
   // By a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   return {
     ...chooseStrategy(served, meaning),
-    text: isSame(served, select) ? text : deparseSelect(served),
+    text: write(),
     select: served,
     tables: tablesIn(served).map(tableOf),
     columns,
@@ -119,8 +123,8 @@ async function checkTypes(db: Database, { query }: Meaning, text: string, types:
 }
 
 /** Other names must not mean other tables. */
-async function checkMeaning(db: Database, { query }: Meaning, renamed: Tree): Promise<void> {
-  const { tree } = await db.describe(deparseSelect(renamed));
+async function checkMeaning(db: Database, { query }: Meaning, renamed: string): Promise<void> {
+  const { tree } = await db.describe(renamed);
   if (!isSameQuery(query, parseQueryTree(tree))) throw unclearNames();
 }
 
@@ -130,9 +134,17 @@ async function checkSame(
   { columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>,
   settled: string,
 ): Promise<void> {
-  const { parameterTypes: types } = await db.describe(settled);
+  const { parameterTypes: types } = await db.describe(settled).catch(explainOperator);
   const described = { columns: await db.columns(settled), parameterTypes: types };
   if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
+}
+
+/** Groups are made by what depends on their primary key, too, and ties are broken by the view's key. */
+function explainOperator(error: unknown): never {
+  if (!isWithoutOperator(error)) throw error;
+  throw new SetupError(
+    `a column that it must be grouped or sorted by is of a type that Postgres cannot compare (${error.message}). Take it as text, as in data::text, or min(data::text)::json beside GROUP BY`,
+  );
 }
 
 function unclearNames(): SetupError {

@@ -96,6 +96,21 @@ describe('grouped by a primary key, with what depends on it', () => {
   });
 });
 
+it.each([
+  'select id, raw from t group by id',
+  'select t.* from t group by t.id',
+  'select raw as id, x from t order by x limit 2',
+])('says what to do where values of a column cannot be compared: %s', async (text) => {
+  expect(await refusalOf(settle(text))).toMatch(
+    /^a column that it must be grouped or sorted by is of a type that Postgres cannot compare \(could not identify an (equality|ordering) operator for type json\)\. Take it as text, as in data::text, or min\(data::text\)::json beside GROUP BY$/,
+  );
+});
+
+it('takes values that cannot be compared as text', async () => {
+  const text = 'select id, min(raw::text)::json as raw from t group by id';
+  expect((await settle(text)).text).toBe(text);
+});
+
 describe('duplicates that are equal and not alike', () => {
   it.each([
     ['select distinct p as id from t', 'select p as id from t'],

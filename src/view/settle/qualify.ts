@@ -92,7 +92,13 @@ function isWholeRow({ fields }: QueryNode): boolean {
 /** A column of the result keeps the name that it has from what it was written as. */
 function putUnderName({ levels }: Scopes, { holder, names: parts }: Reference, node: Tree): void {
   const targets = levels.flatMap(({ select }) => (select.targetList ?? []) as { ResTarget: Tree }[]);
-  const target = targets.find(({ ResTarget }) => ResTarget.val === holder)?.ResTarget;
+  const target = targets.find(({ ResTarget }) => namedBy(ResTarget.val as Tree) === holder)?.ResTarget;
   if (target) target.name ??= parts[0];
   put(holder, node);
+}
+
+/** A cast keeps the name of what is cast. */
+function namedBy(value: Tree): Tree {
+  const { TypeCast } = value as { TypeCast?: Tree };
+  return TypeCast ? namedBy(TypeCast.arg as Tree) : value;
 }
