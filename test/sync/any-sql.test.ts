@@ -9,6 +9,8 @@ const ddl = `
   create table t (id int primary key, x int, s text, p numeric, f float8);
   create table o.t (id int primary key, x int);
   create table item (id int primary key, sort int, label text collate "C", code char(5), flags bit(3));
+  create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  create table tag (id int primary key, name text collate loose);
   create domain level as numeric not null check (value > 0);
   create table note (id int primary key, t_id int, body text);
   create function doubled(t) returns int language sql immutable as 'select $1.x * 2';
@@ -194,6 +196,25 @@ describe('ties and duplicates', () => {
         'insert into note select n, n % 2, n from generate_series(1, 30) n',
         'update t set s = s where id % 3 = 0',
         'delete from t where id = 17',
+      ],
+    },
+    {
+      name: 'GROUP BY a text whose equal values are alike but for their case, and nothing else',
+      text: 'select name as id from tag group by name',
+      writes: [
+        "insert into tag values (1, 'a'), (2, 'A'), (3, 'b'), (4, 'B')",
+        "update tag set name = 'A' where id < 3",
+        "update tag set name = 'c'",
+      ],
+    },
+    {
+      name: 'array_agg over such values',
+      text: `select lower(name) collate "C" as id, array_agg(name order by name collate "C") as names from tag group by name`,
+      key: ['names'],
+      writes: [
+        "insert into tag values (1, 'a'), (2, 'A'), (3, 'b'), (4, 'B')",
+        "update tag set name = name where id = 1",
+        "update tag set name = 'c'",
       ],
     },
     {

@@ -53,5 +53,5 @@ export function written(text: string): string {
 
 /** The text of a value, by which what is equal and not alike is told apart. */
 export function bytes(value: string): string {
-  return `cast(${value} as text) collate pg_catalog."C"`;
+  return `pg_catalog.textcat(cast(${value} as text), '') collate pg_catalog."C"`;
 }

@@ -23,9 +23,12 @@ export function integer(ival: number): Tree {
   return { A_Const: { ival: { ival } } };
 }
 
-/** The bytes of a value's text, which differ wherever anything does. */
+/**
+ * The bytes of a value's text, which differ wherever anything does. Computed: where rows have one column, and several orders of it are to
+ * sort them, Postgres sorts by the first alone.
+ */
 export function bytes(value: Tree): Tree {
-  const arg = cast(value, 'text');
+  const arg = call(['pg_catalog', 'textcat'], cast(value, 'text'), { A_Const: { sval: { sval: '' } } });
   return { CollateClause: { arg, collname: strings(['pg_catalog', 'C']) } };
 }
 
