@@ -4,6 +4,7 @@ import { grouped } from './grouped.js';
 import { anyType } from './instance.js';
 import { asInputs, asText, type KeyPart, keyOf, keyPart, lookalike, notNull, sorted, surely } from './keys.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
+import { series } from './series.js';
 import { tail } from './tails.js';
 import { list, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
@@ -64,18 +65,20 @@ function ordinary(inner: Site, from: From, want: Want): Query {
   const { site, clause } = withWindows(inner, key);
   const types = typesOf(inner, want);
   const trees = types.map((type) => ({ tree: world.grammar.expression(site, type), type }));
+  const made = series(inner, want);
   const parts = want.isKeyed ? key!.map((one) => keyPart(inner, one, want)) : [];
-  const outputs = outputsOf(world, trees, parts);
-  const ordering = orderingOf(site, outputs, key);
+  const outputs = outputsOf(world, trees, [...parts, ...made]);
+  const ordering = orderingOf(site, outputs, key, made.length > 0);
   const select = seq('select ', list(outputs.trees));
   return queryOf(assemble(inner, from, select, [clause, tail(site, want, ordering)]), outputs, want.isKeyed);
 }
 
-function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | undefined) {
+/** @param makesRows what tells the rows apart that are read is enough then: those that are made of one have an order of their own */
+function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | undefined, makesRows = false) {
   const names = namesOf(site.world, outputs.columns);
   const total = key?.map(({ tree, tag }) => ({ tag, isFixed: true as const, parts: asInputs([tree], names) }));
   const sortable = names.filter((_, i) => outputs.columns[i]!.type.isOrdered);
-  return { site, outputs: sortable, total, key: outputs.key.map((i) => names[i]!) };
+  return { site, outputs: sortable, total, key: makesRows ? total! : outputs.key.map((i) => names[i]!) };
 }
 
 export function queryOf(tree: Tree, { columns, key }: Outputs, isKeyed: boolean): Query {
@@ -160,8 +163,9 @@ function distinctOn(inner: Site, from: From, want: Want): Query {
   });
   const types = typesOf(inner, want);
   const trees = types.map((type) => ({ tree: grammar.expression(inner, type), type }));
+  const made = series(inner, want);
   const parts = want.isKeyed ? ons.map((one) => ({ ...one, ...asText(inner.world, one) })) : [];
-  const outputs = outputsOf(world, trees, parts);
+  const outputs = outputsOf(world, trees, [...parts, ...made]);
   const head = seq(
     'select distinct on (',
     list(
@@ -172,6 +176,6 @@ function distinctOn(inner: Site, from: From, want: Want): Query {
     list(outputs.trees, { min: 1 }),
   );
   const first = ons.map(({ tree }) => seq(tree, choices.pick(['', ' desc', ' nulls first'])));
-  const ordering = { ...orderingOf(inner, outputs, total), outputs: [], first };
+  const ordering = { ...orderingOf(inner, outputs, total, made.length > 0), outputs: [], first };
   return queryOf(assemble(inner, from, head, [tail(inner, want, ordering)]), outputs, want.isKeyed);
 }

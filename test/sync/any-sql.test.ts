@@ -213,7 +213,7 @@ describe('ties and duplicates', () => {
       key: ['names'],
       writes: [
         "insert into tag values (1, 'a'), (2, 'A'), (3, 'b'), (4, 'B')",
-        "update tag set name = name where id = 1",
+        'update tag set name = name where id = 1',
         "update tag set name = 'c'",
       ],
     },

@@ -110,8 +110,24 @@ describe('ties', () => {
       `select s as id, avg(f order by ${bytes('f')}) as n, regr_r2(f, x order by ${bytes('f')}, ${bytes('x')}) as r from t group by s`,
     ],
     [
+      'select id, unnest(array[x, x]) as n from t order by x limit 3',
+      'select id, unnest(array[x, x]) as n from t order by x, t.id limit 3',
+    ],
+    [
+      'select id, unnest(array[x, x]) as n from t order by n limit 3',
+      'select id, unnest(array[x, x]) as n from t order by n, t.id, 1, 2 limit 3',
+    ],
+    [
+      'select id, 1 in (select unnest(array[x])) as b, unnest(array[x, x]) as n from t order by b limit 3',
+      'select id, 1 in (select unnest(array[x])) as b, unnest(array[x, x]) as n from t order by b, t.id limit 3',
+    ],
+    [
+      'select distinct on (x) id, generate_series(1, x) as n from t order by x',
+      'select distinct on (x) id, generate_series(1, x) as n from t order by x, t.id',
+    ],
+    [
       'select id from (select id, unnest(array[x, x]) as n from t order by x limit 3) v',
-      'select id from (select id, unnest(array[x, x]) as n from t order by x, t.id, 1, 2 limit 3) v',
+      'select id from (select id, unnest(array[x, x]) as n from t order by x, t.id limit 3) v',
     ],
     [
       'select id from (select a as id from t y (a, b) order by b limit 2) v',

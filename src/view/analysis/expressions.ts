@@ -1,5 +1,5 @@
 /** What Postgres knows of an analyzed expression: its type, its length or precision, its collation. */
-import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
+import { type Field, isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
 const BOOL = 16;
 const INT4 = 23;
@@ -66,6 +66,14 @@ function lengthCoercion(expression: QueryNode): number | undefined {
 export function collationOf(expression: QueryNode): number {
   const inner = wrapped(expression);
   return first(expression, collationFields) ?? (inner ? collationOf(inner) : 0);
+}
+
+/** Whether an expression makes several rows of one, as `unnest(tags)` does. What a subquery in it does is its own affair. */
+export function returnsSet(expression: Field): boolean {
+  if (Array.isArray(expression)) return expression.some(returnsSet);
+  if (!isNode(expression) || expression.tag === 'QUERY') return false;
+  const { funcretset, opretset } = expression.fields;
+  return [funcretset, opretset].includes('true') || Object.values(expression.fields).some(returnsSet);
 }
 
 /** The columns of a query's result, less those that only its ORDER BY or GROUP BY needs. */

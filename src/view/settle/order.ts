@@ -4,9 +4,10 @@
  */
 import type { Table } from '../../db/catalog.js';
 import { SetupError } from '../../errors.js';
-import { targets } from '../analysis/expressions.js';
+import { returnsSet, targets } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import type { Meaning } from '../analysis/meaning.js';
+import { nodeList, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
 import { isSame } from '../parse/syntax.js';
@@ -89,7 +90,7 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
         'it has OFFSET and WITH TIES, so which ties it leaves out is left to chance. Remove the OFFSET',
       );
     }
-  } else if (isOutermost && !isDistinctOn(select)) {
+  } else if (isOutermost && !isDistinctOn(select) && !makesRows(settling.meaning.queryOf(select))) {
     append(
       select,
       settling.key.map((column) => columnRef(column)),
@@ -132,9 +133,18 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
   const places = (query ? targets(query) : []).map((_, i) => integer(i + 1));
   if (select.op !== 'SETOP_NONE' || (select.distinctClause && !isDistinctOn(select)) || select.valuesLists)
     return places;
-  // A function in the select list makes several rows of one.
-  const ofFunctions = query?.fields.hasTargetSRFs === 'true' ? places : [];
-  return [...unsortedOf(select), ...identityOf(level, settling), ...ofFunctions];
+  return [...unsortedOf(select), ...identityOf(level, settling), ...(sortsMadeRows(query) ? places : [])];
+}
+
+/** Whether a function in the select list makes several rows of one. */
+function makesRows(query: QueryNode | undefined): boolean {
+  return query?.fields.hasTargetSRFs === 'true';
+}
+
+/** Postgres makes them once it has sorted, and keeps them in the function's order, unless it is to sort by one that makes rows. */
+function sortsMadeRows(query: QueryNode | undefined): boolean {
+  const sorted = query ? nodeList(query, 'targetList').filter(({ fields }) => fields.ressortgroupref !== '0') : [];
+  return sorted.some(returnsSet);
 }
 
 /** What rows are distinct on and ORDER BY does not name: it must, before anything else. */

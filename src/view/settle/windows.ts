@@ -14,9 +14,12 @@ const RANGE = 0x2;
 const ROWS = 0x4;
 const START_UNBOUNDED_PRECEDING = 0x20;
 const END_UNBOUNDED_FOLLOWING = 0x100;
-const EXCLUSIONS = 0x8000 | 0x10000 | 0x20000;
+const EXCLUDE_CURRENT_ROW = 0x8000;
+const EXCLUDE_PEERS = 0x10000 | 0x20000;
 /** RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, as where nothing is said. */
 const defaultFrame = 1058;
+/** ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING. */
+const wholeFrame = 309;
 
 /** Each row has its own place in the order, whatever the frame. */
 const placing = new Set(['row_number', 'ntile', 'lag', 'lead']);
@@ -38,7 +41,7 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
   const { facts } = settling;
   const routine = facts.routines.get(numberOf(analyzed, 'winfnoid')!)!;
   if ((routine.builtin && ranking.has(routine.name)) || tellsApart(analyzed, level, settling)) return;
-  const window = resolved(call.over as Tree, level.select);
+  const window = withFrame(resolved(call.over as Tree, level.select));
   const frame = window.frameOptions as number;
   if (routine.builtin && placing.has(routine.name)) {
     const { startOffset: _, endOffset: __, ...rest } = window;
@@ -51,7 +54,7 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
   const picks = routine.kind === 'w';
   if (!picks && !dependsOnRows && !dependsOnOrder(routine, exact)) return;
   const canBeOrdered = (frame & ROWS) !== 0 || (picks && (isWhole || startsFirst(routine.name, frame)));
-  if (!canBeOrdered || (frame & EXCLUSIONS) !== 0 || (!picks && isWhole && !window.orderClause)) {
+  if (!canBeOrdered || (frame & EXCLUDE_PEERS) !== 0) {
     throw new SetupError(
       `it uses the window function ${routine.name} over rows that its order calls equal, so its result is left to chance. Give it a frame of ROWS and an ORDER BY, or use a subquery`,
     );
@@ -61,7 +64,15 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
 
 /** The first row is the same in any frame that begins with the partition. */
 function startsFirst(name: string, frame: number): boolean {
-  return name === 'first_value' && (frame & START_UNBOUNDED_PRECEDING) !== 0 && (frame & RANGE) !== 0;
+  const isWithoutSome = (frame & (EXCLUDE_CURRENT_ROW | EXCLUDE_PEERS)) !== 0;
+  return name === 'first_value' && !isWithoutSome && (frame & START_UNBOUNDED_PRECEDING) !== 0 && (frame & RANGE) !== 0;
+}
+
+/** Where no order is given, all rows are equal, and a frame of RANGE has all of them. */
+function withFrame(window: Tree): Tree {
+  const frame = window.frameOptions as number;
+  if (window.orderClause || (frame & (ROWS | EXCLUDE_PEERS)) !== 0) return window;
+  return { ...window, frameOptions: wholeFrame | (frame & EXCLUDE_CURRENT_ROW) };
 }
 
 /** A window with all that it takes from the one it refers to. */
