@@ -18,7 +18,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'an outer join is taken for monotone',
     kinds: ofRows,
-    seed: 50,
+    seed: 98,
     patch: {
       file: 'view/strategy.ts',
       find: `JoinExpr.jointype !== 'JOIN_INNER'`,
@@ -90,7 +90,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'ties are left to chance',
     kinds: ['chance', 'rows'],
-    seed: 74,
+    seed: 11,
     patch: {
       file: 'view/settle/order.ts',
       find: 'select.sortClause = [...(select.sortClause as Tree[]), ...nodes.map(ascending)];',

@@ -54,7 +54,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'view/analysis',
     sources: ['src/view/analysis/*.ts'],
-    tests: ['test/view/{alike,query-tree,settled-*,stability}.test.ts'],
+    tests: ['test/view/{alike,meaning,query-tree,settled-*,stability}.test.ts'],
     slow: /settled/,
     ignoresStatic: true,
   },

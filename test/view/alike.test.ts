@@ -74,6 +74,7 @@ it.each([
   `select id from t where (select length(min(d.n::text)) from ${some}) in (select id from t)`,
   `select id from t where exists (select from ${some} where d.n::text = text)`,
   `select a.id from t a join t b on a.text = (select min(d.n::text) from ${some})`,
+  `select id from t where (id, text) = (select a.id, min(d.n::text) from t a, ${some} group by a.id)`,
   `select d.n as id from ${some} union all select 1`,
   `select 1 as id union all (select 2 union all select d.n from ${some})`,
   `select text as id from t group by text having text > (select min(d.n::text) from ${some})`,
@@ -100,11 +101,11 @@ it.each([
   // Older versions of Postgres do not know these.
   [
     'select text as id, json_arrayagg(n order by id) as l from t group by text',
-    /JSON_ARRAYAGG\(n ORDER BY id, n::text COLL/,
+    /JSON_ARRAYAGG\(n ORDER BY id, \(pg_catalog.textcat\(n::text, ''\)\) COLL/,
   ],
   [
     'select n as id, json_arrayagg(n order by text) as l from t group by n',
-    /JSON_ARRAYAGG\(n ORDER BY text, n::text COLL/,
+    /JSON_ARRAYAGG\(n ORDER BY text, \(pg_catalog.textcat\(n::text, ''\)\) COLL/,
   ],
   [
     'select a.id, a.text, json_arrayagg(b.id order by b.id) as l from t a, t b group by a.id',

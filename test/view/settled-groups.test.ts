@@ -71,6 +71,10 @@ describe('grouped by a primary key, with what depends on it', () => {
     ['select id, s as x from t group by id order by t.x', 'select id, s as x from t group by id, s, t.x order by t.x'],
     ['select id, s, x + 1 as y from t group by id, x + 1', 'select id, s, x + 1 as y from t group by id, x + 1, s, x'],
     [
+      'select a as id, (u).t_id, (v.r).b from u, (select row(1, 2)::pair as r) v group by a, u.b, v.r',
+      'select a as id, (u).t_id, (v.r).b from u, (select row(1, 2)::pair as r) v group by a, u.b, v.r, u.a, u.t_id',
+    ],
+    [
       'select * from u, (select 1 as id) v group by a, b, id',
       'select * from u, (select 1 as id) v group by a, b, id, u.a, u.b, u.t_id',
     ],

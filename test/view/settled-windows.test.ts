@@ -21,6 +21,9 @@ describe('as it is', () => {
     'select id, last_value(x) over (order by lower(s), id) as n from t',
     'select t.id, last_value(x) over (order by t.id, g.n) as n from t, unnest(array[1.0], array[2.0]) with ordinality g (v, w, n)',
     'select id, max(x) over (order by s) as n from t',
+    'select id from t where (select lead(true) over () from u group by ())',
+    'select 1 as id, row_number() over (order by 1) as n from t group by grouping sets ((), ())',
+    'select 1 as id, row_number() over () as n from t group by grouping sets ((), ())',
   ])('%s', async (text) => {
     expect((await settle(text)).text).toBe(text);
   });

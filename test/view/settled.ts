@@ -12,6 +12,7 @@ export const tables = `
   create table o.t (id int primary key, x int);
   create table u (a int, b int, t_id int, primary key (a, b));
   create table price (a int, b int, p numeric, primary key (a, b));
+  create type pair as (a int, b int);
   create table tag (tag text primary key, s text);
   create table tidemark_header (id int primary key);
   create table no_tidemark_header (id int primary key);

@@ -1,12 +1,13 @@
 /** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
-import { type Tree, type Visit, visitsHere } from '../parse/tree.js';
+import { SetupError } from '../../errors.js';
+import { type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 import { twinsIn } from './twins.js';
 
 export interface Meaning {
   /** The analyzed tree, whole. */
   readonly query: QueryNode;
-  /** The analyzed query of a SelectStmt, at whatever depth; undefined where it has none of its own, as below a set operation. */
+  /** The analyzed query of a SelectStmt, at whatever depth; undefined for one that puts others together below another that does. */
   queryOf(select: Tree): QueryNode | undefined;
   /** What a set operation has become, at whatever depth; undefined for any other SELECT. */
   operationOf(select: Tree): Operation | undefined;
@@ -21,7 +22,10 @@ export interface Operation {
   readonly arms: readonly QueryNode[];
 }
 
-/** @param offset how many bytes stood before the query when it was analyzed */
+/**
+ * @param offset how many bytes stood before the query when it was analyzed
+ * @throws SetupError where a subquery is not found again
+ */
 export function understand(
   select: Tree,
   { tree, offset }: { readonly tree: string; readonly offset: number },
@@ -41,7 +45,16 @@ export function understand(
   const pairs: Pairs = { queries: new Map(), operations: new Map() };
   pair(select, query, pairs, nodesOf);
   const { queries, operations } = pairs;
+  for (const { type, node } of visits({ SelectStmt: select })) {
+    if (type === 'SelectStmt' && !queries.has(node) && !operations.has(node)) throw unclearSubquery();
+  }
   return { query, queryOf: (one) => queries.get(one), operationOf: (one) => operations.get(one), nodesOf };
+}
+
+function unclearSubquery(): SetupError {
+  return new SetupError(
+    'it has a subquery in a place where Tidemark cannot tell what Postgres makes of it. Move the subquery into FROM or WITH',
+  );
 }
 
 function placeOf(node: Tree): number {
@@ -83,6 +96,9 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
       'subselect',
     );
     if (type === 'SubLink') sub(selectIn(node.subselect), analyzed);
+    // A row is compared with that of a subquery at the operator's place.
+    const { SubLink: compared } = (node.rexpr ?? {}) as { SubLink?: Tree };
+    if (compared) sub(selectIn(compared.subselect), analyzed);
     // Postgres has put an aggregate around it.
     if (type === 'JsonArrayQueryConstructor' && analyzed)
       sub(selectIn(node.query), subqueryOf(fromList(analyzed)[0]!, analyzed));

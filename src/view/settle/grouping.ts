@@ -37,14 +37,18 @@ function isOf({ sources }: Level, reference: Reference, meaning: Meaning, tableO
   return scope?.sources.some((one) => sources.includes(one)) ?? false;
 }
 
+/** What a reference says that it is to a column of, as in `todo.title`, `todo.*` and `(todo).title`. */
 function qualifierOf(reference: Reference, tableOf: TableOf): Source | undefined {
-  return reference.names.length > 1 ? sourceOf(reference, (range) => tableOf(range).schema) : undefined;
+  const { names: parts, isRow } = reference;
+  return parts.length > 1 || isRow ? sourceOf(reference, (range) => tableOf(range).schema) : undefined;
 }
 
 /** The columns of a level that a reference to it takes. */
 function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[] {
-  if (reference.names.at(-1) !== '*') return [columnRef(...reference.names)];
   const source = qualifierOf(reference, tableOf);
+  const { names: parts } = reference;
+  const isRow = parts.at(-1) === '*' || (source && parts.length === 1);
+  if (!isRow) return [columnRef(...parts)];
   const tables = level.sources.filter((one) => one.table && (!source || one === source));
   return tables.flatMap(({ name, table: range }) => {
     const table = tableOf(range!);

@@ -103,6 +103,9 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
 /** All rows are one group. */
 export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
   const { hasAggs, groupClause, groupingSets } = meaning.queryOf(select)?.fields ?? {};
+  const items = (select.groupClause ?? []) as { GroupingSet?: Tree }[];
+  const isGroupedByNothing = items.every(({ GroupingSet }) => GroupingSet?.kind === 'GROUPING_SET_EMPTY');
+  if (items.length > 0 && isGroupedByNothing) return true;
   return (hasAggs === 'true' || Boolean(select.havingClause)) && !groupClause && !groupingSets;
 }
 
@@ -177,7 +180,8 @@ function groupedBy(grouped: readonly Tree[], { targetList }: Tree): Tree[] {
     const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
     return place === undefined ? item : ((targetList as { ResTarget: Tree }[])[place - 1]!.ResTarget.val as Tree);
   });
-  return grouped.some((item) => item.GroupingSet) ? [...items, { GroupingFunc: { args: items } }] : items;
+  const hasSets = items.length > 0 && grouped.some((item) => item.GroupingSet);
+  return hasSets ? [...items, { GroupingFunc: { args: items } }] : items;
 }
 
 /** What a grouping set is made of. */

@@ -90,5 +90,6 @@ function resolved(over: Tree, { windowClause }: Tree): Tree {
 function ordered(window: Tree, level: Level, settling: Settling): Tree {
   const identity = identityOf(level, settling).map((node) => ascending(structuredClone(node)));
   const { name: _, refname: __, ...rest } = window;
-  return { ...rest, orderClause: [...((window.orderClause ?? []) as Tree[]), ...identity] };
+  const orderClause = [...((window.orderClause ?? []) as Tree[]), ...identity];
+  return orderClause.length > 0 ? { ...rest, orderClause } : rest;
 }
