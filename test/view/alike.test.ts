@@ -75,6 +75,7 @@ it.each([
   `select id from t where exists (select from ${some} where d.n::text = text)`,
   `select a.id from t a join t b on a.text = (select min(d.n::text) from ${some})`,
   `select id from t where (id, text) = (select a.id, min(d.n::text) from t a, ${some} group by a.id)`,
+  `select id from t order by (id, text) = (select a.id, min(d.n::text) from t a, ${some} group by a.id), (id, text) = (select a.id, min(d.n::text) from t a, ${some} group by a.id) limit 1`,
   `select d.n as id from ${some} union all select 1`,
   `select 1 as id union all (select 2 union all select d.n from ${some})`,
   `select text as id from t group by text having text > (select min(d.n::text) from ${some})`,

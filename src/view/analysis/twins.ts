@@ -6,7 +6,7 @@ import { shape } from '../parse/syntax.js';
 import { names, type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
 
 /** What Postgres says the meaning of. */
-const meaningful = new Set(['A_Const', 'ColumnRef', 'FuncCall', 'SubLink', 'TypeCast']);
+const meaningful = new Set(['A_Const', 'A_Expr', 'ColumnRef', 'FuncCall', 'SubLink', 'TypeCast']);
 
 /**
  * The nodes of a query that Postgres has forgotten, outermost first, each with the one that means the same.
