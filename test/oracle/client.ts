@@ -108,13 +108,13 @@ export class PullingClient {
     await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), mayLag ? undefined : before);
   }
 
-  async #takeUnchanged({ patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {
+  async #takeUnchanged({ cookie, patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {
     if (before) this.#report.counts.unchanged++;
     else this.#report.ofStandbys.unchangedOrBehind++;
     if (patch.length > 0 || Object.keys(lastMutationIDChanges).length > 0) {
       this.#object('equal cookie', `with ${patch.length} ops and ${JSON.stringify(lastMutationIDChanges)}`);
     }
-    if (before) await this.#judge.checkSince(this, before);
+    if (before) await this.#judge.checkUnchanged(this, new Seen(cookie.snapshot), before);
   }
 
   #checkOrder(asked: unknown, given: Answer['cookie']): void {

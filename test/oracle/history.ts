@@ -94,8 +94,8 @@ export class History {
     return new Seen(rows[0]!.snapshot);
   }
 
-  /** Reads what has been committed since the last time and returns the transactions, in the order of their changes. */
-  async readOn(): Promise<bigint[]> {
+  /** Reads what has been committed since the last time. */
+  async readOn(): Promise<void> {
     const { rows } = await this.#pool.query<HistoryRow>({
       name: 'read_on',
       text: `select s.snapshot, h.seq, h.xid, h.relation, h.key, h.image
@@ -104,10 +104,8 @@ export class History {
         order by h.seq`,
       values: [String(this.#read.xmax), `{${this.#read.running.join()}}`],
     });
-    const added = rows.filter((row) => row.seq !== null);
-    for (const row of added) this.#add(row);
+    for (const row of rows) if (row.seq !== null) this.#add(row);
     this.#read = new Seen(rows[0]!.snapshot);
-    return [...new Set(added.map((row) => BigInt(row.xid)))];
   }
 
   #add({ relation, key, seq, xid, image }: HistoryRow): void {

@@ -14,7 +14,6 @@ export interface Held {
 }
 
 const checksToRemember = 500;
-const commitsToRemember = 400;
 
 export class Judge {
   readonly views: readonly OracleView[];
@@ -24,7 +23,6 @@ export class Judge {
   readonly #forgets: boolean;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #starts: Seen[] = [];
-  #commits: bigint[] = [];
 
   /** @param forgets what answers can no longer show; standbys may be behind by any length of time */
   constructor(
@@ -67,19 +65,17 @@ export class Judge {
     });
   }
 
-  /** The client was told that nothing has changed for it: it holds what there was at some moment since it asked. */
-  async checkSince(client: Held, before: Seen): Promise<void> {
+  /**
+   * The client was told that nothing has changed for it since its cookie: then it holds what there was when it asked. Where the database
+   * that answered did not yet show all that the cookie has seen, which a standby was ahead with, it was told nothing.
+   */
+  async checkUnchanged(client: Held, seen: Seen, before: Seen): Promise<void> {
+    if (!before.covers(seen)) return this.checkAt(client, seen, undefined);
     const held = new Map(client.holding);
     await this.#inTurn(async () => {
       await this.#readOn(before);
       const difference = await this.#differenceAt(client.userID, held, before);
-      if (!difference) return;
-      let seen = before;
-      for (const xid of this.#commits.filter((commit) => !before.sees(commit))) {
-        seen = seen.plus(xid);
-        if (!(await this.#differenceAt(client.userID, held, seen))) return;
-      }
-      this.#report.object('unchanged', client.name, difference);
+      if (difference) this.#report.object('unchanged', client.name, difference);
     });
   }
 
@@ -108,7 +104,7 @@ export class Judge {
   }
 
   async #readOn(before: Seen | undefined): Promise<void> {
-    this.#commits = [...this.#commits, ...(await this.#history.readOn())].slice(-commitsToRemember);
+    await this.#history.readOn();
     if (!before || !this.#forgets) return;
     this.#starts.push(before);
     if (this.#starts.length < 2 * checksToRemember) return;

@@ -27,15 +27,6 @@ export class Seen {
   covers(other: Seen): boolean {
     return this.xmax >= other.xmax && this.running.every((xid) => !other.sees(xid));
   }
-
-  /** This snapshot with one more transaction finished. */
-  plus(xid: bigint): Seen {
-    const xmax = xid >= this.xmax ? xid + 1n : this.xmax;
-    const running = new Set(this.#running);
-    for (let skipped = this.xmax; skipped < xmax; skipped++) running.add(skipped);
-    running.delete(xid);
-    return new Seen(`0:${xmax}:${[...running].join()}`);
-  }
 }
 
 function split(text: string): bigint[] {
