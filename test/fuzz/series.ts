@@ -5,12 +5,11 @@ import { plain, type Site, typeNamed, type Want } from './world.js';
 
 /** Now and then a column of numbers, by which the rows that are made of one are told apart. */
 export function series(site: Site, { isKeyed }: Want): KeyPart[] {
-  const { choices, grammar, names } = site.world;
+  const { choices, grammar } = site.world;
   if (!isKeyed || !choices.percent(6)) return [];
   const type = typeNamed(site.world, 'integer');
   const count = choices.percent(50)
     ? choices.pick(['2', '3'])
     : seq('least(', grammar.expression(plain(site), type), ', 3)');
-  site.world.names++;
-  return [{ tag: `series ${names}`, type, isNotNull: true, tree: seq('generate_series(1, ', count, ')') }];
+  return [{ tag: `series ${site.world.names++}`, type, isNotNull: true, tree: seq('generate_series(1, ', count, ')') }];
 }

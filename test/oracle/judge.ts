@@ -52,17 +52,7 @@ export class Judge {
     if (before && !seen.covers(before)) {
       this.#report.object('stale', client.name, `${before.text} was over when the pull began; answered: ${seen.text}`);
     }
-    const held = new Map(client.holding);
-    await this.#inTurn(async () => {
-      await this.#readOn(before);
-      // A standby may show what the primary does not show yet.
-      while (!this.#history.has(seen)) {
-        await sleep(5);
-        await this.#readOn(before);
-      }
-      const difference = await this.#differenceAt(client.userID, held, seen);
-      if (difference) this.#report.object('view', client.name, difference);
-    });
+    await this.#compareAt(client, seen, before, 'view');
   }
 
   /**
@@ -70,13 +60,8 @@ export class Judge {
    * that answered did not yet show all that the cookie has seen, which a standby was ahead with, it was told nothing.
    */
   async checkUnchanged(client: Held, seen: Seen, before: Seen): Promise<void> {
-    if (!before.covers(seen)) return this.checkAt(client, seen, undefined);
-    const held = new Map(client.holding);
-    await this.#inTurn(async () => {
-      await this.#readOn(before);
-      const difference = await this.#differenceAt(client.userID, held, before);
-      if (difference) this.#report.object('unchanged', client.name, difference);
-    });
+    if (before.covers(seen)) await this.#compareAt(client, before, before, 'unchanged');
+    else await this.checkAt(client, seen, undefined);
   }
 
   /** While nobody writes: what the client holds, what the oracle makes of its history, and the tables, are all the same. */
@@ -92,6 +77,20 @@ export class Judge {
       const theirs = firstDifference(there, client.holding);
       if (theirs) this.#report.object('convergence', client.name, theirs);
       this.#report.counts.quiet++;
+    });
+  }
+
+  async #compareAt(client: Held, seen: Seen, before: Seen | undefined, rule: string): Promise<void> {
+    const held = new Map(client.holding);
+    await this.#inTurn(async () => {
+      await this.#readOn(before);
+      // A standby may show what the primary does not show yet.
+      while (!this.#history.has(seen)) {
+        await sleep(5);
+        await this.#readOn(before);
+      }
+      const difference = await this.#differenceAt(client.userID, held, seen);
+      if (difference) this.#report.object(rule, client.name, difference);
     });
   }
 

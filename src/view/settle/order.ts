@@ -140,7 +140,7 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
 }
 
 /** Whether a function in the select list makes several rows of one. */
-function makesRows(query: QueryNode | undefined): boolean {
+export function makesRows(query: QueryNode | undefined): boolean {
   return query?.fields.hasTargetSRFs === 'true';
 }
 

@@ -3,7 +3,7 @@ import { isExact, placeOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { type Field, isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Level } from '../parse/scopes.js';
-import { isSingleRow, type Settling } from './order.js';
+import { isSingleRow, makesRows, type Settling } from './order.js';
 
 /** Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in everything. */
 export function tellsApart(call: QueryNode, level: Level, settling: Settling): boolean {
@@ -16,8 +16,8 @@ export function tellsApart(call: QueryNode, level: Level, settling: Settling): b
 
 /** Whether these expressions tell apart the rows that a query reads, or has grouped. */
 function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling: Settling): boolean {
-  const { setOperations, groupingSets, hasTargetSRFs } = query.fields;
-  if (setOperations || groupingSets || hasTargetSRFs === 'true') return false;
+  const { setOperations, groupingSets } = query.fields;
+  if (setOperations || groupingSets || makesRows(query)) return false;
   const grouped = itemsOf(query, nodeList(query, 'groupClause'));
   if (grouped.length > 0) return grouped.every((item) => expressions.includes(item));
   const read = expressions.map((expression) => ({ expression, at: placeOf(expression, query) }));
