@@ -89,6 +89,11 @@ export function isOfValues(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error) ?? '');
 }
 
+/** A text is not one that can be read as a date or time. */
+export function isOfMoments(error: unknown): boolean {
+  return codeOf(error) === '22007';
+}
+
 /** The SQLSTATE, or a system error's code, of the error itself. */
 export function codeOf(error: unknown): string | undefined {
   const code = read(error, 'code');

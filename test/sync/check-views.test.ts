@@ -33,6 +33,24 @@ describe('takes what fails for a null', () => {
   );
 });
 
+describe('refuses what means another moment each time, whatever the data are:', () => {
+  it.each(["cast('now' as text)::timestamptz", "('to' || 'day')::date", "coalesce($1, 'now')::timestamptz"])(
+    '%s',
+    async (expression) => {
+      await expect(start(`select id, ${expression} as v from item where sort > length($1)`)).rejects.toThrow(
+        'The view "v" cannot be served: it reads a text as a date or time that is none, or another one each time',
+      );
+    },
+  );
+
+  it('but not for what the data are', async () => {
+    await database.pool.query(
+      `create table setting (id int primary key, at text); insert into setting values (1, 'now')`,
+    );
+    await start(`select id from item where sort > length($1) and (select at::timestamptz from setting) > '2026-01-01'`);
+  });
+});
+
 it('names the view that Postgres cannot run', async () => {
   const text = 'select item.id, $1::text as v from item full join note on item.sort < note.sort';
   await expect(start(text)).rejects.toThrow(
