@@ -1,6 +1,7 @@
 /** Runs cases, each from its own seed, and makes those smaller in which it finds a difference. */
 import fc from 'fast-check';
 import { type Code, loadCode } from '../oracle/code.js';
+import type { Replication } from '../replication.js';
 import { type Case, cases } from './case.js';
 import { Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
@@ -16,6 +17,8 @@ export interface FuzzOptions {
   readonly version: number;
   readonly seed: number;
   readonly code?: Code;
+  /** Of the cluster. With it, one of each case's two servers asks a standby, and there is one worker only. */
+  readonly replication?: Replication;
   /** At most so many of a case's views are served. Default 10. */
   readonly views?: number;
   /** How many cases are under way at a time: the database works while this process does. Default 1. */
@@ -46,7 +49,8 @@ export interface Progress {
 
 /** @throws Error with the seed, when something else than the code under test fails */
 export async function fuzz(options: FuzzOptions): Promise<Progress> {
-  const { version, seed, views = 10, workers = 1, onFound = () => {}, onProgress = () => {} } = options;
+  const { version, seed, views = 10, replication, onFound = () => {}, onProgress = () => {} } = options;
+  const workers = replication ? 1 : (options.workers ?? 1);
   const code = options.code ?? (await loadCode());
   const tally = new Tally();
   const found: Found[] = [];
@@ -56,7 +60,7 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
   const passes = (difference: Difference) =>
     (difference.kind === 'refused' && !options.showsNeedless) || isKnown(difference);
   const databases = new Databases(options.cluster);
-  const common = { databases, code, views, passes };
+  const common = { databases, code, views, passes, ...(replication && { replication }) };
   let next = seed;
   const work = async () => {
     while (options.goesOn({ tally, found })) {

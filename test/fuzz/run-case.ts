@@ -1,10 +1,12 @@
 /** One case from its beginning to its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../oracle/code.js';
+import type { Replication } from '../replication.js';
 import type { Case } from './case.js';
-import { FailedPull, FuzzClient } from './client.js';
+import { FailedPull, FuzzClient, type Outcome } from './client.js';
 import type { CaseDatabase, Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
+import { Follower, type Place } from './follower.js';
 import { Judge } from './judge.js';
 import { Listeners } from './listeners.js';
 import { refusalOf } from './refusals.js';
@@ -26,6 +28,8 @@ export interface RunOptions {
   readonly kind?: DifferenceKind;
   /** Differences that are passed over, by what `idOf` says. */
   readonly passes: (difference: Difference) => boolean;
+  /** Of the cluster. With it, the second server asks a standby; one case at a time may then be under way. */
+  readonly replication?: Replication;
 }
 
 /**
@@ -61,9 +65,12 @@ class CaseRun {
   readonly #clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i === 2 ? 1 : 0, `group ${i}`));
   readonly #errors: string[] = [];
   /** Started when they are first asked. */
-  readonly #servers = new Map<number, Served>();
+  readonly #servers = new Map<number, Place>();
+  readonly #follower: Follower | undefined;
+  /** By which server a client's cookie was made. */
+  readonly #sources = new Map<FuzzClient, number>();
   readonly #listeners = new Listeners({
-    server: (place) => this.#server(place),
+    server: (server) => this.#server(server),
     pull: (client, server) => this.#pull(client, server),
     compare: (client) => this.#judge.compare(client, 'missed poke'),
   });
@@ -77,6 +84,7 @@ class CaseRun {
     this.#options = options;
     this.#database = database;
     this.#writers = new Writers(database, options.tally);
+    this.#follower = options.replication && new Follower(options.replication, database);
     this.#serving = {
       code: options.code,
       database,
@@ -98,6 +106,8 @@ class CaseRun {
     const { kind } = this.#options;
     const isOfStart = kind === 'refused' || kind === 'accepted' || kind === 'setup';
     for (const step of this.#case.steps) if (!isOfStart || step.kind === 'ddl') await this.#perform(step);
+    if (this.#follower)
+      for (const client of this.#clients) for (const server of [1, 0]) await this.#pull(client, server);
     if (kind === undefined || kind === 'chance') {
       await this.#judge.checkChance(() => this.#writers.reorder());
     }
@@ -112,7 +122,7 @@ class CaseRun {
     this.#servers.clear();
     const { views, served } = await this.#servable(migrates);
     for (const view of this.#truth.views) if (!views.includes(view)) this.#truth.forget(view);
-    this.#servers.set(0, served);
+    this.#servers.set(0, this.#onPrimary(served));
   }
 
   /** Where migrating should not be needed, and is, that is passed over once it is known. */
@@ -126,12 +136,23 @@ class CaseRun {
     }
   }
 
-  async #server(place: number): Promise<Served> {
-    const known = this.#servers.get(place);
+  async #server(server: number): Promise<Place> {
+    const known = this.#servers.get(server);
     if (known) return known;
-    const served = await serve(this.#serving, this.#truth.views);
-    this.#servers.set(place, served);
-    return served;
+    const { views } = this.#truth;
+    const place = this.#isStandby(server)
+      ? await this.#follower!.serve(this.#serving, views, this.#options.tally)
+      : this.#onPrimary(await serve(this.#serving, views));
+    this.#servers.set(server, place);
+    return place;
+  }
+
+  #onPrimary(served: Served): Place {
+    return { ...served, truth: this.#truth, judge: this.#judge };
+  }
+
+  #isStandby(server: number): boolean {
+    return this.#follower !== undefined && server === 1;
   }
 
   #refused(view: FuzzView, message: string): void {
@@ -156,7 +177,7 @@ class CaseRun {
   async #perform(step: Step): Promise<void> {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
-    if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, step.server);
+    if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, this.#follower ? 0 : step.server);
     if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     if (step.dropsKey) this.#keysAreThere = false;
@@ -176,29 +197,35 @@ class CaseRun {
     }
   }
 
-  /** @param commitAt before which of the pull's statements the others commit */
+  /** @param commitAt before which of the pull's statements the others commit; where there is one, a standby has not caught up before */
   async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
-    const { sync, pool } = await this.#server(server);
+    const { sync, pool, judge, truth } = await this.#server(server);
+    if (this.#isStandby(server) && commitAt === undefined) await this.#follower!.replay();
     pool.before = this.#committingAt(commitAt);
     this.#errors.length = 0;
+    let outcome: Outcome;
     try {
-      this.#options.tally.pulls[await client.pull(sync)]++;
+      outcome = await client.pull(sync);
     } catch (error) {
       if (!(error instanceof FailedPull)) throw error;
-      await this.#afterFailure(client, error);
+      await this.#afterFailure(client, error, truth);
       return;
     } finally {
       pool.before = undefined;
     }
-    if (!(await this.#isRight(client))) return this.#pull(client, server);
+    this.#options.tally.pulls[outcome]++;
+    // What a cookie of the primary's has seen, a standby need not show yet, or not know that it does: it then tells nothing.
+    if (outcome === 'unchanged' && this.#isStandby(server) && this.#sources.get(client) !== server) return;
+    if (outcome !== 'unchanged') this.#sources.set(client, server);
+    if (!(await this.#isRight(client, judge))) return this.#pull(client, server);
     const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
     if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
   }
 
   /** False where the server need not have noticed yet why the client is wrong, and by then must have. */
-  async #isRight(client: FuzzClient): Promise<boolean> {
+  async #isRight(client: FuzzClient, judge: Judge): Promise<boolean> {
     try {
-      await this.#judge.compare(client);
+      await judge.compare(client);
       return true;
     } catch (error) {
       const leftMs = this.#writers.unnoticedMs();
@@ -216,10 +243,10 @@ class CaseRun {
   }
 
   /** Where a view cannot be read any more, it is no wonder. */
-  async #afterFailure(client: FuzzClient, error: FailedPull): Promise<void> {
-    const before = this.#truth.views.length;
-    for (const view of this.#truth.views) await this.#truth.rows(view, client.user);
-    if (this.#truth.views.length === before)
+  async #afterFailure(client: FuzzClient, error: FailedPull, truth: Truth = this.#truth): Promise<void> {
+    const before = truth.views;
+    for (const view of before) if (!(await truth.rows(view, client.user))) this.#truth.forget(view);
+    if (truth.views.length === before.length)
       throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
     await this.#start(false);
     await this.#pull(client, 0);

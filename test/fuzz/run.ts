@@ -1,7 +1,12 @@
-/** `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. */
+/**
+ * `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every other server asks a
+ * hot standby.
+ */
 import { parseArgs } from 'node:util';
 import startCluster from '../cluster.js';
+import { startReplication } from '../replication.js';
 import { postgresVersion } from './database.js';
+import { oneStandby } from './follower.js';
 import { fuzz, type Progress } from './fuzz.js';
 
 const { values } = parseArgs({
@@ -12,6 +17,7 @@ const { values } = parseArgs({
     postgres: { type: 'string', default: '18' },
     workers: { type: 'string', default: '2' },
     'keep-going': { type: 'boolean', default: false },
+    standby: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -19,15 +25,17 @@ const most = Number(values.cases);
 const end = Date.now() + Number(values.minutes) * 60_000;
 if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
 
-const stopCluster = await startCluster();
+const replication = values.standby ? await startReplication(oneStandby) : undefined;
+const stopCluster = replication ? () => replication.stop() : await startCluster();
 let toldAt = Date.now();
 const tell = ({ tally, found }: Progress): void => {
   console.log(`${new Date().toISOString().slice(11, 19)} ${tally.summary()}; ${found.length} differences`);
 };
 try {
-  const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
+  const cluster = replication?.primaryURL ?? process.env.TIDEMARK_TEST_CLUSTER!;
   const progress = await fuzz({
     cluster,
+    ...(replication && { replication }),
     version: await postgresVersion(cluster),
     seed,
     workers: Number(values.workers),

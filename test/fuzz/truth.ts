@@ -3,18 +3,22 @@ import type { Client } from 'pg';
 import { type Columns, describe, type Rows, read, Unreadable, users } from './expected.js';
 import { count, type Tally } from './tally.js';
 import type { FuzzView } from './view.js';
-import type { Writers } from './writers.js';
+
+/** Says by another number that what a reader sees may have changed. */
+export interface Versioned {
+  readonly version: number;
+}
 
 export class Truth {
   readonly #client: Client;
-  readonly #writers: Writers;
+  readonly #data: Versioned;
   readonly #tally: Tally;
   readonly #columns = new Map<FuzzView, Columns>();
   readonly #known = new Map<string, { version: number; rows: Rows }>();
 
-  constructor(client: Client, writers: Writers, tally: Tally) {
+  constructor(client: Client, data: Versioned, tally: Tally) {
     this.#client = client;
-    this.#writers = writers;
+    this.#data = data;
     this.#tally = tally;
   }
 
@@ -46,7 +50,7 @@ export class Truth {
   async rows(view: FuzzView, user: number): Promise<Rows | undefined> {
     if (!this.#columns.has(view)) return undefined;
     const id = `${user} ${view.name}`;
-    const { version } = this.#writers;
+    const { version } = this.#data;
     const known = this.#known.get(id);
     if (known?.version === version) return known.rows;
     try {
