@@ -59,6 +59,19 @@ it.each([
   expect(await choosesBetween(text)).toBe(false);
 });
 
+it.each([
+  ["loose = 'x'", true],
+  ["'x' = loose", true],
+  ['loose = \'x\' collate "C"', false],
+  ["loose = 'x' and text = 'x'", true],
+])('all values of a group are equal where %s: %s', async (condition, isLeft) => {
+  const { text } = await analyze(db, `select text as id, loose from t group by text, loose having ${condition}`, [
+    'id',
+  ]);
+  const [, kept] = text.split(' HAVING ');
+  expect(kept?.includes('array_agg')).toBe(!isLeft);
+});
+
 const some = '(select distinct n from t) d';
 
 it.each([

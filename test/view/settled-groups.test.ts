@@ -193,6 +193,14 @@ describe('values of groups and of nested queries that are equal and not alike', 
       `select ${first('t.p')} as id, count(*) as n from t group by t.p having ${first('t.p')} > 1`,
     ],
     [
+      'select p as id, p = 2 as e from t group by p having $1 = t.p and p = trunc(p) and (p + 1) = 2 and p::text = $2',
+      `select ${first('p')} as id, p = 2 as e from t group by p having $1 = t.p and p = trunc(${first('p')}) and (${first('p')} + 1) = 2 and ${first('p')}::text = $2`,
+    ],
+    [
+      'select p as id from t group by p having p in (1, 2) and p <> 3 and p = p::float8',
+      `select ${first('p')} as id from t group by p having ${first('p')} in (1, 2) and ${first('p')} <> 3 and ${first('p')} = ${first('p')}::float8`,
+    ],
+    [
       'select p as id, max(p) as m from t group by p order by max(p)',
       `select ${first('p')} as id, max(p order by ${bytes('p')}) as m from t group by p order by max(p order by ${bytes('p')})`,
     ],

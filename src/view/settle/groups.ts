@@ -4,10 +4,10 @@
  */
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, oneForm } from '../analysis/exactness.js';
-import { targets, typeOf } from '../analysis/expressions.js';
+import { collationOf, targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
-import { nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
 import { isSame } from '../parse/syntax.js';
 import { isTree, names, type Tree, visits } from '../parse/tree.js';
@@ -17,7 +17,8 @@ export type KeyOf = (relation: number) => readonly number[] | undefined;
 
 /** @throws SetupError where the value of a group cannot be settled, saying what to write. */
 export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, facts: Facts, keyOf: KeyOf): void {
-  const grouped = nodeList(query, 'groupClause').map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
+  const by = nodeList(query, 'groupClause');
+  const grouped = by.map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
   const items = (select.groupClause ?? []) as Tree[];
   const hasSets = items.some((item) => item.GroupingSet);
   // Of a key of several columns, a grouping set can leave some out.
@@ -28,7 +29,7 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
   if (!isPlain || !canSettle(select) || unclear.some((target) => isArray(target, facts))) throw unsettled(unclear[0]!);
   nameTargets(select, query);
   const clauses = [select.targetList, select.havingClause, select.sortClause];
-  const untouched = takersOf(clauses, meaning);
+  const takers = takersOf(clauses, meaning);
   for (const target of unclear) {
     const place = grouped.indexOf(target);
     const written = target.fields.resjunk === 'true' ? items[place]! : writtenAs(select, query, target);
@@ -36,6 +37,7 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
     const first = firstOf(structuredClone(value));
     // The item may be a place or a name in the result, whose value is about to be another.
     items[place] = structuredClone(value);
+    const untouched = new Set([...takers, ...comparedIn(clauses, value, comparison(by[place]!, target), meaning)]);
     substitute(clauses, value, first, untouched);
   }
 }
@@ -79,6 +81,30 @@ function firstOf(value: Tree): Tree {
 function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<unknown> {
   const takers = [...visits(clauses)].filter((visit) => visit.type === 'GroupingFunc' || isAggregate(meaning, visit));
   return new Set(takers.map(({ node }) => node));
+}
+
+/** Whether an expression compares two values as those are compared that make a group. */
+function comparison({ fields }: QueryNode, target: QueryNode): (expression: QueryNode) => boolean {
+  const collation = collationOf(target);
+  return (one) => one.tag === 'OPEXPR' && one.fields.opno === fields.eqop && numberOf(one, 'inputcollid') === collation;
+}
+
+/**
+ * Where this value itself is compared so, as in `price = 1`: the answer is the same for all values of a group, and Postgres can ask before
+ * it groups.
+ */
+function comparedIn(
+  clauses: readonly unknown[],
+  value: Tree,
+  isComparison: (expression: QueryNode) => boolean,
+  meaning: Meaning,
+): unknown[] {
+  const comparisons = [...visits(clauses)].filter(({ type, node }) => {
+    const analyzed = type === 'A_Expr' ? meaning.nodesOf(node) : [];
+    return analyzed.length > 0 && analyzed.every(isComparison);
+  });
+  const sides = comparisons.flatMap(({ node }) => [node.lexpr, node.rexpr]);
+  return sides.filter((side) => isTree(side) && isWritten(side, value));
 }
 
 /** Puts another node wherever this one is written, but in what is to be left untouched. */
