@@ -64,6 +64,8 @@ it.each([
   ["'x' = loose", true],
   ['loose = \'x\' collate "C"', false],
   ["loose = 'x' and text = 'x'", true],
+  ["loose >= 'x'", true],
+  ["loose ~>=~ 'x'", false],
 ])('all values of a group are equal where %s: %s', async (condition, isLeft) => {
   const { text } = await analyze(db, `select text as id, loose from t group by text, loose having ${condition}`, [
     'id',

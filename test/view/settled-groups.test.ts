@@ -190,15 +190,23 @@ describe('values of groups and of nested queries that are equal and not alike', 
     ['select s as id, p from t group by s, p', `select s as id, ${first('p')} as p from t group by s, p`],
     [
       'select t.p as id, count(*) as n from t group by p having p > 1',
-      `select ${first('t.p')} as id, count(*) as n from t group by t.p having ${first('t.p')} > 1`,
+      `select ${first('t.p')} as id, count(*) as n from t group by t.p having p > 1`,
     ],
     [
       'select p as id, p = 2 as e from t group by p having $1 = t.p and p = trunc(p) and (p + 1) = 2 and p::text = $2',
       `select ${first('p')} as id, p = 2 as e from t group by p having $1 = t.p and p = trunc(${first('p')}) and (${first('p')} + 1) = 2 and ${first('p')}::text = $2`,
     ],
     [
-      'select p as id from t group by p having p in (1, 2) and p <> 3 and p = p::float8',
-      `select ${first('p')} as id from t group by p having ${first('p')} in (1, 2) and ${first('p')} <> 3 and ${first('p')} = ${first('p')}::float8`,
+      'select p as id from t group by p having p in (1, 2) and p not in (3) and p <> 3 and p between 1 and $1 and p is not null and p is distinct from 4',
+      `select ${first('p')} as id from t group by p having p in (1, 2) and p not in (3) and p <> 3 and p between 1 and $1 and p is not null and p is distinct from 4`,
+    ],
+    [
+      'select p as id from t group by p having p = p::float8 and p::text ~ $1 and (p, 1) = (2, 1) and 1 - p > 2',
+      `select ${first('p')} as id from t group by p having ${first('p')} = ${first('p')}::float8 and ${first('p')}::text ~ $1 and (${first('p')}, 1) = (2, 1) and 1 - ${first('p')} > 2`,
+    ],
+    [
+      'select p as id, -p as n from t group by p order by p, -p',
+      `select ${first('p')} as id, -${first('p')} as n from t group by p order by ${first('p')}, -${first('p')}`,
     ],
     [
       'select p as id, max(p) as m from t group by p order by max(p)',

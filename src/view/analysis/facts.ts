@@ -1,5 +1,6 @@
 /** What the catalogs say of everything that an analyzed query names. */
 import type { Database } from '../../db/database.js';
+import { findOrders } from '../../db/operators.js';
 import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
 import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
 import { collationOf, typeOf } from './expressions.js';
@@ -23,6 +24,8 @@ export interface Facts {
   partsOf(type: number | undefined): readonly TypePart[];
   /** Whether the collation with this OID calls different strings equal. */
   isAlike(collation: number): boolean;
+  /** The orders that an operator is about, by their `<`; none for an OID that no expression has. */
+  ordersOf(operator: number | undefined): readonly number[];
 }
 
 export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
@@ -38,11 +41,13 @@ export async function readFacts(db: Database, query: QueryNode): Promise<Facts> 
     for (const tree of implied) uses.add(tree);
     if (uses.size > known) continue;
     const alike = await findAlikeCollations(db, [...uses.collations]);
+    const orders = await findOrders(db, [...uses.comparisons]);
     return {
       routines: new Map(routines.map((routine) => [routine.oid, routine])),
       implied,
       partsOf: (type) => types.get(type ?? 0) ?? [],
       isAlike: (collation) => alike.has(collation),
+      ordersOf: (operator) => orders.get(operator ?? 0) ?? [],
     };
   }
 }
@@ -51,6 +56,8 @@ class Uses implements RoutineUse {
   readonly functions = new Set<number>();
   readonly operators = new Set<number>();
   readonly operatorFunctions = new Set<number>();
+  /** Operators of expressions. */
+  readonly comparisons = new Set<number>();
   readonly types = new Set<number>();
   readonly collations = new Set<number>();
   /** The fewest arguments that a function is called with, by its OID. */
@@ -67,6 +74,7 @@ class Uses implements RoutineUse {
       for (const name of ['eqop', 'sortop']) note(this.operators, numberOf(node, name));
       for (const opno of oidsOf(node, 'opnos')) note(this.operators, opno);
       note(this.operatorFunctions, numberOf(node, 'opfuncid'));
+      note(this.comparisons, numberOf(node, 'opno'));
       for (const type of typesNamed(node)) note(this.types, type);
       note(this.collations, collationOf(node));
       if (node.tag === 'FUNCEXPR') this.#noteArguments(numberOf(node, 'funcid')!, nodeList(node, 'args').length);

@@ -37,7 +37,10 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
     const first = firstOf(structuredClone(value));
     // The item may be a place or a name in the result, whose value is about to be another.
     items[place] = structuredClone(value);
-    const untouched = new Set([...takers, ...comparedIn(clauses, value, comparison(by[place]!, target), meaning)]);
+    const untouched = new Set([
+      ...takers,
+      ...comparedIn(clauses, value, comparison(by[place]!, target, facts), meaning),
+    ]);
     substitute(clauses, value, first, untouched);
   }
 }
@@ -83,15 +86,16 @@ function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<un
   return new Set(takers.map(({ node }) => node));
 }
 
-/** Whether an expression compares two values as those are compared that make a group. */
-function comparison({ fields }: QueryNode, target: QueryNode): (expression: QueryNode) => boolean {
+/** Whether an expression compares values by the order by which they make groups. */
+function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Facts): (expression: QueryNode) => boolean {
   const collation = collationOf(target);
-  return (one) => one.tag === 'OPEXPR' && one.fields.opno === fields.eqop && numberOf(one, 'inputcollid') === collation;
+  return (one) =>
+    ordersOf(numberOf(one, 'opno')).includes(Number(fields.sortop)) && numberOf(one, 'inputcollid') === collation;
 }
 
 /**
- * Where this value itself is compared so, as in `price = 1`: the answer is the same for all values of a group, and Postgres can ask before
- * it groups.
+ * Where this value itself is compared so, as in `price > 1`, or asked whether it is null: the answer is the same for all values of a group,
+ * and Postgres can ask before it groups.
  */
 function comparedIn(
   clauses: readonly unknown[],
@@ -100,10 +104,11 @@ function comparedIn(
   meaning: Meaning,
 ): unknown[] {
   const comparisons = [...visits(clauses)].filter(({ type, node }) => {
-    const analyzed = type === 'A_Expr' ? meaning.nodesOf(node) : [];
+    if (type === 'NullTest') return true;
+    const analyzed = type === 'A_Expr' ? meaning.nodesOf(node).filter(({ tag }) => tag !== 'BOOLEXPR') : [];
     return analyzed.length > 0 && analyzed.every(isComparison);
   });
-  const sides = comparisons.flatMap(({ node }) => [node.lexpr, node.rexpr]);
+  const sides = comparisons.flatMap(({ node }) => [node.lexpr, node.rexpr, node.arg]);
   return sides.filter((side) => isTree(side) && isWritten(side, value));
 }
 
