@@ -78,7 +78,7 @@ function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | unde
   const names = namesOf(site.world, outputs.columns);
   const total = key?.map(({ tree, tag }) => ({ tag, isFixed: true as const, parts: asInputs([tree], names) }));
   const sortable = names.filter((_, i) => outputs.columns[i]!.type.isOrdered);
-  return { site, outputs: sortable, total, key: makesRows ? total! : outputs.key.map((i) => names[i]!) };
+  return { site, outputs: sortable, total, key: makesRows ? undefined : outputs.key.map((i) => names[i]!) };
 }
 
 export function queryOf(tree: Tree, { columns, key }: Outputs, isKeyed: boolean): Query {

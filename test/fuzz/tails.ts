@@ -13,8 +13,8 @@ export interface Ordering {
   readonly total: readonly Tree[] | undefined;
   /** What must come first: of DISTINCT ON. */
   readonly first?: readonly Tree[];
-  /** The view's key, for the library to end the outermost order with. */
-  readonly key?: readonly Tree[];
+  /** The view's key, with which the library ends the outermost order; undefined where it ends it otherwise, as over rows that functions make. */
+  readonly key: readonly Tree[] | undefined;
 }
 
 /** How sure the order must be for the result to be sure. */
@@ -31,8 +31,11 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   const some = [...first, ...by(site, ordering, limit.hasTies ? 1 : 0)];
   // Of what DISTINCT ON keeps, no two rows tie.
   if ((limit.hasTies && first.length === 0) || isFree) return seq(orderBy(some), limit.tree);
-  if (want.isTop && first.length === 0)
-    return seq(orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []), tieBreak(ordering), limit.tree);
+  if (want.isTop && first.length === 0) {
+    const order = orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []);
+    if (ordering.key) return seq(order, tieBreak(ordering.key), limit.tree);
+    return marked({ kind: 'chance', reason: 'LIMIT over rows that functions make' }, seq(order, limit.tree));
+  }
   const isSure = total !== undefined && !choices.percent(8);
   const whole = seq(orderBy(some, isSure ? total : []), limit.tree);
   return isSure ? whole : marked({ kind: 'chance', reason: 'LIMIT without a total order' }, whole);
@@ -54,7 +57,7 @@ function orderBy(some: readonly Tree[], total: readonly Tree[] = []): Tree {
   return list([...some, ...total], { before: ' order by ', min: 1 });
 }
 
-function tieBreak({ key = [] }: Ordering): Tree {
+function tieBreak(key: readonly Tree[]): Tree {
   return { isExpected: true, parts: key.flatMap((column) => [', ', column]) };
 }
 
