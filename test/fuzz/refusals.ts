@@ -6,14 +6,17 @@ import { type FuzzView, textOfView } from './view.js';
 /** @param keysAreThere all tables have primary keys */
 export function refusalOf(view: FuzzView, message: string, keysAreThere: boolean): Refusal {
   const { text } = textOfView(view);
-  const isRight = message.includes(ofParameters) || (!keysAreThere && message.includes(keyless));
+  const isRight = ofPostgres.some((reason) => message.includes(reason)) || (!keysAreThere && message.includes(keyless));
   return { isNeedless: marksOf(view.tree).length === 0 && !isRight, reason: withoutNames(message), text };
 }
 
 const keyless = 'has no primary key';
 
-/** What Postgres has read into a query, and the generator does not know. */
-const ofParameters = 'it groups by a parameter whose type Postgres finds out elsewhere';
+/** What Postgres makes of a query, and the generator does not know. */
+const ofPostgres = [
+  'it groups by a parameter whose type Postgres finds out elsewhere',
+  'it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by',
+];
 
 /** A message as it would be of any schema: names and values go. */
 export function withoutNames(message: string): string {

@@ -7,7 +7,7 @@ import { isExact, keyed, oneForm } from '../analysis/exactness.js';
 import { collationOf, targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
-import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { nodeList, numberOf, type QueryNode, queryNodes } from '../analysis/query-tree.js';
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
 import { isSame } from '../parse/syntax.js';
 import { isTree, names, type Tree, visits } from '../parse/tree.js';
@@ -21,6 +21,7 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
   const grouped = by.map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
   const items = (select.groupClause ?? []) as Tree[];
   const hasSets = items.some((item) => item.GroupingSet);
+  if (hasSets && grouped.some((target) => isAskedAnew(target, query))) throw askedAnew();
   // Of a key of several columns, a grouping set can leave some out.
   const isKeyed = hasSets ? grouped.flatMap((one) => keyed([one], query, keyOf)) : keyed(grouped, query, keyOf);
   const unclear = grouped.filter((target, i) => !isKeyed[i] && !isExact(target, facts));
@@ -47,6 +48,18 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
 
 function targetOf(query: QueryNode, reference: unknown): QueryNode {
   return nodeList(query, 'targetList').find(({ fields }) => fields.ressortgroupref === reference)!;
+}
+
+/** Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out and it should be null. */
+function isAskedAnew(target: QueryNode, query: QueryNode): boolean {
+  const hasList = nodeList(query, 'rtable').some((entry) => nodeList(entry, 'groupexprs').length > 0);
+  return !hasList && [...queryNodes(target)].some(({ tag }) => tag === 'SUBLINK');
+}
+
+function askedAnew(): SetupError {
+  return new SetupError(
+    'it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by, which Postgres takes for one of its values, by chance, where it should be null. Move the subquery into FROM, as LATERAL, or use Postgres 18',
+  );
 }
 
 function isArray(target: QueryNode, { partsOf }: Facts): boolean {
