@@ -114,7 +114,8 @@ it('a subquery by which grouping sets group is refused where Postgres would leav
   const subquery = '(select max(u.a) from u where u.t_id = t.x)';
   const text = `select coalesce(${subquery}, 0) as id from t group by cube (${subquery})`;
   const isOld = process.env.TIDEMARK_TEST_POSTGRES === 'postgres-15';
-  if (isOld) expect(await refusalOf(settle(text))).toMatch(/^it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by/);
+  if (isOld)
+    expect(await refusalOf(settle(text))).toMatch(/^it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by/);
   else expect((await settle(text)).text).toBe(text);
   const plain = `select ${subquery} as id from t group by ${subquery}`;
   expect((await settle(plain)).text).toBe(plain);
