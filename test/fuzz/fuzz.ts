@@ -97,9 +97,11 @@ async function firstDifference(
 ): Promise<Found | undefined> {
   let last: { value: Case; difference: Difference } | undefined;
   let failure: unknown;
+  let underway: Promise<void> | undefined;
   const property = fc.asyncProperty(cases(of), async (value) => {
     try {
-      await run(value, last?.difference.kind);
+      underway = run(value, last?.difference.kind);
+      await underway;
     } catch (error) {
       if (error instanceof InvalidCase) return void (last ?? count(tally.unusable, `the whole case: ${error.message}`));
       // It says nothing about the code under test, so there is nothing to make smaller.
@@ -118,6 +120,8 @@ async function firstDifference(
     numRuns: 1,
     ...(shrinkMs > 0 ? { interruptAfterTimeLimit: shrinkMs } : { endOnFailure: true }),
   });
+  // The time limit does not wait for a case that is under way.
+  await underway?.catch(() => {});
   if (failure !== undefined) throw new Error(`the case of seed ${seed} cannot be run`, { cause: failure });
   if (!last) return undefined;
   return { seed, difference: last.difference, text: describeDifference(last.value, last.difference) };
