@@ -1,6 +1,7 @@
 /** Generated cases, in which every other server asks a hot standby that is behind a long transaction. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
+import { xminAlone } from '../oracle/standby-faults.js';
 import { type Replication, startReplication } from '../replication.js';
 import { postgresVersion } from './database.js';
 import { oneStandby } from './follower.js';
@@ -40,14 +41,7 @@ it('finds that clients of both hold what each database shows', async () => {
 }, 240_000);
 
 it('finds a cookie that vouches for what is below xmin alone', async () => {
-  const code = await loadBroken('standby-xmin', [
-    {
-      file: 'store/snapshot.ts',
-      find: 'return standbySnapshot(',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
-      replace: 'return parseSnapshot(`${bounds.xmin}:${bounds.xmin}:`) ?? standbySnapshot(',
-    },
-  ]);
+  const code = await loadBroken('standby-xmin', [xminAlone]);
   const { found } = await run(6, { seed: 2, kind: 'rows', code });
   expect(found[0]?.difference.kind).toBe('rows');
 }, 240_000);

@@ -6,6 +6,7 @@ import { loadBroken, removeCopies } from './broken-copy.js';
 import { laggingStandbys } from './lag.js';
 import { type OracleOptions, runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
+import { carelessOfLag, xminAlone } from './standby-faults.js';
 import { viewSpecs } from './views.js';
 
 const seed = 30_303;
@@ -38,19 +39,8 @@ it(`${transactions} random transactions, seed ${seed}, show every client what wa
 const enough = 5000;
 
 const faults: readonly (readonly [name: string, Patch])[] = [
-  [
-    'a cookie that vouches for what is below xmin alone',
-    {
-      file: 'store/snapshot.ts',
-      find: 'return standbySnapshot(',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
-      replace: 'return parseSnapshot(`${bounds.xmin}:${bounds.xmin}:`) ?? standbySnapshot(',
-    },
-  ],
-  [
-    'a standby that does not care whether it is behind',
-    { file: 'sync/plan.ts', find: 'isOneHistory && !showsAllOf(cookie, header)', replace: 'false' },
-  ],
+  ['a cookie that vouches for what is below xmin alone', xminAlone],
+  ['a standby that does not care whether it is behind', carelessOfLag],
 ];
 
 describe('finds', () => {
