@@ -40,8 +40,10 @@ export async function readFacts(db: Database, query: QueryNode): Promise<Facts> 
     const implied = [...checks, ...routines.flatMap((routine) => uses.defaultsOf(routine))];
     for (const tree of implied) uses.add(tree);
     if (uses.size > known) continue;
-    const alike = await findAlikeCollations(db, [...uses.collations]);
-    const orders = await findOrders(db, [...uses.comparisons]);
+    const [alike, orders] = await Promise.all([
+      findAlikeCollations(db, [...uses.collations]),
+      findOrders(db, [...uses.comparisons]),
+    ]);
     return {
       routines: new Map(routines.map((routine) => [routine.oid, routine])),
       implied,

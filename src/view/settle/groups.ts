@@ -50,7 +50,10 @@ function targetOf(query: QueryNode, reference: unknown): QueryNode {
   return nodeList(query, 'targetList').find(({ fields }) => fields.ressortgroupref === reference)!;
 }
 
-/** Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out and it should be null. */
+/**
+ * Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out and it should be
+ * null.
+ */
 function isAskedAnew(target: QueryNode, query: QueryNode): boolean {
   const hasList = nodeList(query, 'rtable').some((entry) => nodeList(entry, 'groupexprs').length > 0);
   return !hasList && [...queryNodes(target)].some(({ tag }) => tag === 'SUBLINK');
