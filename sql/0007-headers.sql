@@ -21,8 +21,10 @@ select json_build_object(
   'recovery', pg_is_in_recovery(),
   'installID', m.install_id,
   'database', (select oid::text from pg_database where datname = current_database()),
-  'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
-  'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
+  'tick', newest.id,
+  'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
+    select from tidemark.tick where id = named_tick
+  ),
   'horizon', m.horizon::text,
   'aging', m.aging::text,
   'members', (
@@ -62,7 +64,9 @@ select json_build_object(
     join tidemark.change on key is null and table_id = any (tables) and xid between low and high
   )
 )
-from tidemark.meta m, pg_current_snapshot() s
+from tidemark.meta m
+cross join pg_current_snapshot() s
+left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
 $$;
 
 -- The same with a plan of its own, which is kept: best for a statement that is planned each time, since this takes longer to plan than to run.

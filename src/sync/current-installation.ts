@@ -35,6 +35,8 @@ export class OutdatedError extends Problem {
 interface Reading {
   readonly at: number;
   readonly installation: Promise<Installation>;
+  /** As far as it concerns some tables, by their OIDs. */
+  readonly narrowed: Map<string, Installation>;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -84,9 +86,12 @@ export class CurrentInstallation<Context> {
       const installation = await reading.installation;
       const views = await this.#views.bind(input, installation.shape);
       const tables = views.flatMap((view) => view.tables);
+      const oids = tables.map(({ oid }) => oid).join();
+      const narrowed = reading.narrowed.get(oids);
+      if (narrowed) return { bound: { installation: narrowed, views }, reading };
       const unknown = tables.filter((table) => !knows(installation, table.oid));
-      if (unknown.length === 0) return { bound: { installation: narrow(installation, tables), views }, reading };
-      this.#follow(unknown);
+      if (unknown.length === 0) reading.narrowed.set(oids, narrow(installation, tables));
+      else this.#follow(unknown);
     }
   }
 
@@ -104,7 +109,8 @@ export class CurrentInstallation<Context> {
 
   #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
-      const read = { at: Date.now(), installation: readInstallation(this.#db, [...this.#tables.values()]) };
+      const installation = readInstallation(this.#db, [...this.#tables.values()]);
+      const read = { at: Date.now(), installation, narrowed: new Map<string, Installation>() };
       this.#read = read;
       // What is wrong with the installation may be remembered; that it could not be read says nothing a moment later.
       read.installation.catch((error: unknown) => {

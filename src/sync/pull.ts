@@ -77,7 +77,7 @@ class Pull {
     this.#viewsDigest = digest([
       installation.shape,
       caller.context.userID,
-      ...views.flatMap(({ view, text, literals }) => [view.name, view.prefix, ...view.keyColumns, text, ...literals]),
+      ...views.flatMap(({ view, literals }) => [view.digest, ...literals]),
     ]);
   }
 

@@ -11,7 +11,6 @@ import type { View, ViewInput, Views } from './define.js';
 /** A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape is the same. */
 export interface BoundView {
   readonly view: CompiledView;
-  readonly text: string;
   readonly literals: readonly string[];
   readonly tables: readonly Table[];
 }
@@ -47,7 +46,7 @@ export class ClientViews<Context> {
         const { text, values } = inView(name, () => toSqlQuery(view.query(input)));
         const { view: compiled, analysis } = await this.#prepare(shape, name, view, text);
         const literals = inView(name, () => toLiterals(values, analysis));
-        return { view: compiled, text: analysis.text, literals, tables: analysis.tables };
+        return { view: compiled, literals, tables: analysis.tables };
       }),
     );
   }

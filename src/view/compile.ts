@@ -1,5 +1,6 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
 import type { ResultColumn } from '../db/database.js';
+import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
 import { type Template, toTemplate } from './parse/template.js';
@@ -11,6 +12,8 @@ export interface CompiledView {
   readonly strategy: Strategy;
   readonly prefix: string;
   readonly keyColumns: readonly string[];
+  /** Of all that decides what the view's entries are, but for its parameters. */
+  readonly digest: string;
   /** The types of the query's parameters, as SQL names them. */
   readonly parameterTypes: readonly string[];
   /** SQL expressions over a row `v` of the query. */
@@ -42,6 +45,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     strategy: analysis.strategy,
     prefix: naming.prefix,
     keyColumns: naming.key,
+    digest: digest([naming.name, naming.prefix, ...naming.key, analysis.text]),
     parameterTypes: analysis.parameterTypes,
     keySql: keySql(naming),
     valueSql: valueSql(analysis.columns),

@@ -106,8 +106,10 @@ function headers(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
     'recovery', pg_is_in_recovery(),
     'installID', m.install_id,
     'database', (select oid::text from pg_database where datname = current_database()),
-    'tick', (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1),
-    'diverged', named_tick is not null and not exists (select from tidemark.tick where id = named_tick),
+    'tick', newest.id,
+    'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
+      select from tidemark.tick where id = named_tick
+    ),
     'horizon', m.horizon::text,
     'aging', m.aging::text,
     'members', (
@@ -147,7 +149,9 @@ function headers(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
       join tidemark.change on key is null and table_id = any (tables) and xid between low and high
     )
   )
-  from tidemark.meta m, pg_current_snapshot() s
+  from tidemark.meta m
+  cross join pg_current_snapshot() s
+  left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
   $function$
 
 

@@ -133,19 +133,19 @@ describe('two clusters from one copy of the files', () => {
     return database;
   }
 
-  /** The one and the other, alike to the last byte, with a tick that both know. */
-  async function startClones(): Promise<[EmbeddedDatabase, EmbeddedDatabase]> {
+  /** The one and the other, alike to the last byte. */
+  async function startClones({ haveTick }: { haveTick: boolean }): Promise<[EmbeddedDatabase, EmbeddedDatabase]> {
     const one = await startAt('one');
     await run(one.url, ddl);
     await migrate({ database: one.url, views });
-    await aMinutePasses(one.url);
+    if (haveTick) await aMinutePasses(one.url);
     await running.pop()!.stop();
     execFileSync('cp', ['-a', join(folder, 'one'), join(folder, 'other')]);
     return [await startAt('one'), await startAt('other')];
   }
 
   it('know each other’s cookies apart by the ticks, though transaction IDs repeat', async () => {
-    const [one, other] = await startClones();
+    const [one, other] = await startClones({ haveTick: true });
     const [client, quiet] = [newcomer(), newcomer()];
     await pullAt(one.url, quiet);
     await aMinutePasses(one.url);
@@ -162,5 +162,15 @@ describe('two clusters from one copy of the files', () => {
     // What was the same in both is good in both.
     expect((await pullAt(other.url, quiet)).patch.map(({ op }) => op)).toEqual(['put', 'put']);
     expect((await pullAt(one.url, client)).patch[0]).toEqual({ op: 'clear' });
+  });
+
+  it('know each other’s cookies apart, too, while one of them has no tick', async () => {
+    const [one, other] = await startClones({ haveTick: false });
+    const client = newcomer();
+    await aMinutePasses(one.url);
+    await run(one.url, 'insert into t values (3, 3)');
+    await pullAt(one.url, client);
+    await run(other.url, ...Array.from({ length: 20 }, () => 'update t set n = n + 1'));
+    expect((await pullAt(other.url, client)).patch[0]).toEqual({ op: 'clear' });
   });
 });

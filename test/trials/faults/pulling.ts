@@ -1,11 +1,13 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/sync/pull.ts';
+const compile = 'src/view/compile.ts';
 const header = 'sql/0007-headers.sql';
 const plan = 'src/sync/plan.ts';
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
 const shared = ['test/sync/shared-pulls.test.ts'];
+const histories = ['test/sync/histories.test.ts'];
 const otherViews = ['test/sync/other-views.test.ts'];
 const planned = ['test/sync/plan.test.ts'];
 
@@ -41,8 +43,8 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a cookie serves other parameters of the views',
     file,
-    find: 'text, ...literals]),',
-    replace: 'text]),',
+    find: '[view.digest, ...literals]),',
+    replace: '[view.digest]),',
     tests: otherViews,
   },
   {
@@ -54,17 +56,31 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'a cookie outlives another key',
-    file,
-    find: '...view.keyColumns, text, ...',
-    replace: 'text, ...',
+    file: compile,
+    find: '...naming.key, analysis.text',
+    replace: 'analysis.text',
     tests: otherViews,
   },
   {
     name: 'a cookie outlives another prefix',
-    file,
-    find: 'view.name, view.prefix, ...view.keyColumns',
-    replace: 'view.name, ...view.keyColumns',
+    file: compile,
+    find: 'naming.name, naming.prefix, ...naming.key',
+    replace: 'naming.name, ...naming.key',
     tests: otherViews,
+  },
+  {
+    name: 'a history without ticks is taken for the cookie’s',
+    file: header,
+    find: 'is distinct from newest.id',
+    replace: '<> newest.id',
+    tests: histories,
+  },
+  {
+    name: 'only the newest tick is a witness',
+    file: header,
+    find: 'and not exists (\n    select from tidemark.tick where id = named_tick\n  )',
+    replace: '',
+    tests: histories,
   },
   {
     name: 'a client that another group has is known',
