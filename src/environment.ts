@@ -15,9 +15,9 @@ export interface OpenedDatabase {
 
 export interface OpenDatabaseOptions {
   /** Where the embedded database keeps its data, unless `TIDEMARK_DATA` names a folder. Default `.tidemark`. */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** Told of each notable event of the embedded database, in a sentence. */
-  readonly log?: (message: string) => void;
+  readonly log?: ((message: string) => void) | undefined;
 }
 
 /** The folder of the embedded database: `TIDEMARK_DATA`, else the given one, else `.tidemark`. */
@@ -44,9 +44,8 @@ export function databaseURL(): string | undefined {
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
   if (url !== undefined) return { url, embedded: false, stop: async () => {} };
-  const { log } = options;
   const directory = dataDirectory(options.directory);
-  const database = await startEmbedded({ directory, ...(log && { log }) });
+  const database = await startEmbedded({ directory, log: options.log });
   return { url: database.url, embedded: true, stop: () => database.stop() };
 }
 
@@ -68,12 +67,12 @@ export function forwardFromEnvironment(): ForwardOptions | undefined {
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new SetupError('SYNC_MUTATE_API_KEY cannot be sent in a header: it may hold printable ASCII without spaces.');
   }
-  return apiKey === undefined ? { url } : { url, apiKey };
+  return { url, apiKey };
 }
 
 export interface ListenAddress {
   readonly port: number;
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
 }
 
 /**
@@ -86,7 +85,7 @@ export function addressFromEnvironment(defaultHost?: string): ListenAddress {
     throw new SetupError('PORT is not a port number from 0 to 65535.');
   }
   const hostname = variable('HOST') ?? defaultHost;
-  return { port: Number(port), ...(hostname !== undefined && { hostname }) };
+  return { port: Number(port), hostname };
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];

@@ -7,7 +7,7 @@ export interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
   /** Seconds after which the same request may pass. */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
 }
 
 export type ProblemCode =
@@ -84,11 +84,11 @@ export interface ProblemOptions {
   /** What went wrong for logs; never sent to the caller. */
   readonly cause?: unknown;
   /** Extra response headers, for example `Allow`. `Retry-After` is set where the catalogue has it. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** In place of the catalogue's status. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Further members of the answer, as RFC 9457 allows them. JSON values, sent to the caller. */
-  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A failure with an HTTP status. `detail` is sent to the caller: it holds no SQL, no stack and nobody's data. */
@@ -114,7 +114,7 @@ const statusesOfConnections: readonly number[] = [407, 408, 421];
 
 export interface MutatorErrorOptions {
   /** From 400 to 499, but for 407, 408 and 421, which are about connections. Default 400. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** A JSON value for the caller. */
   readonly details?: unknown;
   readonly cause?: unknown;

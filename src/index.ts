@@ -8,12 +8,13 @@ export {
   type ProblemOptions,
   SetupError,
 } from './errors.js';
-export type { BodyLimits } from './http/body.js';
+export type { BodyLimitOptions, BodyLimits } from './http/body.js';
 export type { Authenticate } from './http/identify.js';
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
 export {
+  type DefineMutator,
   defineMutator,
   defineMutators,
   type Mutator,
@@ -24,8 +25,18 @@ export {
   type UserContext,
 } from './registry/mutators.js';
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
+export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
 export { createSync, type Sync, type SyncOptions } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { ForwardOptions } from './sync/forward.js';
-export { defineView, type RowOf, type View, type ViewDefinition, type ViewInput, type Views } from './view/define.js';
+export {
+  type DefineView,
+  defineView,
+  type RowOf,
+  type View,
+  type ViewDefinition,
+  type ViewInput,
+  type Views,
+  viewFor,
+} from './view/define.js';

@@ -9,11 +9,11 @@ export interface MigrateOptions<Context> {
   readonly database: string | Pool;
   readonly views: Views<Context>;
   /** A context like those of `authenticate`, to build each view's query once and see which tables it reads. */
-  readonly sampleContext?: Context;
+  readonly sampleContext?: Context | undefined;
   /** Have Postgres notify the servers of each commit. Pokes for other servers' writes are then sooner, and commits slower. Default false. */
-  readonly notify?: boolean;
+  readonly notify?: boolean | undefined;
   /** Told of each step in a sentence. */
-  readonly progress?: Progress;
+  readonly progress?: Progress | undefined;
 }
 
 /** The context that views are tried with where the application gives none. */

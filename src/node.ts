@@ -25,13 +25,13 @@ export interface Service {
 export interface ListenOptions {
   readonly log: Logger;
   /** Default 3000; 0 takes any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default: all addresses. */
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
   /** Milliseconds that running requests have to finish after `stop`. Default 10,000. */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
   /** Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Under npm, stop with it. Default true. */
-  readonly signals?: boolean;
+  readonly signals?: boolean | undefined;
 }
 
 export interface Listening {

@@ -11,7 +11,7 @@ export interface PokeTarget {
 
 export interface PokeOptions {
   /** The poke endpoint. Default `/sync/poke`. */
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
 const firstRetryMs = 1_000;

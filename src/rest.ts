@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createApp } from './http/app.js';
-import { type BodyLimits, defaultLimits } from './http/body.js';
+import { type BodyLimitOptions, bodyLimits } from './http/body.js';
 import { discoveryRoutes } from './http/discovery.js';
 import type { Exchange } from './http/exchange.js';
 import { type Authenticate, identify } from './http/identify.js';
@@ -18,35 +18,35 @@ import type { Transact } from './sync/mutate.js';
 /** How the REST surface is served. */
 export interface RestOptions {
   /** What stands before `/api`. Default: nothing. */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /** Who may see the OpenAPI document and the page that shows it. Default `public`. */
-  readonly discovery?: 'public' | 'authenticated' | 'off';
+  readonly discovery?: 'public' | 'authenticated' | 'off' | undefined;
   /** What the document says of the application. Default: a title and a version. */
-  readonly info?: Info;
+  readonly info?: Info | undefined;
   /** How callers authenticate, as the document says it. Default: a bearer token. */
-  readonly securityScheme?: SecurityScheme;
+  readonly securityScheme?: SecurityScheme | undefined;
   /** How long the answer to a call with an `Idempotency-Key` is kept, in seconds. Default: a day. */
-  readonly idempotencyRetentionSeconds?: number;
+  readonly idempotencyRetentionSeconds?: number | undefined;
 }
 
 export interface CreateRestOptions<Context extends UserContext, Tx> extends RestOptions {
   /** What `defineMutators` returns: this library's, or that of `@rocicorp/zero`. */
   readonly mutators: Registry<Tx, Context>;
   /** Validators for mutators that bring none, by name. */
-  readonly validators?: Validators;
+  readonly validators?: Validators | undefined;
   /** Runs work in a transaction of the application's database, commits when it succeeds, and rolls back when it fails. */
   readonly transact: Transact<Tx>;
   /**
    * Runs a statement in such a transaction and returns its rows. With it, calls may carry an `Idempotency-Key`; the database
    * must have been migrated by `migrate`.
    */
-  readonly query?: (tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
+  readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
   /** Says who sends a request; null answers 401. */
   readonly authenticate: Authenticate<Context>;
   /** The largest request bodies, in bytes. */
-  readonly limits?: Partial<Pick<BodyLimits, 'call'>>;
+  readonly limits?: Pick<BodyLimitOptions, 'call'> | undefined;
   /** Where log lines go. Default: JSON on standard output. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
 }
 
 export interface Rest {
@@ -66,11 +66,10 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),
-    transact: (work) =>
-      transact((tx) => work({ tx, ...(query && { query: (text, values) => query(tx, text, values) }) })),
+    transact: (work) => transact((tx) => work({ tx, query: query && ((text, values) => query(tx, text, values)) })),
     authenticate,
     idempotent: query !== undefined,
-    limit: limits?.call ?? defaultLimits.call,
+    limit: bodyLimits(limits).call,
     log,
   });
   return createApp(routes, log);
@@ -116,8 +115,8 @@ export function describeRest<Context, Tx>(
     mutators,
     basePath,
     idempotent,
-    ...(info && { info }),
-    ...(securityScheme && { securityScheme }),
+    info,
+    securityScheme,
   });
 }
 

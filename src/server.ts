@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { openPool } from './db/pg.js';
 import { SetupError } from './errors.js';
 import { createApp } from './http/app.js';
-import { type BodyLimits, defaultLimits } from './http/body.js';
+import { type BodyLimitOptions, bodyLimits } from './http/body.js';
 import { healthRoutes } from './http/health.js';
 import type { Authenticate } from './http/identify.js';
 import { PokeStreams } from './http/poke-streams.js';
@@ -30,41 +30,44 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   /** A connection string, or a pool of the application's own, which stays the application's to close. */
   readonly database: string | Pool;
   readonly views: Views<Context>;
-  readonly mutators?: Registry<Tx, Context>;
+  readonly mutators?: Registry<Tx, Context> | undefined;
   /** Validators for mutators that bring none, by name. */
-  readonly validators?: Validators;
+  readonly validators?: Validators | undefined;
   /** Says who sends a request; null answers 401. */
   readonly authenticate: Authenticate<Context>;
   /** Makes of the transaction's `pg` client what mutators get as `tx`. Default: the client itself. */
-  readonly tx?: (client: ClientBase) => Tx;
+  readonly tx?: ((client: ClientBase) => Tx) | undefined;
   /** The schema versions that the views and mutators serve. Default: any. */
-  readonly schemaVersions?: readonly string[];
+  readonly schemaVersions?: readonly string[] | undefined;
   /** A context like those of `authenticate`, to try each view's query with at the start. */
-  readonly sampleContext?: Context;
+  readonly sampleContext?: Context | undefined;
   /** Sends pushes on to an application that has mounted this library, instead of applying them here. */
-  readonly forward?: ForwardOptions;
+  readonly forward?: ForwardOptions | undefined;
   /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /** How the mutators are served to REST callers, below `/api`; false for not at all. */
-  readonly rest?: RestOptions | false;
+  readonly rest?: RestOptions | false | undefined;
   /** The largest request bodies, in bytes. */
-  readonly limits?: Partial<BodyLimits>;
+  readonly limits?: BodyLimitOptions | undefined;
   /** The most streams of pokes that one server keeps open. Default 10,000. */
-  readonly maxPokeStreams?: number;
+  readonly maxPokeStreams?: number | undefined;
   /** How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once. Default 100. */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
   /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
-  readonly notify?: boolean;
+  readonly notify?: boolean | undefined;
   /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
-  readonly retentionSeconds?: number;
+  readonly retentionSeconds?: number | undefined;
   /**
    * The part of all client groups, from 0 to 1, whose data is compared with their views now and then. One that does not hold what it
    * should is logged, counted and reset. Default 0.
    */
-  readonly audit?: number;
+  readonly audit?: number | undefined;
   /** Where log lines go. Default: JSON on standard output. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
 }
+
+/** Makes the option `tx` required where mutators take something else than a `pg` client. */
+export type WithTx<Tx> = ClientBase extends Tx ? unknown : Required<Pick<SyncOptions<never, Tx>, 'tx'>>;
 
 export interface Sync {
   /** Answers a request; never rejects. */
@@ -85,12 +88,12 @@ const pruneEveryMs = 60_000;
  * @throws SetupError when the database is not migrated, or a view can never be right; the message says what to do.
  */
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
-  options: SyncOptions<Context, Tx>,
+  options: SyncOptions<Context, Tx> & WithTx<Tx>,
 ): Promise<Sync> {
   const { authenticate, basePath = '/sync', schemaVersions, retentionSeconds = week, rest = {}, audit = 0 } = options;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
-  const limits = { ...defaultLimits, ...options.limits };
-  const mutators = toMutators(options.mutators ?? defineMutators<Tx, Context>({}), options.validators);
+  const limits = bodyLimits(options.limits);
+  const mutators = toMutators(options.mutators ?? defineMutators({}), options.validators);
   const log = options.log ?? pino({ name: 'tidemark' });
   const db = openPool(options.database, {
     onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
@@ -121,7 +124,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const auditor = new Auditor(db, audit);
   const puller = new Puller({ database: db, installation, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const push = createPush({ db, tx, mutators, ...(schemaVersions && { schemaVersions }) });
+  const push = createPush({ db, tx, mutators, schemaVersions });
   const forward = options.forward && createForward(options.forward);
   /** Whatever became of a write, something of it may have been committed. */
   const thenNudge = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {

@@ -30,7 +30,7 @@ export type Op =
 
 /** A view of a whole table. */
 export function tableView(table: string, key: string | readonly string[] = 'id', prefix = ''): View<Context> {
-  return defineView<Context, Record<string, unknown>>({
+  return defineView<Record<string, unknown>>({
     query: () => ({ text: `select * from ${table}`, values: [] }),
     key,
     prefix,

@@ -24,7 +24,7 @@ export interface ViewStatus {
   readonly name: string;
   readonly strategy: Strategy | 'refused';
   /** Why not incremental, or why refused. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface TableStatus {
@@ -101,7 +101,7 @@ async function viewStatus(
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
   const { strategy, reason, tables } = await analyze(db, toSqlQuery(view.query(input)).text, view.key);
   for (const table of tables) read.set(table.oid, table);
-  return { name, strategy, ...(reason !== undefined && { reason }) };
+  return { name, strategy, reason };
 }
 
 async function tableStatus(db: Database, read: ReadonlyMap<number, Table>, problems: string[]): Promise<TableStatus[]> {

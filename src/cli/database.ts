@@ -43,6 +43,6 @@ export async function migrateDatabase(config: Config, { url, embedded }: OpenedD
     steps++;
     say(message);
   };
-  await migrate({ database: url, views, progress, ...(sampleContext && { sampleContext }), ...(notify && { notify }) });
+  await migrate({ database: url, views, progress, sampleContext, notify });
   return steps;
 }

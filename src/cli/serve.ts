@@ -24,7 +24,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
       say(`Embedded Postgres: ${database.url}`);
       await migrateDatabase(config, database);
     }
-    const sync = await createSync({ ...optionsOf(config), database: database.url, log, ...(forward && { forward }) });
+    const sync = await createSync({ ...optionsOf(config), database: database.url, log, forward });
     const close = async (): Promise<void> => {
       await sync.close();
       await database.stop();

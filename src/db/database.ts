@@ -3,10 +3,10 @@ import type { PoolClient } from 'pg';
 /** One SQL statement. Values are always parameters; a name has the server keep its plan per connection. */
 export interface Statement {
   readonly text: string;
-  readonly values?: readonly unknown[];
-  readonly name?: string;
+  readonly values?: readonly unknown[] | undefined;
+  readonly name?: string | undefined;
   /** Gives up, and the connection with it, when there is no answer after so many milliseconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A column of a result; the type is Postgres's OID. */

@@ -36,15 +36,15 @@ export interface EmbeddedDatabase {
 
 export interface EmbeddedOptions {
   /** Folder that keeps the data; default `.tidemark` below the working directory. Data in `<directory>/postgres`. */
-  directory?: string;
+  directory?: string | undefined;
   /** TCP port on 127.0.0.1; default: the port kept in the folder from the first start, else a free one */
-  port?: number;
+  port?: number | undefined;
   /** folder of the npm package with the binaries; default: the optional dependency for this platform */
-  binaries?: string;
+  binaries?: string | undefined;
   /** server settings, e.g. `{ fsync: 'off' }` */
-  settings?: Record<string, string>;
+  settings?: Record<string, string> | undefined;
   /** called with each notable event, in a sentence */
-  log?: (message: string) => void;
+  log?: ((message: string) => void) | undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']
     if (timeoutMs !== limitMs) await run({ text: `set local statement_timeout = ${timeoutMs}` });
     limitMs = timeoutMs;
     try {
-      return (await run({ text, values: [...values], ...(name && { name }) })).rows as Row[];
+      return (await run({ text, values: [...values], name })).rows as Row[];
     } catch (error) {
       await run({ text: 'rollback to savepoint sound' });
       limitMs = usualLimitMs;

@@ -11,11 +11,11 @@ import { createTransact } from './transact.js';
 
 export interface PoolOptions {
   /** The most connections held at once. Default 10. */
-  readonly max?: number;
+  readonly max?: number | undefined;
   /** How long to wait for a connection, a new one or one from the pool, in milliseconds. Default 5,000. */
-  readonly connectionTimeoutMs?: number;
+  readonly connectionTimeoutMs?: number | undefined;
   /** Called when a connection breaks while nobody uses it. The pool replaces it; this is for the log. */
-  readonly onIdleError?: (error: Error) => void;
+  readonly onIdleError?: ((error: Error) => void) | undefined;
 }
 
 /**

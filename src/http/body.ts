@@ -10,7 +10,13 @@ export interface BodyLimits {
   readonly call: number;
 }
 
-export const defaultLimits: BodyLimits = { pull: 1024 * 1024, push: 16 * 1024 * 1024, call: 1024 * 1024 };
+export type BodyLimitOptions = { readonly [Kind in keyof BodyLimits]?: BodyLimits[Kind] | undefined };
+
+const MiB = 1024 * 1024;
+
+export function bodyLimits({ pull = MiB, push = 16 * MiB, call = MiB }: BodyLimitOptions = {}): BodyLimits {
+  return { pull, push, call };
+}
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 

@@ -18,7 +18,7 @@ export type Answer = string | AsyncIterable<Uint8Array> | EventStream | Reply;
 /** An answer with headers of its own, in addition to those of every answer or in place of them. */
 export interface Reply {
   /** Default 200. */
-  readonly status?: 200 | 304;
+  readonly status?: 200 | 304 | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }

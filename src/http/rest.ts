@@ -68,7 +68,7 @@ async function run<Context extends UserContext>(
 ): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(headers);
   const rollback = prefersRollback(headers);
-  const { text, replayed } = await calls.run(asked, caller, { rollback, ...(idempotencyKey && { idempotencyKey }) });
+  const { text, replayed } = await calls.run(asked, caller, { rollback, idempotencyKey });
   return {
     body: text,
     headers: {

@@ -18,11 +18,11 @@ export interface DocumentOptions {
   /** The registry. The document follows its order. */
   readonly mutators: ReadonlyMap<string, DescribedMutator>;
   /** About the application. Default: a title and a version. */
-  readonly info?: Info;
+  readonly info?: Info | undefined;
   /** What comes before `/api/mutators` in a URL: empty, or a path such as `/x`. */
   readonly basePath: string;
   /** How callers authenticate. Default: a bearer token. */
-  readonly securityScheme?: SecurityScheme;
+  readonly securityScheme?: SecurityScheme | undefined;
   /** Whether calls take an `Idempotency-Key`. */
   readonly idempotent: boolean;
 }

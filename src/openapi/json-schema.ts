@@ -8,7 +8,7 @@ export interface Described {
   /** Its `$ref`s are within itself. What cannot be expressed takes any value. */
   readonly schema: SchemaObject;
   /** What it does not say, as the end of a sentence about the value; undefined when it says all. */
-  readonly lack?: string;
+  readonly lack?: string | undefined;
   /** The whole value is of a type that JSON Schema, and so perhaps JSON, does not have. */
   readonly isInexpressible: boolean;
 }
@@ -50,7 +50,7 @@ function clean(converted: unknown, hasGaps: boolean): Described {
   });
   return {
     schema: typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema,
-    ...((hasGaps || places.length > 0) && { lack: lackAt(places) }),
+    lack: hasGaps || places.length > 0 ? lackAt(places) : undefined,
     isInexpressible: typeof raw === 'object' && raw[inexpressible] === true,
   };
 }

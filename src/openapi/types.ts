@@ -15,19 +15,23 @@ export interface Info {
   readonly title: string;
   /** Of the application's interface. */
   readonly version: string;
-  readonly summary?: string;
+  readonly summary?: string | undefined;
   /** Markdown. */
-  readonly description?: string;
-  readonly termsOfService?: string;
-  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string };
+  readonly description?: string | undefined;
+  readonly termsOfService?: string | undefined;
+  readonly contact?:
+    | { readonly name?: string | undefined; readonly url?: string | undefined; readonly email?: string | undefined }
+    | undefined;
   /** `identifier` is an SPDX expression; there is either that or a `url`. */
-  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
+  readonly license?:
+    | { readonly name: string; readonly identifier?: string | undefined; readonly url?: string | undefined }
+    | undefined;
 }
 
 export interface OAuthFlow {
-  readonly authorizationUrl?: string;
-  readonly tokenUrl?: string;
-  readonly refreshUrl?: string;
+  readonly authorizationUrl?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly refreshUrl?: string | undefined;
   readonly scopes: Readonly<Record<string, string>>;
 }
 
@@ -46,13 +50,13 @@ export type SecurityScheme = { readonly description?: string } & (
 );
 
 export interface Example {
-  readonly summary?: string;
+  readonly summary?: string | undefined;
   readonly value: unknown;
 }
 
 export interface MediaType {
   readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, Example>>;
+  readonly examples?: Readonly<Record<string, Example>> | undefined;
 }
 
 export type Content = Readonly<Record<string, MediaType>>;
@@ -74,7 +78,7 @@ export interface Response {
 }
 
 export interface RequestBody {
-  readonly required?: true;
+  readonly required?: true | undefined;
   readonly content: Content;
 }
 
@@ -83,9 +87,9 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly deprecated?: true;
+  readonly deprecated?: true | undefined;
   readonly parameters: readonly Reference[];
-  readonly requestBody?: RequestBody;
+  readonly requestBody?: RequestBody | undefined;
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 

@@ -6,7 +6,7 @@ export const MAX_ARGS_DEPTH = 200;
 
 export interface ParseOptions {
   /** Refuse a number that would lose digits as a double, instead of changing it silently. */
-  readonly exactNumbers?: boolean;
+  readonly exactNumbers?: boolean | undefined;
 }
 
 /**

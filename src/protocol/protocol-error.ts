@@ -6,7 +6,7 @@ export interface ClientStateNotFound {
 /** The server cannot handle the request's `pullVersion`, `pushVersion` or `schemaVersion`. */
 export interface VersionNotSupported {
   readonly error: 'VersionNotSupported';
-  readonly versionType?: 'pull' | 'push' | 'schema';
+  readonly versionType?: 'pull' | 'push' | 'schema' | undefined;
 }
 
 /**

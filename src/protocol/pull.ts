@@ -18,7 +18,7 @@ export interface PullRequest {
   /** What the last pull answered, or anything else: a cookie is judged later, and never with an error. */
   readonly cookie: unknown;
   /** The requesting client, where the request names one: version 1 clients do not. */
-  readonly client?: { readonly id: string; readonly lastMutationID: number };
+  readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
 }
 
 /**
@@ -38,7 +38,7 @@ export function decodePullRequest(body: unknown): PullRequest | VersionNotSuppor
     profileID: readText(field(request, 'profileID'), 'profileID', MAX_ID_LENGTH),
     schemaVersion: readText(field(request, 'schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
     cookie,
-    ...(client && { client }),
+    client,
   };
 }
 

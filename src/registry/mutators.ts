@@ -2,13 +2,14 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientBase } from 'pg';
 import { SetupError } from '../errors.js';
 import { collectLeaves } from './tree.js';
+import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree, types } from './types.js';
 
 /** What `authenticate` says about the caller. An application adds fields of its own. */
 export interface UserContext {
   /** Owns the client groups that it pushes first. Not empty. */
   readonly userID: string;
   /** When the authorization ends, and with it the stream of pokes. Default: never. */
-  readonly expiresAt?: Date;
+  readonly expiresAt?: Date | undefined;
 }
 
 /** What a mutator's function is called with. */
@@ -22,35 +23,39 @@ export interface MutatorCall<Args, Tx, Context> {
 }
 
 /** What the documentation says about a mutator. */
-export interface MutatorDocs<Args = unknown> {
+export interface MutatorDocs<Args = unknown, Result = StandardSchemaV1 | undefined> {
   /** A few words. */
-  readonly summary?: string;
+  readonly summary?: string | undefined;
   /** Markdown. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Args to show and to try, each under a few words that say what it is an example of. */
-  readonly examples?: Readonly<Record<string, Args>>;
+  readonly examples?: Readonly<Record<string, Args>> | undefined;
   /** The schema of what the mutator returns. A REST caller is sent what it makes of that. */
-  readonly result?: StandardSchemaV1;
-  readonly deprecated?: boolean;
+  readonly result?: Result | undefined;
+  readonly deprecated?: boolean | undefined;
 }
 
 /** A mutator as plain data. */
-export interface Mutator<Tx = ClientBase, Context = UserContext> extends MutatorDocs {
+export interface Mutator<Tx = ClientBase, Context = UserContext, Types = MutatorTypes> extends MutatorDocs {
   readonly validator: StandardSchemaV1 | undefined;
   /** Expects args that have passed the validator: what that made of them, unless it `validates` for itself. */
   readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
   /** `run` has a validator of its own, and takes the args as they came. */
-  readonly validates?: boolean;
+  readonly validates?: boolean | undefined;
+  readonly [types]?: Types;
 }
 
 /** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype, …) for its args. */
 export interface DefineMutator<Tx, Context> {
-  <Validator extends StandardSchemaV1>(
+  <Validator extends StandardSchemaV1, Result extends StandardSchemaV1 | undefined = undefined>(
     validator: Validator,
-    run: (call: MutatorCall<StandardSchemaV1.InferOutput<Validator>, Tx, Context>) => unknown,
-    docs?: MutatorDocs<StandardSchemaV1.InferInput<Validator>>,
-  ): Mutator<Tx, Context>;
-  (run: (call: MutatorCall<unknown, Tx, Context>) => unknown, docs?: MutatorDocs): Mutator<Tx, Context>;
+    run: (call: MutatorCall<StandardSchemaV1.InferOutput<Validator>, Tx, Context>) => Returned<Result>,
+    docs?: MutatorDocs<StandardSchemaV1.InferInput<Validator>, Result>,
+  ): Mutator<Tx, Context, TypesOfSchemas<Validator, Result>>;
+  <Result extends StandardSchemaV1 | undefined = undefined>(
+    run: (call: MutatorCall<unknown, Tx, Context>) => Returned<Result>,
+    docs?: MutatorDocs<unknown, Result>,
+  ): Mutator<Tx, Context, TypesOfSchemas<undefined, Result>>;
 }
 
 /**
@@ -59,7 +64,11 @@ export interface DefineMutator<Tx, Context> {
  */
 export function mutatorFor<Context extends UserContext, Tx = ClientBase>(): DefineMutator<Tx, Context> {
   type Run = Mutator<Tx, Context>['run'];
-  return (first: StandardSchemaV1 | Run, second?: Run | MutatorDocs, third?: MutatorDocs): Mutator<Tx, Context> => {
+  return (
+    first: StandardSchemaV1 | Run,
+    second?: Run | MutatorDocs,
+    third?: MutatorDocs,
+  ): Mutator<Tx, Context, never> => {
     // A validator may be a function too (arktype's are): what tells them apart is the standard's own property.
     if ('~standard' in first) return { ...third, validator: first, run: second as Run };
     return { ...(second as MutatorDocs | undefined), validator: undefined, run: first };
@@ -75,15 +84,18 @@ export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
 }
 
 /** The registry: every mutator by its dot name. Names come from outside, so they are only ever looked up in this Map. */
-export type Mutators<Tx = ClientBase, Context = UserContext> = ReadonlyMap<string, Mutator<Tx, Context>>;
+export interface Mutators<Tx = ClientBase, Context = UserContext, Types = RegistryTypes>
+  extends ReadonlyMap<string, Mutator<Tx, Context>> {
+  readonly [types]?: Types;
+}
 
 /**
  * Collects an application's mutators, once. Keys may hold dots themselves: `{'list.create': …}`.
  * @throws SetupError that lists every name with an empty segment and every name defined twice.
  */
-export function defineMutators<Tx = ClientBase, Context = UserContext>(
-  tree: MutatorTree<Tx, Context>,
-): Mutators<Tx, Context> {
+export function defineMutators<Tree extends object, Tx = unknown, Context = unknown>(
+  tree: Tree & MutatorTree<Tx, Context>,
+): Mutators<Tx, Context, TypesOfTree<Tree>> {
   const isMutator = (node: unknown): node is Mutator<Tx, Context> =>
     typeof node === 'object' && node !== null && 'run' in node && typeof node.run === 'function';
   const { leaves, faults } = collectLeaves(tree, isMutator, 'a mutator: wrap its function in defineMutator');

@@ -8,7 +8,7 @@ import { collectLeaves } from './tree.js';
  * functions that carry `mutatorName` and `fn`.
  */
 export interface ZeroRegistry {
-  readonly '~': unknown;
+  readonly '~': 'MutatorRegistry';
 }
 
 /** What can be served: what this library's `defineMutators` returns, or Zero's. */

@@ -18,7 +18,7 @@ export interface Checksums {
 /** For each view a query with rows `(weight, hash)`; none for a view without any. */
 export interface ChecksumQueries {
   readonly changes?: readonly (string | undefined)[];
-  readonly whole?: readonly string[];
+  readonly whole?: readonly string[] | undefined;
 }
 
 /** An SQL expression for the hash of a row. */

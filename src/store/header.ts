@@ -9,7 +9,7 @@ export interface HeaderInput {
   /** The cookie's snapshot; undefined when there is no usable cookie. */
   readonly base: Snapshot | undefined;
   /** The cookie's, if it names one. */
-  readonly tick?: string | null;
+  readonly tick?: string | null | undefined;
   /** The tables that the views read. */
   readonly tables: readonly { readonly id: number; readonly oid: number; readonly outline: string }[];
   /** The pulls that are served; any two may be of one client group. */

@@ -42,7 +42,7 @@ function describe(error: unknown, args: unknown): Problem {
   return new Problem('mutator-error', message, {
     status,
     cause: error,
-    ...(details !== undefined && { extensions: { details } }),
+    extensions: details === undefined ? undefined : { details },
   });
 }
 

@@ -16,7 +16,7 @@ export interface CallTransaction<Tx> {
   /** What mutators get. */
   readonly tx: Tx;
   /** Runs Tidemark's own statements in it. Without it, no call can have an idempotency key. */
-  readonly query?: Query;
+  readonly query?: Query | undefined;
 }
 
 export interface CallsOptions<Tx, Context> {
@@ -27,7 +27,7 @@ export interface CallsOptions<Tx, Context> {
 }
 
 export interface CallSettings {
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Run, answer, and keep nothing. */
   readonly rollback: boolean;
 }

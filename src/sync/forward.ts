@@ -6,11 +6,11 @@ export interface ForwardOptions {
   /** The application's mutate endpoint. */
   readonly url: string;
   /** Sent as `X-Api-Key`. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Milliseconds until the whole answer must be there. Default 30,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Default: the platform's `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** A push as it came in. */

@@ -4,7 +4,7 @@ import { type KeyRef, keepAnswer, lockKey, type Query, readAnswer } from '../sto
 
 /** A transaction that Tidemark's own statements can be run in, or not. */
 interface Queryable {
-  readonly query?: Query;
+  readonly query?: Query | undefined;
 }
 
 /** The idempotency key of one request: has it done once, and knows the answer to those that come after the first. */

@@ -25,7 +25,7 @@ export interface PushOptions<Tx, Context> {
   readonly tx: (client: PoolClient) => Tx;
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served; all of them when left out. */
-  readonly schemaVersions?: readonly string[];
+  readonly schemaVersions?: readonly string[] | undefined;
 }
 
 /**

@@ -43,7 +43,7 @@ export interface Patch {
   /** The ops, or the first of them, as bytes that other pulls may send too. */
   readonly held: readonly Uint8Array[];
   /** The ops behind them, where there are too many to hold. */
-  readonly rest?: PatchStream;
+  readonly rest?: PatchStream | undefined;
 }
 
 interface DeltaReader extends Reader {

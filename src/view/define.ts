@@ -1,3 +1,4 @@
+import type { UserContext } from '../registry/mutators.js';
 import type { QuerySource } from '../sql.js';
 
 /** Who asks for a view: the user's context from `authenticate`, and two fields of the pull request. */
@@ -13,24 +14,31 @@ export interface ViewInput<Context> {
 export interface View<Context, Row = unknown> {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
+
+/** A column of a view's rows; any text where the rows' type is not known. */
+type ColumnOf<Row> = unknown extends Row ? string : keyof Row & string;
 
 export interface ViewDefinition<Context, Row> {
   /** The query, built for one user. It may depend on its input alone; equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   /** The column, or columns, of the result that identify a row. Together they must be unique in the view. */
-  readonly key: (keyof Row & string) | readonly (keyof Row & string)[];
+  readonly key: ColumnOf<Row> | readonly ColumnOf<Row>[];
   /** What a client's key starts with, before the row's key. Default: the view's name and a slash. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 /** Defines a client view. */
-export function defineView<Context, Row>(definition: ViewDefinition<Context, Row>): View<Context, Row> {
-  const { query, key, prefix } = definition;
-  const columns = typeof key === 'string' ? [key] : key;
-  return prefix === undefined ? { query, key: columns } : { query, key: columns, prefix };
+export type DefineView<Context> = <Row>(definition: ViewDefinition<Context, Row>) => View<Context, Row>;
+
+/** `defineView` for an application's own context, named once: `const defineView = viewFor<Context>();` */
+export function viewFor<Context extends UserContext>(): DefineView<Context> {
+  return ({ query, key, prefix }) => ({ query, key: typeof key === 'string' ? [key] : key, prefix });
 }
+
+/** Defines a client view whose `ctx` is the user's ID. */
+export const defineView: DefineView<UserContext> = viewFor<UserContext>();
 
 /** The row type of a view, as the client receives it. */
 export type RowOf<V> = V extends View<never, infer Row> ? Row : never;

@@ -12,7 +12,7 @@ export type Strategy = 'incremental' | 'compare';
 export interface Choice {
   readonly strategy: Strategy;
   /** Why not incremental. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 class NotMonotone extends Error {}

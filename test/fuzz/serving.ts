@@ -114,10 +114,7 @@ function toViews(views: readonly FuzzView[]) {
         text,
         values: parameters.map(({ values }) => values[ctx.userID === 'user 1' ? 1 : 0]),
       });
-      return [
-        view.name,
-        defineView<Context, Record<string, unknown>>({ query, key: view.key.map(({ name }) => name) }),
-      ];
+      return [view.name, defineView<Record<string, unknown>>({ query, key: view.key.map(({ name }) => name) })];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createApp } from '../../src/http/app.js';
-import { type BodyLimits, defaultLimits } from '../../src/http/body.js';
+import { type BodyLimitOptions, bodyLimits } from '../../src/http/body.js';
 import { type HealthRoutesOptions, healthRoutes } from '../../src/http/health.js';
 import { PokeStreams } from '../../src/http/poke-streams.js';
 import { type SyncRoutesOptions, syncRoutes } from '../../src/http/sync.js';
@@ -18,7 +18,7 @@ export const push = {
 };
 
 type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits'> &
-  HealthRoutesOptions & { readonly limits: Partial<BodyLimits> };
+  HealthRoutesOptions & { readonly limits: BodyLimitOptions };
 
 /** An app whose parts answer at once, except for those given. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
@@ -32,7 +32,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     audits: () => ({ compared: 0, differences: 0 }),
     basePath: '/sync',
     ...parts,
-    limits: { ...defaultLimits, ...parts.limits },
+    limits: bodyLimits(parts.limits),
   };
   return createApp([...syncRoutes(options), ...healthRoutes(options)], log);
 }

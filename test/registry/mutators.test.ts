@@ -1,57 +1,8 @@
-import type { ClientBase } from 'pg';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.js';
-import {
-  defineMutator,
-  defineMutators,
-  type Mutators,
-  type MutatorTree,
-  mutatorFor,
-  type UserContext,
-} from '../../src/registry/mutators.js';
+import { defineMutator, defineMutators, type MutatorTree } from '../../src/registry/mutators.js';
 import { InvalidArgsError, validate } from '../../src/registry/validate.js';
-
-interface AppContext extends UserContext {
-  readonly roles: readonly string[];
-}
-
-interface AppTransaction {
-  insert(row: object): Promise<void>;
-}
-
-describe('types', () => {
-  test('args come from the validator, ctx and tx from the application', () => {
-    const define = mutatorFor<AppContext, AppTransaction>();
-    const create = define(
-      z.object({ id: z.string(), n: z.coerce.number() }),
-      async ({ tx, args, ctx }) => {
-        expectTypeOf(args).toEqualTypeOf<{ id: string; n: number }>();
-        expectTypeOf(tx).toEqualTypeOf<AppTransaction>();
-        expectTypeOf(ctx).toEqualTypeOf<AppContext>();
-        await tx.insert(args);
-      },
-      { summary: 'Creates a list' },
-    );
-    const mutators = defineMutators({ list: { create } });
-    expectTypeOf(mutators).toEqualTypeOf<Mutators<AppTransaction, AppContext>>();
-    expect(mutators.get('list.create')?.summary).toBe('Creates a list');
-  });
-
-  test('without a validator args are unknown; by default tx is a pg client', () => {
-    const remove = defineMutator(({ tx, args, ctx }) => {
-      expectTypeOf(args).toBeUnknown();
-      expectTypeOf(tx).toEqualTypeOf<ClientBase>();
-      expectTypeOf(ctx).toEqualTypeOf<UserContext>();
-    });
-    expectTypeOf(defineMutators({ remove })).toEqualTypeOf<Mutators>();
-  });
-
-  test('a mutator that needs more than the context offers does not fit', () => {
-    expectTypeOf<Mutators<ClientBase, AppContext>>().not.toExtend<Mutators<ClientBase, UserContext>>();
-    expectTypeOf<Mutators<ClientBase, UserContext>>().toExtend<Mutators<ClientBase, AppContext>>();
-  });
-});
 
 describe('defineMutators', () => {
   const leaf = defineMutator(() => {});

@@ -28,7 +28,7 @@ interface Case {
 
 async function converges({ text, values = [], key = ['id'], writes }: Case): Promise<Record<string, unknown>> {
   const query = (): SqlQuery<Record<string, unknown>> => ({ text, values });
-  const views: Views<Context> = { v: defineView<Context, Record<string, unknown>>({ query, key, prefix: '' }) };
+  const views: Views<Context> = { v: defineView<Record<string, unknown>>({ query, key, prefix: '' }) };
   const database = await createSynced(ddl, views);
   const server = new PullServer(database.url, views);
   try {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function start(text: string): Promise<void> {
-  const views = { v: defineView<object, { id: number }>({ key: 'id', query: () => ({ text, values: ['x'] }) }) };
+  const views = { v: defineView<{ id: number }>({ key: 'id', query: () => ({ text, values: ['x'] }) }) };
   const authenticate = () => ({ userID: 'ann' });
   await migrate({ database: database.url, views });
   const { log } = memoryLog();

@@ -10,17 +10,17 @@ const ddl = `
   create table share (list_id int, user_id text, primary key (list_id, user_id));
   create table todo (id int primary key, list_id int, title text)`;
 const views: Views<Context> = {
-  list: defineView<Context, { id: number }>({
+  list: defineView<{ id: number }>({
     key: 'id',
     query: ({ ctx }) => sql`select id, name from list
       where owner_id = ${ctx.userID} or id in (select list_id from share where user_id = ${ctx.userID})`,
   }),
-  todo: defineView<Context, { id: number }>({
+  todo: defineView<{ id: number }>({
     key: 'id',
     query: ({ ctx }) => sql`select t.id, l.name, t.title from todo t join list l on l.id = t.list_id
       where l.owner_id = ${ctx.userID}`,
   }),
-  count: defineView<Context, { id: number }>({
+  count: defineView<{ id: number }>({
     key: 'id',
     query: () => sql`select list_id as id, count(*)::int as todos from todo group by list_id`,
   }),
@@ -112,7 +112,7 @@ it('a change of a transaction that was open when the cookie was made', async () 
 
 it('a row without a key fails the pull, which names the view', async () => {
   const bare = {
-    bare: defineView<Context, { id: number }>({ key: 'id', query: () => sql`select list_id as id from todo` }),
+    bare: defineView<{ id: number }>({ key: 'id', query: () => sql`select list_id as id from todo` }),
   };
   const other = new PullServer(database.url, bare);
   const failure = 'a row of the view "bare" has no key';

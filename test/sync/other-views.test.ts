@@ -10,7 +10,7 @@ interface Row {
   n: number;
 }
 
-const one = defineView<Context, Row>({ key: 'id', query: () => sql<Row>`select id, n from t where n > ${0}` });
+const one = defineView<Row>({ key: 'id', query: () => sql<Row>`select id, n from t where n > ${0}` });
 const views: Views<Context> = { one };
 
 let database: TestDatabase;

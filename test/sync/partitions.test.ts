@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import { type Context, tableView } from '../synced.js';
+import { tableView } from '../synced.js';
 import { useAltered } from './altered.js';
 
 const altered = useAltered();
 
 const views = {
   t: tableView('t', 'id', 't/'),
-  sums: defineView<Context, { all: string }>({
+  sums: defineView<{ all: string }>({
     key: 'all',
     query: () => sql`select 'all' as all, count(*) as rows, sum(n) as total from t`,
   }),

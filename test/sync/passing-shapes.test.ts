@@ -83,7 +83,7 @@ describe('in the moment before a server has noticed', () => {
 it.each(['id int primary key, n int', 'n int, id int primary key'])(
   'a partition (%s) that was one for a while leaves nothing behind, whatever was written to it',
   async (columns) => {
-    const count = defineView<Context, { all: string }>({
+    const count = defineView<{ all: string }>({
       key: 'all',
       query: () => sql`select 'all' as all, count(*) as n, sum(n) as total from t`,
     });

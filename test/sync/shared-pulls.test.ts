@@ -7,7 +7,7 @@ import { type Context, createSynced, type PullAnswer, PullServer, tableView } fr
 import { gate, WatchedDatabase } from './watched.js';
 
 const views: Views<Context> = {
-  item: defineView<Context, { id: string }>({
+  item: defineView<{ id: string }>({
     key: 'id',
     query: ({ ctx, profileID }) =>
       sql`select id, n from item where owner_id = ${ctx.userID} and (profile_id is null or profile_id = ${profileID})`,

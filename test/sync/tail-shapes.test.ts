@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { migrate } from '../../src/migrate.js';
 import { defineView } from '../../src/view/define.js';
-import { type Context, tableView } from '../synced.js';
+import { tableView } from '../synced.js';
 import { type Listening, useTailed } from './tailed.js';
 
 const views = {
   event: tableView('event', 'id', 'event/'),
-  thing: defineView<Context, Record<string, unknown>>({
+  thing: defineView<Record<string, unknown>>({
     query: ({ ctx }) => ({ text: `select * from thing${ctx.userID === 'other' ? ' where true' : ''}`, values: [] }),
     key: 'id',
   }),

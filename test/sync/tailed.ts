@@ -20,7 +20,7 @@ const owners = ['ann', 'ben'];
 
 /** A view of the rows that belong to the user, `$1`. */
 export const view = (key: string, text: (userID: string) => string) =>
-  defineView<Context, Record<string, unknown>>({
+  defineView<Record<string, unknown>>({
     query: ({ ctx }) => ({ text: text(ctx.userID), values: [ctx.userID] }),
     key,
   });

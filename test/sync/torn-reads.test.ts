@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import { type Context, tableView } from '../synced.js';
+import { tableView } from '../synced.js';
 import { type Altered, useAltered } from './altered.js';
 
 const tables = useAltered();
@@ -25,7 +25,7 @@ const ddl = `
 const views = {
   t: tableView('t', 'id', 't/'),
   p: tableView('p', 'id', 'p/'),
-  joined: defineView<Context, { id: number }>({
+  joined: defineView<{ id: number }>({
     key: 'id',
     query: () => sql`select a.id, a.x, t.n, p.n as m from a join t using (id) join p using (id)`,
   }),

@@ -160,8 +160,8 @@ describe('a parameter that means another moment each time is refused, too:', () 
   const at = 'select id from t where at > $1 and s <> $2 and (id, at) = (select id, at from t order by id limit 1)';
   const bind = (text: string, value: unknown) =>
     new ClientViews(db, {
-      t: defineView({ query: () => ({ text, values: [value, 'now'] }), key: 'id' as never }),
-    }).bind({ ctx: {}, profileID: '', schemaVersion: '' }, '');
+      t: defineView({ query: () => ({ text, values: [value, 'now'] }), key: 'id' }),
+    }).bind({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }, '');
 
   it.each<[text: string, fixed: unknown, moving: unknown]>([
     [at, '2026-01-01', 'now'],

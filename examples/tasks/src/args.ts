@@ -1,4 +1,4 @@
-/** What each mutator takes. The web application has its types from here. */
+/** What each mutator takes. */
 import { z } from 'zod';
 import { done, listID, name, sort, title, todoID, userID } from './fields.js';
 
@@ -35,5 +35,3 @@ export const schemas = {
   }),
   'todo.delete': z.object({ id: todoID.describe('The todo to delete.') }),
 };
-
-export type Args = { readonly [Name in keyof typeof schemas]: z.input<(typeof schemas)[Name]> };

@@ -81,7 +81,7 @@ const fill = defineMutator(
          generate_series(1, $2::int) as n`,
       [args.listID, args.count],
     );
-    return { added: rowCount };
+    return { added: rowCount! };
   },
   {
     summary: 'Add many todos to a list',

@@ -41,7 +41,7 @@ async function start(): Promise<void> {
       authenticate,
       rest: { info },
       log,
-      ...(forward && { forward }),
+      forward,
     });
     const close = async () => {
       await sync.close();

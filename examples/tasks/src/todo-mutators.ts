@@ -48,7 +48,7 @@ const update = defineMutator(
        returning id, list_id as "listID", title, done, sort`,
       [args.id, args.title, args.done, args.sort],
     );
-    return rows[0];
+    return rows[0]!;
   },
   {
     summary: 'Change a todo',

@@ -1,4 +1,4 @@
-import { defineView, type SqlQuery, sql, type UserContext, type View } from 'tidemark';
+import { defineView, type SqlQuery, sql, type UserContext } from 'tidemark';
 
 // Types, not interfaces: to the client's types, only they are JSON.
 export type List = {
@@ -29,27 +29,23 @@ function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
 }
 
 const list = defineView({
-  query: ({ ctx }: { ctx: UserContext }) => sql<List>`
+  query: ({ ctx }) => sql<List>`
     select id, name, owner_id as "ownerID" from list where id in (${visibleLists(ctx)})`,
   key: 'id',
 });
 
 const todo = defineView({
-  query: ({ ctx }: { ctx: UserContext }) => sql<Todo>`
+  query: ({ ctx }) => sql<Todo>`
     select id, list_id as "listID", title, done, sort from todo where list_id in (${visibleLists(ctx)})`,
   key: 'id',
 });
 
 /** Who else sees a list: everybody who sees it may know. */
 const share = defineView({
-  query: ({ ctx }: { ctx: UserContext }) => sql<Share>`
+  query: ({ ctx }) => sql<Share>`
     select list_id as "listID", user_id as "userID" from share where list_id in (${visibleLists(ctx)})`,
   key: ['listID', 'userID'],
 });
 
 /** A client holds its lists under `list/<id>`, their todos under `todo/<id>`, and their shares under `share/<list>/<user>`. */
-export const views: {
-  readonly list: View<UserContext, List>;
-  readonly todo: View<UserContext, Todo>;
-  readonly share: View<UserContext, Share>;
-} = { list, todo, share };
+export const views = { list, todo, share };

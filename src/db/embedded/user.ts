@@ -4,8 +4,8 @@ import { SetupError } from '../../errors.js';
 
 /** Whom Postgres runs as; empty for the user of this process. */
 export interface ServerUser {
-  readonly uid?: number;
-  readonly gid?: number;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
 }
 
 const nobody = { uid: 65534, gid: 65534 } as const;

@@ -24,8 +24,8 @@ export function parseStatement(given: string): { select: Tree; text: string } {
 
 interface RawStatement {
   readonly stmt: { readonly SelectStmt?: Tree };
-  readonly stmt_location?: number;
-  readonly stmt_len?: number;
+  readonly stmt_location?: number | undefined;
+  readonly stmt_len?: number | undefined;
 }
 
 function parse(text: string): readonly RawStatement[] {

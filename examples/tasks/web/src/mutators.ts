@@ -1,5 +1,5 @@
 import type { ReadTransaction, WriteTransaction } from 'replicache';
-import type { Args } from '../../src/args.js';
+import type { Args } from '../../src/mutators.js';
 import type { List, Share, Todo } from '../../src/views.js';
 import { listKey, shareKey, sharesOfList, todoKey } from './keys.js';
 

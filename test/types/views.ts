@@ -1,0 +1,40 @@
+import { defineView, type RowOf, sql, type UserContext, type Views, viewFor } from 'tidemark';
+import { type AppContext, type Equal, holds } from './app.js';
+
+interface Todo {
+  readonly id: string;
+  readonly title: string;
+}
+
+export const unknownRows = defineView({
+  query: ({ ctx }) => sql`select id, title from todo where owner_id = ${ctx.userID}`,
+  key: 'id',
+});
+export const severalColumns = defineView({
+  query: () => sql`select list_id, user_id from share`,
+  key: ['list_id', 'user_id'],
+});
+export const knownRows = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id' });
+holds<Equal<RowOf<typeof knownRows>, Todo>>();
+
+const defineOwn = viewFor<AppContext>();
+export const byRole = defineOwn({
+  query: ({ ctx, profileID }) => {
+    holds<Equal<typeof ctx, AppContext>>();
+    return sql<Todo>`select id, title from todo where role = any (${ctx.roles}) and profile = ${profileID}`;
+  },
+  key: ['id'],
+  prefix: undefined,
+});
+
+export const views: Views<AppContext> = { unknownRows, knownRows, byRole };
+// @ts-expect-error A view needs more than this context offers.
+export const poorer: Views<UserContext> = { byRole };
+// @ts-expect-error There is no such column.
+defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'uid' });
+// @ts-expect-error There is no such column among several.
+defineView({ query: () => sql<Todo>`select id, title from todo`, key: ['id', 'uid'] });
+// @ts-expect-error A user's context has no such field by itself.
+defineView({ query: ({ ctx }) => sql`select ${ctx.roles}`, key: 'id' });
+// @ts-expect-error A view has a key.
+defineView({ query: () => sql`select id from todo` });
