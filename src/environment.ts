@@ -10,14 +10,14 @@ export interface OpenedDatabase {
   /** Whether it is Postgres out of npm, started here. */
   readonly embedded: boolean;
   /** Stops the embedded database; does nothing to one of `DATABASE_URL`. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface OpenDatabaseOptions {
   /** Where the embedded database keeps its data, unless `TIDEMARK_DATA` names a folder. Default `.tidemark`. */
   readonly directory?: string | undefined;
-  /** Told of each notable event of the embedded database, in a sentence. */
-  readonly log?: ((message: string) => void) | undefined;
+  /** Told of each notable event of the embedded database. Default: JSON on standard output. */
+  readonly log?: Logger | undefined;
 }
 
 /** The folder of the embedded database: `TIDEMARK_DATA`, else the given one, else `.tidemark`. */
@@ -43,10 +43,11 @@ export function databaseURL(): string | undefined {
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
-  if (url !== undefined) return { url, embedded: false, stop: async () => {} };
+  if (url !== undefined) return { url, embedded: false, close: async () => {} };
+  const { log = pino({ name: 'tidemark' }) } = options;
   const directory = dataDirectory(options.directory);
-  const database = await startEmbedded({ directory, log: options.log });
-  return { url: database.url, embedded: true, stop: () => database.stop() };
+  const database = await startEmbedded({ directory, log: (message) => log.info({}, message) });
+  return { url: database.url, embedded: true, close: () => database.stop() };
 }
 
 /**

@@ -11,7 +11,7 @@ export {
 export type { BodyLimitOptions, BodyLimits } from './http/body.js';
 export type { Authenticate } from './http/identify.js';
 export type { Logger } from './log.js';
-export { type MigrateOptions, migrate, uninstall } from './migrate.js';
+export { type MigrateOptions, migrate, type UninstallOptions, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
 export {
   type DefineMutator,
@@ -27,7 +27,7 @@ export {
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
 export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
-export { createSync, type Sync, type SyncOptions } from './server.js';
+export { createSync, type PokesOptions, type Sync, type SyncOptions } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { ForwardOptions } from './sync/forward.js';
 export {

@@ -38,7 +38,7 @@ export interface Listening {
   /** Without a slash at its end. */
   readonly url: string;
   /** Takes no more requests, lets the running ones finish, then closes the service. Repeated calls wait for the first. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A request's headers, and the whole request, must arrive within so many milliseconds. */
@@ -82,9 +82,9 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     stopped ??= drain({ server, sockets }, service, drainMs).then(() => service.close());
     return stopped;
   };
-  if (!signals) return { url, stop };
+  if (!signals) return { url, close: stop };
   const ignoreSignals = stopOnSignals(stop, log);
-  return { url, stop: () => stop().finally(ignoreSignals) };
+  return { url, close: () => stop().finally(ignoreSignals) };
 }
 
 async function drain(

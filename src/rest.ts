@@ -17,8 +17,6 @@ import type { Transact } from './sync/mutate.js';
 
 /** How the REST surface is served. */
 export interface RestOptions {
-  /** What stands before `/api`. Default: nothing. */
-  readonly basePath?: string | undefined;
   /** Who may see the OpenAPI document and the page that shows it. Default `public`. */
   readonly discovery?: 'public' | 'authenticated' | 'off' | undefined;
   /** What the document says of the application. Default: a title and a version. */
@@ -43,6 +41,8 @@ export interface CreateRestOptions<Context extends UserContext, Tx> extends Rest
   readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
   /** Says who sends a request; null answers 401. */
   readonly authenticate: Authenticate<Context>;
+  /** What stands before every path: `/api/…`. Default: nothing. */
+  readonly basePath?: string | undefined;
   /** The largest request bodies, in bytes. */
   readonly limits?: Pick<BodyLimitOptions, 'call'> | undefined;
   /** Where log lines go. Default: JSON on standard output. */
@@ -61,13 +61,14 @@ export interface Rest {
 export function createRest<Context extends UserContext = UserContext, Tx = unknown>(
   options: CreateRestOptions<Context, Tx>,
 ): Rest {
-  const { transact, query, authenticate, limits } = options;
+  const { transact, query, authenticate, basePath = '', limits } = options;
   const log = options.log ?? pino({ name: 'tidemark' });
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),
     transact: (work) => transact((tx) => work({ tx, query: query && ((text, values) => query(tx, text, values)) })),
     authenticate,
+    basePath,
     idempotent: query !== undefined,
     limit: bodyLimits(limits).call,
     log,
@@ -79,6 +80,7 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly mutators: Mutators<Tx, Context>;
   readonly transact: Transact<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
+  readonly basePath: string;
   /** Whether its transactions take idempotency keys. */
   readonly idempotent: boolean;
   readonly limit: number;
@@ -89,8 +91,8 @@ const day = 24 * 60 * 60;
 
 /** The routes of the REST surface. What its document cannot say is warned about as soon as that is made. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, limit, log } = options;
-  const { basePath = '', discovery = 'public', idempotencyRetentionSeconds = day } = options;
+  const { mutators, transact, authenticate, basePath, limit, log } = options;
+  const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
   const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds });
   const routes = restRoutes({ calls, authenticate, basePath, limit });
   if (discovery === 'off') return routes;
@@ -107,7 +109,7 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
 
 /** Makes the OpenAPI document of mutators as they are served with these options. */
 export function describeRest<Context, Tx>(
-  options: RestOptions & { readonly mutators: Mutators<Tx, Context> },
+  options: RestOptions & { readonly mutators: Mutators<Tx, Context>; readonly basePath?: string | undefined },
   idempotent: boolean,
 ): Promise<DocumentResult> {
   const { mutators, info, securityScheme, basePath = '' } = options;

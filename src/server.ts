@@ -9,7 +9,6 @@ import type { Authenticate } from './http/identify.js';
 import { PokeStreams } from './http/poke-streams.js';
 import { syncRoutes } from './http/sync.js';
 import { describeError, type Logger } from './log.js';
-import { defaultSampleContext } from './migrate.js';
 import { defineMutators, type UserContext } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { queryOn, type RestOptions, restSurface } from './rest.js';
@@ -25,8 +24,9 @@ import { createPush } from './sync/push.js';
 import { Tail } from './sync/tail.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
+import { type SampleOptions, sampleInput } from './view/sample.js';
 
-export interface SyncOptions<Context extends UserContext, Tx> {
+export interface SyncOptions<Context extends UserContext, Tx> extends SampleOptions<Context> {
   /** A connection string, or a pool of the application's own, which stays the application's to close. */
   readonly database: string | Pool;
   readonly views: Views<Context>;
@@ -37,24 +37,16 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   readonly authenticate: Authenticate<Context>;
   /** Makes of the transaction's `pg` client what mutators get as `tx`. Default: the client itself. */
   readonly tx?: ((client: ClientBase) => Tx) | undefined;
-  /** The schema versions that the views and mutators serve. Default: any. */
-  readonly schemaVersions?: readonly string[] | undefined;
-  /** A context like those of `authenticate`, to try each view's query with at the start. */
-  readonly sampleContext?: Context | undefined;
   /** Sends pushes on to an application that has mounted this library, instead of applying them here. */
   readonly forward?: ForwardOptions | undefined;
-  /** Where `/pull`, `/push` and `/poke` are. Default `/sync`. */
+  /** What stands before every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: nothing. */
   readonly basePath?: string | undefined;
-  /** How the mutators are served to REST callers, below `/api`; false for not at all. */
+  /** How the mutators are served to REST callers; false for not at all. */
   readonly rest?: RestOptions | false | undefined;
   /** The largest request bodies, in bytes. */
   readonly limits?: BodyLimitOptions | undefined;
-  /** The most streams of pokes that one server keeps open. Default 10,000. */
-  readonly maxPokeStreams?: number | undefined;
-  /** How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once. Default 100. */
-  readonly pollIntervalMs?: number | undefined;
-  /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
-  readonly notify?: boolean | undefined;
+  /** How clients are poked. */
+  readonly pokes?: PokesOptions | undefined;
   /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number | undefined;
   /**
@@ -64,6 +56,15 @@ export interface SyncOptions<Context extends UserContext, Tx> {
   readonly audit?: number | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
+}
+
+export interface PokesOptions {
+  /** How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once. Default 100. */
+  readonly intervalMs?: number | undefined;
+  /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
+  readonly notify?: boolean | undefined;
+  /** The most streams of pokes that one server keeps open. Default 10,000. */
+  readonly maxStreams?: number | undefined;
 }
 
 /** Makes the option `tx` required where mutators take something else than a `pg` client. */
@@ -90,7 +91,15 @@ const pruneEveryMs = 60_000;
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
 ): Promise<Sync> {
-  const { authenticate, basePath = '/sync', schemaVersions, retentionSeconds = week, rest = {}, audit = 0 } = options;
+  const {
+    authenticate,
+    basePath = '',
+    schemaVersions,
+    pokes = {},
+    retentionSeconds = week,
+    rest = {},
+    audit = 0,
+  } = options;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const limits = bodyLimits(options.limits);
   const mutators = toMutators(options.mutators ?? defineMutators({}), options.validators);
@@ -100,8 +109,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   });
   const views = new ClientViews(db, options.views);
   const installation = new CurrentInstallation(db, views);
-  const ctx = options.sampleContext ?? (defaultSampleContext as Context);
-  const sample = { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+  const sample = sampleInput(options);
   const ready = async () => void (await installation.bind(sample));
   try {
     await checkViews(db, await installation.bind(sample));
@@ -114,12 +122,12 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     database: db,
     installation,
     log,
-    intervalMs: options.pollIntervalMs ?? 100,
-    notify: options.notify ?? false,
+    intervalMs: pokes.intervalMs ?? 100,
+    notify: pokes.notify ?? false,
   });
-  const pokes = new PokeStreams<Context>(
+  const streams = new PokeStreams<Context>(
     (ctx, request, poke) => tail.listen(ctx, request, poke),
-    options.maxPokeStreams ?? 10_000,
+    pokes.maxStreams ?? 10_000,
   );
   const auditor = new Auditor(db, audit);
   const puller = new Puller({ database: db, installation, auditor, schemaVersions });
@@ -134,18 +142,27 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...syncRoutes<Context>({
       pull: (request, caller) => puller.pull(request, caller),
       push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
-      pokes,
+      pokes: streams,
       authenticate,
       basePath,
       limits,
     }),
-    ...healthRoutes({ ready, tail: () => tail.state(), audits: () => auditor.state() }),
+    ...healthRoutes({ basePath, ready, tail: () => tail.state(), audits: () => auditor.state() }),
   ];
   if (rest && mutators.size > 0) {
     const transact: Transact<CallTransaction<Tx>> = (work) =>
       db.transact((client) => work({ tx: tx(client), query: queryOn(client) })).finally(() => tail.nudge());
     routes.push(
-      ...restSurface({ ...rest, mutators, transact, authenticate, idempotent: true, limit: limits.call, log }),
+      ...restSurface({
+        ...rest,
+        basePath,
+        mutators,
+        transact,
+        authenticate,
+        idempotent: true,
+        limit: limits.call,
+        log,
+      }),
     );
   }
   const app = createApp(routes, log);
@@ -159,10 +176,10 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   return {
     fetch: app.fetch,
     ready,
-    drain: () => pokes.close(),
+    drain: () => streams.close(),
     async close() {
       clearInterval(pruning);
-      pokes.close();
+      streams.close();
       tail.close();
       await db.close();
     },

@@ -16,3 +16,6 @@ export function memoryLog(): { log: Logger; lines: LogLine[] } {
     };
   return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
 }
+
+/** For what is not looked at. */
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -12,7 +12,7 @@ async function serve(options: ListenerOptions = {}) {
     { fetch: app.fetch, drain: () => pokes.close(), close: async () => {} },
     { log: memoryLog().log, port: 0, hostname: '127.0.0.1', signals: false },
   );
-  onTestFinished(listening.stop);
+  onTestFinished(listening.close);
   return { ...rest, ...listening };
 }
 
@@ -31,13 +31,13 @@ async function ask(url: string) {
   return { socket, text: () => text };
 }
 
-test('stop ends the streams at once', async () => {
-  const { url, stop, listeners, ends } = await serve();
+test('close ends the streams at once', async () => {
+  const { url, close, listeners, ends } = await serve();
   const responses = await Promise.all([1, 2, 3].map(() => fetch(`${url}/sync/poke?clientGroupID=g&profileID=p`)));
   expect(listeners.size).toBe(3);
   const texts = Promise.all(responses.map((response) => response.text()));
   const started = performance.now();
-  await stop();
+  await close();
   expect(performance.now() - started).toBeLessThan(1_000);
   expect(ends()).toEqual(Array(3).fill('complete'));
   for (const text of await texts) expect(text).toMatch(/^retry: \d+\n\ndata: poke\n\n$/);

@@ -8,7 +8,7 @@ import { memoryLog } from './log.js';
 let listening: Listening | undefined;
 
 afterEach(async () => {
-  await listening?.stop();
+  await listening?.close();
   listening = undefined;
 });
 
@@ -28,7 +28,7 @@ async function serve(parts: Parameters<typeof createPartsApp>[0], listenOptions:
       body: '{"pullVersion":1,"clientGroupID":"g","profileID":"p","schemaVersion":"","cookie":null}',
       ...init,
     });
-  return { url, stop: listening.stop, pull, close, lines };
+  return { url, stop: listening.close, pull, close, lines };
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -11,7 +11,7 @@ import type { PullBody } from '../src/sync/pull-body.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
-import { memoryLog } from './log.js';
+import { memoryLog, silent } from './log.js';
 
 export interface Context {
   readonly userID: string;
@@ -125,7 +125,7 @@ export async function fullRead(server: PullServer): Promise<Record<string, unkno
 export async function createSynced(ddl: string, views: Views<Context>): Promise<TestDatabase> {
   const database = await createEmptyDatabase();
   await database.pool.query(ddl);
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   return database;
 }
 

@@ -10,7 +10,7 @@ import {
   refuseNewer,
 } from '../db/migrate.js';
 import { SetupError } from '../errors.js';
-import { defaultSampleContext } from '../migrate.js';
+import type { UserContext } from '../registry/mutators.js';
 import { toSqlQuery } from '../sql.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from '../store/status.js';
 import { checkViews } from '../sync/check-views.js';
@@ -18,6 +18,7 @@ import { CurrentInstallation } from '../sync/current-installation.js';
 import { analyze } from '../view/analyze.js';
 import { ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
+import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
 
 export interface ViewStatus {
@@ -82,17 +83,11 @@ export async function collectStatus(db: Database, config: Config): Promise<Statu
   return { postgres, schema, log, views, tables, problems };
 }
 
-type Input = ViewInput<{ readonly userID: string }>;
-
-function sampleInput({ sampleContext = defaultSampleContext, schemaVersions }: Config): Input {
-  return { ctx: sampleContext, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
-}
-
 async function viewStatus(
   db: Database,
   { views }: Config,
   name: string,
-  input: Input,
+  input: ViewInput<UserContext>,
   read: Map<number, Table>,
   problems: string[],
 ): Promise<ViewStatus> {

@@ -6,6 +6,7 @@ import { createJiti } from 'jiti';
 import type { Config } from '../config.js';
 import { SetupError } from '../errors.js';
 import { explainFailure } from '../failure.js';
+import { isRegistry } from '../registry/registry.js';
 
 const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
 
@@ -49,11 +50,6 @@ function faultOf(exported: unknown): string | undefined {
   const { views, authenticate, mutators } = exported as Partial<Record<string, unknown>>;
   if (typeof views !== 'object' || views === null) return 'exports no views';
   if (typeof authenticate !== 'function') return 'exports no function authenticate';
-  if (mutators !== undefined && !isMap(mutators)) return 'exports mutators that defineMutators has not collected';
+  if (mutators !== undefined && !isRegistry(mutators)) return 'exports mutators that defineMutators has not collected';
   return undefined;
-}
-
-/** A configuration may run in a realm of its own, where Map is another one. */
-function isMap(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Map]';
 }

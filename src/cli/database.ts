@@ -5,16 +5,17 @@ import type { Config } from '../config.js';
 import { openPool } from '../db/pg.js';
 import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
-import { say } from './say.js';
+import { say, saying } from './say.js';
 
 /** Runs `work` on the database, and stops an embedded one whatever comes of it. */
 export async function withDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
-  const database = await openDatabase({ log: say });
+  const database = await openDatabase({ log: saying });
   try {
     return await work(database);
   } finally {
-    await database.stop();
+    await database.close();
   }
 }
 
@@ -29,7 +30,7 @@ export async function withExistingDatabase<T>(work: (database: OpenedDatabase) =
 
 /** Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps taken. */
 export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
-  const { views, sampleContext, notify, prepareEmbedded } = config;
+  const { prepareEmbedded } = config;
   if (embedded && prepareEmbedded) {
     const db = openPool(url);
     try {
@@ -39,10 +40,13 @@ export async function migrateDatabase(config: Config, { url, embedded }: OpenedD
     }
   }
   let steps = 0;
-  const progress = (message: string): void => {
-    steps++;
-    say(message);
+  const log: Logger = {
+    ...saying,
+    info(_, message) {
+      steps++;
+      say(message);
+    },
   };
-  await migrate({ database: url, views, progress, sampleContext, notify });
+  await migrate({ ...config, database: url, log });
   return steps;
 }

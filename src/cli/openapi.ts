@@ -13,6 +13,6 @@ export async function openapiCommand({ config: path }: { readonly config?: strin
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-function documentOf({ mutators = defineMutators({}), validators, rest }: Config): Promise<DocumentResult> {
-  return describeRest({ ...(rest || {}), mutators: toMutators(mutators, validators) }, true);
+function documentOf({ mutators = defineMutators({}), validators, rest, basePath }: Config): Promise<DocumentResult> {
+  return describeRest({ ...rest, basePath, mutators: toMutators(mutators, validators) }, true);
 }

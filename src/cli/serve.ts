@@ -10,7 +10,7 @@ import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import { loadConfig } from './config.js';
 import { migrateDatabase } from './database.js';
-import { say } from './say.js';
+import { say, saying } from './say.js';
 
 /** Serves until SIGTERM or SIGINT. Resolves when it listens. */
 export async function serve({ config: path }: { readonly config?: string }): Promise<void> {
@@ -18,7 +18,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
   const address = addressFromEnvironment();
   const log = logFromEnvironment();
   const forward = forwardFromEnvironment();
-  const database = await openDatabase({ log: say });
+  const database = await openDatabase({ log: saying });
   try {
     if (database.embedded) {
       say(`Embedded Postgres: ${database.url}`);
@@ -27,7 +27,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
     const sync = await createSync({ ...optionsOf(config), database: database.url, log, forward });
     const close = async (): Promise<void> => {
       await sync.close();
-      await database.stop();
+      await database.close();
     };
     try {
       const { url } = await listen({ ...sync, close }, { log, ...address });
@@ -37,7 +37,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
       throw error;
     }
   } catch (error) {
-    await database.stop();
+    await database.close();
     throw error;
   }
 }
@@ -46,7 +46,7 @@ function optionsOf({ prepareEmbedded: _, ...options }: Config): Omit<Config, 'pr
   return options;
 }
 
-function listening(url: string, { basePath = '/sync' }: Config, { embedded }: OpenedDatabase): string {
+function listening(url: string, { basePath = '' }: Config, { embedded }: OpenedDatabase): string {
   const where = embedded ? 'the embedded Postgres' : 'the Postgres of DATABASE_URL';
-  return `Listening at ${url}${basePath}/pull and ${url}${basePath}/push, over ${where}.`;
+  return `Listening at ${url}${basePath}/sync/pull and ${url}${basePath}/sync/push, over ${where}.`;
 }

@@ -12,7 +12,7 @@ export async function uninstallCommand({ yes }: { readonly yes?: boolean }): Pro
     );
   }
   await withExistingDatabase(async ({ url }) => {
-    await uninstall(url);
+    await uninstall({ database: url });
     say('Tidemark is removed. Your tables are as they were.');
   });
 }

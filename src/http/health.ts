@@ -4,6 +4,8 @@ import type { TailState } from '../sync/tail.js';
 import type { Route } from './route.js';
 
 export interface HealthRoutesOptions {
+  /** What stands before `/healthz` and `/readyz`. */
+  readonly basePath: string;
   /** Rejects while the server cannot do its work. */
   readonly ready: () => Promise<void>;
   /** How the pokes stand. */
@@ -11,13 +13,13 @@ export interface HealthRoutesOptions {
   readonly audits: () => AuditState;
 }
 
-export function healthRoutes({ ready, tail, audits }: HealthRoutesOptions): Route[] {
+export function healthRoutes({ basePath, ready, tail, audits }: HealthRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
   return [
-    { methods, path: '/healthz', handle: async () => '{"status":"ok"}' },
+    { methods, path: `${basePath}/healthz`, handle: async () => '{"status":"ok"}' },
     {
       methods,
-      path: '/readyz',
+      path: `${basePath}/readyz`,
       handle: async () => {
         await ready().catch((cause: unknown) => refuseService(tail(), cause));
         return JSON.stringify({ status: 'ok', pokes: tail(), audits: audits() });

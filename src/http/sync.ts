@@ -24,7 +24,7 @@ export interface SyncRoutesOptions<Context extends UserContext> {
   readonly push: Push<Context> | { readonly forward: Forward };
   readonly pokes: PokeStreams<Context>;
   readonly authenticate: Authenticate<Context>;
-  /** What stands before `/pull`, `/push` and `/poke`. */
+  /** What stands before `/sync/pull`, `/sync/push` and `/sync/poke`. */
   readonly basePath: string;
   readonly limits: BodyLimits;
 }
@@ -35,15 +35,15 @@ export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptio
   return [
     {
       methods: ['POST'],
-      path: `${basePath}/pull`,
+      path: `${basePath}/sync/pull`,
       handle: (exchange) => handlePull(exchange, authenticate, pull, limits.pull),
     },
     {
       methods: ['POST'],
-      path: `${basePath}/push`,
+      path: `${basePath}/sync/push`,
       handle: (exchange) => handlePush(exchange, authenticate, push, limits.push),
     },
-    { methods: ['GET'], path: `${basePath}/poke`, handle: (exchange) => pokes.open(exchange, authenticate) },
+    { methods: ['GET'], path: `${basePath}/sync/poke`, handle: (exchange) => pokes.open(exchange, authenticate) },
   ];
 }
 

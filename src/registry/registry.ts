@@ -8,8 +8,10 @@ import { collectLeaves } from './tree.js';
  * functions that carry `mutatorName` and `fn`.
  */
 export interface ZeroRegistry {
-  readonly '~': 'MutatorRegistry';
+  readonly '~': typeof zeroTag;
 }
+
+const zeroTag = 'MutatorRegistry';
 
 /** What can be served: what this library's `defineMutators` returns, or Zero's. */
 export type Registry<Tx, Context> = Mutators<Tx, Context> | ZeroRegistry;
@@ -47,8 +49,14 @@ export function toMutators<Tx, Context>(
   return mutators;
 }
 
-function isOwn<Tx, Context>(registry: Registry<Tx, Context>): registry is Mutators<Tx, Context> {
-  return registry instanceof Map;
+/** Whether a value can be served: what a configuration exports has not been seen by the compiler. */
+export function isRegistry(value: unknown): value is Registry<unknown, unknown> {
+  return typeof value === 'object' && value !== null && (isOwn(value) || ('~' in value && value['~'] === zeroTag));
+}
+
+/** A configuration may run in a realm of its own, where Map is another one. */
+function isOwn<Tx, Context>(registry: object): registry is Mutators<Tx, Context> {
+  return Object.prototype.toString.call(registry) === '[object Map]';
 }
 
 function toMutator(fn: ZeroMutator['fn']): Mutator<unknown, unknown> {

@@ -14,7 +14,7 @@ export interface DocsServer {
   readonly url: string;
   /** What has been called, in order. */
   readonly calls: readonly Call[];
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const info = {

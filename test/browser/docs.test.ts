@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await server.stop();
+  await server.close();
 });
 afterEach(async () => {
   await context?.close();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/cli/config.js';
+import { toMutators } from '../../src/registry/registry.js';
 
 let folder: string;
 beforeEach(() => {
@@ -39,9 +40,17 @@ describe('the configuration', () => {
     expect(await loadConfig(file)).toMatchObject({ views: {} });
   });
 
+  it('may bring a registry of Zero', async () => {
+    const text = `import { defineMutator, defineMutators } from '${import.meta.resolve('@rocicorp/zero')}';
+      export default { views: {}, authenticate() {}, mutators: defineMutators({ a: defineMutator(async () => {}) }) };`;
+    const { mutators } = await loadConfig(write('tidemark.config.mjs', text));
+    expect([...toMutators(mutators!).keys()]).toEqual(['a']);
+  });
+
   it('may bring a copy of Map of its own', async () => {
     const text = `import vm from 'node:vm';
       export default { views: {}, authenticate() {}, mutators: vm.runInNewContext('new Map()') };`;
-    expect(await loadConfig(write('tidemark.config.mjs', text))).toBeDefined();
+    const { mutators } = await loadConfig(write('tidemark.config.mjs', text));
+    expect([...toMutators(mutators!)]).toEqual([]);
   });
 });

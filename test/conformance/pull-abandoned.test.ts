@@ -5,7 +5,7 @@ import { views } from '../../examples/tasks/src/views.js';
 import { migrate } from '../../src/migrate.js';
 import { createSync } from '../../src/server.js';
 import { createEmptyDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 /** More than the pool has connections. */
 const pulls = 12;
@@ -18,7 +18,7 @@ test.each([1, 20_000])('a pull of %i todos that nobody reads gives its connectio
     "insert into todo (id, list_id, title, sort) select n, 'l', repeat('Milk', 50), n from generate_series(1, $1::int) n",
     [todos],
   );
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   const sync = await createSync({ database: database.url, views, authenticate, log: memoryLog().log });
   const pull = () =>
     sync.fetch(

@@ -9,7 +9,7 @@ import { listen } from '../../src/node.js';
 import type { UserContext } from '../../src/registry/mutators.js';
 import { createSync, type SyncOptions } from '../../src/server.js';
 import { createEmptyDatabase } from '../database.js';
-import { type LogLine, memoryLog } from '../log.js';
+import { type LogLine, memoryLog, silent } from '../log.js';
 
 export interface ServerOptions extends Partial<Omit<SyncOptions<UserContext, pg.ClientBase>, 'database' | 'log'>> {
   /** SQL to run before the migration. */
@@ -35,7 +35,7 @@ export async function startServer(initial: ServerOptions = {}): Promise<TestServ
   const database = await createEmptyDatabase();
   await createSchema(database.pool);
   if (initial.setup) await database.pool.query(initial.setup);
-  await migrate({ database: database.url, views: initial.views ?? views });
+  await migrate({ database: database.url, views: initial.views ?? views, log: silent });
   const { log, lines } = memoryLog();
   const serve = async (port: number, { setup: _, ...options }: ServerOptions) => {
     const sync = await createSync({ database: database.url, views, mutators, authenticate, log, ...options });
@@ -47,12 +47,12 @@ export async function startServer(initial: ServerOptions = {}): Promise<TestServ
     url,
     pool: database.pool,
     lines,
-    stop: () => listening.stop(),
+    stop: () => listening.close(),
     async start(options = initial) {
       listening = await serve(Number(new URL(url).port), options);
     },
     async close() {
-      await listening.stop();
+      await listening.close();
       await database.drop();
     },
   };

@@ -6,6 +6,7 @@ import { identifier } from '../../src/sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { stateQueries, states } from '../../src/store/states.js';
 import type { TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { installationOf, wholeTable } from '../synced.js';
 
 export interface Writing {
@@ -47,7 +48,7 @@ export async function capture(database: TestDatabase, writing: Writing): Promise
     const name = writing.table ?? 't';
     const views = wholeTable(name, writing.key ?? ['id']);
     await pool.query(writing.ddl);
-    await migrate({ database: url.href, views });
+    await migrate({ database: url.href, views, log: silent });
     const { tables } = await installationOf(url.href, views);
     await pool.query(`create table before as select row(t.*)::${name} as r from ${name} t`);
     const { rows: now } = await pool.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');

@@ -3,7 +3,11 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SetupError } from '../../src/errors.js';
 import { migrate, uninstall } from '../../src/migrate.js';
+import { createSync } from '../../src/server.js';
+import { sql } from '../../src/sql.js';
+import { defineView } from '../../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 import { listSchema } from './schema-listing.js';
 
@@ -27,7 +31,11 @@ const views = { todo: tableView('todo', 'id', 'todo/'), event: tableView('event'
 
 async function run(): Promise<string[]> {
   const messages: string[] = [];
-  await migrate({ database: database.url, views, progress: (message) => messages.push(message) });
+  await migrate({
+    database: database.url,
+    views,
+    log: { ...silent, info: (_, message) => void messages.push(message) },
+  });
   return messages;
 }
 
@@ -108,6 +116,17 @@ describe('migrate', () => {
     await expect(schema).toMatchFileSnapshot('../golden/schema.sql');
   });
 
+  it('tries views with the schema version that a server tries them with', async () => {
+    await database.pool.query('create table task (id text primary key)');
+    const view = defineView({
+      query: ({ schemaVersion }) => (schemaVersion === '2' ? sql`select id from task` : sql`select id from no_table`),
+      key: 'id',
+    });
+    const options = { database: database.url, views: { view }, schemaVersions: ['2', '3'], log: silent };
+    await migrate(options);
+    await (await createSync({ ...options, authenticate: () => null })).close();
+  });
+
   it('waits for whoever is writing, and lets readers go on', async () => {
     const writer = new pg.Client({ connectionString: database.url });
     await writer.connect();
@@ -126,7 +145,7 @@ describe('migrate', () => {
   });
 
   it('captures the columns that a table has once the lock is there', async () => {
-    await migrate({ database: database.url, views: wholeTable('event', ['id', 'day']) });
+    await migrate({ database: database.url, views: wholeTable('event', ['id', 'day']), log: silent });
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     // A writer, so that the migration sees the table as it is and only then waits.
@@ -157,7 +176,7 @@ describe('migrate', () => {
 
   it('leaves a table either captured whole or not at all', async () => {
     await run();
-    await uninstall(database.url);
+    await uninstall({ database: database.url });
     // The name of one of our triggers is taken by one that cannot be replaced.
     await database.pool.query(
       `create constraint trigger tidemark_update after update on todo for each row execute function stamp()`,
@@ -195,7 +214,7 @@ describe('migrate', () => {
   });
 
   it('says which view cannot be served, and installs nothing', async () => {
-    await expect(migrate({ database: database.url, views: wholeTable('missing') })).rejects.toThrow(
+    await expect(migrate({ database: database.url, views: wholeTable('missing'), log: silent })).rejects.toThrow(
       'The view "whole" cannot be served',
     );
     const { rows } = await database.pool.query(`select to_regnamespace('tidemark') as schema`);
@@ -207,7 +226,7 @@ describe('migrate', () => {
     await database.pool.query('alter table todo rename to task; create schema app; alter table task set schema app');
     const renamed = wholeTable('app.task');
     const before = await identities();
-    await migrate({ database: database.url, views: renamed });
+    await migrate({ database: database.url, views: renamed, log: silent });
     expect(await identities()).toEqual(before);
     await expect(installationOf(database.url, renamed)).resolves.toMatchObject({
       tables: [{ schema: 'app', name: 'task' }],
@@ -223,12 +242,12 @@ describe('uninstall', () => {
     const before = await userSchema();
     await run();
     expect(await userSchema()).not.toBe(before);
-    await uninstall(database.url);
+    await uninstall({ database: database.url });
     expect(await userSchema()).toBe(before);
     const { rows } = await database.pool.query(`select to_regnamespace('tidemark') as schema`);
     expect(rows).toEqual([{ schema: null }]);
     await database.pool.query(`update todo set sort = 5; insert into event values (1, '2026-05-05'); truncate todo`);
-    await uninstall(database.url);
+    await uninstall({ database: database.url });
     expect(await run()).toEqual(firstRun);
     await expect(installationOf(database.url, views)).resolves.toBeDefined();
   });

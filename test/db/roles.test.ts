@@ -9,7 +9,7 @@ import { prune } from '../../src/store/retention.js';
 import { Calls, type CallTransaction } from '../../src/sync/calls.js';
 import { createPush } from '../../src/sync/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 import { PullServer, SyncClient, wholeTable } from '../synced.js';
 
 const roles = ['tidemark_owner', 'tidemark_server', 'tidemark_app'];
@@ -44,7 +44,7 @@ beforeAll(async () => {
     'create table todo (id int primary key, n int); create table private (id int primary key); insert into todo values (1, 1)',
   );
   await as('tidemark_owner', 'grant select, insert, update, delete, truncate on todo to tidemark_app');
-  await migrate({ database: urlOf('tidemark_owner'), views: wholeTable('todo') });
+  await migrate({ database: urlOf('tidemark_owner'), views: wholeTable('todo'), log: silent });
   for (const block of grants) await as('tidemark_owner', block);
 });
 

@@ -10,7 +10,7 @@ import { migrate } from '../../src/migrate.js';
 import { validate } from '../../src/registry/validate.js';
 import { createSync, type Sync } from '../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 let database: TestDatabase;
 let sync: Sync;
@@ -19,7 +19,7 @@ let transact: Transact;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await createSchema(database.pool);
-  await migrate({ database: database.pool, views });
+  await migrate({ database: database.pool, views, log: silent });
   transact = createTransact(database.pool);
   const { log } = memoryLog();
   sync = await createSync({ database: database.pool, views, mutators, authenticate, log });

@@ -11,7 +11,7 @@ import { migrate } from '../../src/migrate.js';
 import { type Listening, listen } from '../../src/node.js';
 import { createSync } from '../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 const directory = fileURLToPath(new URL('../../examples/tasks/dist/web', import.meta.url));
 
@@ -21,14 +21,14 @@ let server: Listening;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await createSchema(database.pool);
-  await migrate({ database: database.pool, views });
+  await migrate({ database: database.pool, views, log: silent });
   const { log } = memoryLog();
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
   const service = { ...sync, fetch: serveWeb(sync, directory) };
   server = await listen(service, { log, port: 0, hostname: '127.0.0.1', signals: false });
 });
 afterAll(async () => {
-  await server.stop();
+  await server.close();
   await database.drop();
 });
 

@@ -3,6 +3,7 @@
 import type { Logger } from '../../src/log.js';
 import type { Sync } from '../../src/server.js';
 import { defineView } from '../../src/view/define.js';
+import { silent } from '../log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, GatedPool } from './database.js';
 import { Difference } from './difference.js';
@@ -49,7 +50,7 @@ export async function servable(
 }
 
 async function start(options: ServingOptions, views: readonly FuzzView[], migrates: boolean): Promise<Served> {
-  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views) });
+  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views), log: silent });
   return serve(options, views);
 }
 
@@ -100,7 +101,7 @@ export async function serve(
     views: toViews(views),
     authenticate,
     log,
-    pollIntervalMs: 60_000,
+    pokes: { intervalMs: 60_000 },
   });
   database.onClose(() => sync.close());
   return { sync, pool };

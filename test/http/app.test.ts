@@ -19,7 +19,7 @@ describe('routes', () => {
 
   test('another base path', async () => {
     const { post } = setUp({ basePath: '/api/v1' });
-    expect((await post('/api/v1/pull', pull)).status).toBe(200);
+    expect((await post('/api/v1/sync/pull', pull)).status).toBe(200);
     await expectProblem(await post('/sync/pull', pull), 404, 'not-found');
   });
 

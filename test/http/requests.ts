@@ -30,7 +30,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     ready: async () => {},
     tail: () => ({ listeners: 0, lagMs: null }),
     audits: () => ({ compared: 0, differences: 0 }),
-    basePath: '/sync',
+    basePath: '',
     ...parts,
     limits: bodyLimits(parts.limits),
   };

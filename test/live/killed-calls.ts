@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { migrate } from '../../src/migrate.js';
 import { seeded } from '../conformance/random.js';
 import { createEmptyDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { KeyedClient, type Tally } from './keyed-client.js';
 import { KilledServers } from './killed-servers.js';
 
@@ -45,7 +46,7 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
   const { code, kills, clients = 8, seed } = options;
   const database = await createEmptyDatabase();
   await database.pool.query(`${ddl}; insert into counter (id) select generate_series(0, ${clients})`);
-  await migrate({ database: database.url, views: {} });
+  await migrate({ database: database.url, views: {}, log: silent });
   const servers = new KilledServers({ database: database.url, code });
   const tally: Tally = { open: 0, broken: 0, unavailable: 0, busy: 0, answers: 0, replayed: 0, repeated: 0 };
   const random = seeded(seed);

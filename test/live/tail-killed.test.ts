@@ -4,6 +4,7 @@ import { views } from '../../examples/tasks/src/views.js';
 import { migrate } from '../../src/migrate.js';
 import { until } from '../conformance/client/client.js';
 import { startServer, type TestServer } from '../conformance/server.js';
+import { silent } from '../log.js';
 import { hasLooked, openPokedClients, type PokedClients } from './poked-clients.js';
 import { startWriter } from './writer.js';
 
@@ -41,8 +42,8 @@ async function kill(): Promise<string[]> {
 }
 
 async function killManyTimes(times: number, notify: boolean): Promise<void> {
-  server = await startServer({ notify, pollIntervalMs: 20 });
-  await migrate({ database: server.pool, views, notify });
+  server = await startServer({ pokes: { notify, intervalMs: 20 } });
+  await migrate({ database: server.pool, views, pokes: { notify }, log: silent });
   clients = await openPokedClients(server, ['ann', 'ben', 'cam', 'ann', 'ben', 'cam']);
   const writer = startWriter(server.pool);
   let kills = 0;

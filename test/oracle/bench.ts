@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from '../../src/log.js';
 import type { Sync } from '../../src/server.js';
 import type { AuditState } from '../../src/sync/auditor.js';
+import { silent } from '../log.js';
 import type { Replication } from '../replication.js';
 import type { Send } from './client.js';
 import type { Code } from './code.js';
@@ -65,7 +66,7 @@ export class Bench {
   /** Installs the code under test and returns the way to its nodes, which take turns. */
   async startNodes({ code, url, specs, report, random }: NodeOptions): Promise<Send> {
     const views = toViews(specs);
-    await code.migrate({ database: url, views });
+    await code.migrate({ database: url, views, log: silent });
     await this.#replication?.caughtUp();
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });

@@ -9,6 +9,7 @@ import { deltaPatch } from '../../src/store/patch-sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { type BoundView, ClientViews } from '../../src/view/client-views.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { loadCode } from './code.js';
 import { readPlan, type TableReads } from './plan-reads.js';
 import { toViews, type ViewSpec } from './views.js';
@@ -48,7 +49,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await database.pool.query(fill.replaceAll('$lists', String(lists)));
-    await (await loadCode()).migrate({ database: database.url, views });
+    await (await loadCode()).migrate({ database: database.url, views, log: silent });
     await database.pool.query('update todo set title = title; update list set name = name; analyze todo, list, share');
     // Of the log Postgres knows nothing: its statistics must not matter.;
     db = openPool(database.url);

@@ -14,6 +14,7 @@ import { CurrentInstallation } from '../../src/sync/current-installation.js';
 import type { BoundView } from '../../src/view/client-views.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { Random } from './random.js';
 import { schemaSql, users } from './schema.js';
 import { toViews, type User, viewSpecs } from './views.js';
@@ -33,7 +34,7 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query(schemaSql);
   const views = toViews(viewSpecs);
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   db = openPool(database.url, { max: 2 });
   const installation = new CurrentInstallation<User>(db, new ClientViews(db, views));
   for (const userID of users) {

@@ -11,6 +11,7 @@ import { readTail } from '../../src/store/tail.js';
 import { CurrentInstallation } from '../../src/sync/current-installation.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { countWork } from './plan-reads.js';
 
 const rows = 1_000;
@@ -21,7 +22,7 @@ let db: Database;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await createSchema(database.pool);
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   await database.pool.query(`
     insert into list (id, owner_id, name) values ('mine', 'ann', ''), ('other', 'zed', '');
     insert into todo (id, list_id, title, sort) select n, 'mine', '', n from generate_series(1, ${3 * rows}) n;

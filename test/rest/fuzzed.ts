@@ -6,7 +6,7 @@ import { listen } from '../../src/node.js';
 import { defineMutator, defineMutators, type MutatorCall, type Mutators } from '../../src/registry/mutators.js';
 import { createSync } from '../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type LogLine, memoryLog } from '../log.js';
+import { type LogLine, memoryLog, silent } from '../log.js';
 
 /** As text, which keeps every escape: jsonb takes no U+0000. */
 const ddl = 'create table echoed (args text)';
@@ -115,14 +115,20 @@ export async function serveFuzzed(
 ): Promise<Fuzzed> {
   const database = await createEmptyDatabase();
   await prepare(database.pool);
-  await migrate({ database: database.url, views: {} });
+  await migrate({ database: database.url, views: {}, log: silent });
   const { log, lines } = memoryLog();
   const authenticate = (request: Request) => {
     const userID = request.headers.get('Authorization')?.match(/^Bearer (.+)$/)?.[1];
     return userID === undefined ? null : { userID };
   };
   const sync = await createSync({ database: database.url, views: {}, mutators, authenticate, log });
-  const { url, stop } = await listen(sync, { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 1_000 });
+  const { url, close: stop } = await listen(sync, {
+    log,
+    port: 0,
+    hostname: '127.0.0.1',
+    signals: false,
+    drainMs: 1_000,
+  });
   return {
     url,
     database,

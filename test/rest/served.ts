@@ -5,7 +5,7 @@ import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { createSync, type Sync, type SyncOptions } from '../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type LogLine, memoryLog } from '../log.js';
+import { type LogLine, memoryLog, silent } from '../log.js';
 import { wholeTable } from '../synced.js';
 
 const ddl = `
@@ -66,7 +66,7 @@ export async function serve(
   const database = await createEmptyDatabase();
   await database.pool.query(ddl);
   const views = wholeTable('note');
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   const hooks: Hooks = { onHook: (args) => args };
   const { log, lines } = memoryLog();
   const sync = await createSync({

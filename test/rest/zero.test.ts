@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { migrate } from '../../src/migrate.js';
 import { createRest } from '../../src/rest.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 const schema = createSchema({ tables: [table('note').columns({ id: string(), body: string() }).primaryKey('id')] });
 
@@ -46,7 +46,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query('create table note (id text primary key, body text not null)');
-  await migrate({ database: database.url, views: {} });
+  await migrate({ database: database.url, views: {}, log: silent });
 });
 afterAll(() => database.drop());
 beforeEach(async () => {

@@ -5,6 +5,7 @@ import { Problem } from '../../src/errors.js';
 import { migrate } from '../../src/migrate.js';
 import type { Views } from '../../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../synced.js';
 
 export interface Altered {
@@ -110,7 +111,7 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     await alone.query(sql).finally(() => alone.end());
   };
   await run(`create schema ${schema}; ${ddl}`);
-  await migrate({ database: url, views });
+  await migrate({ database: url, views, log: silent });
   const served = urlWith(session === undefined ? '' : `-c ${session}`);
   if (role !== undefined) {
     await run(`grant usage on schema ${schema}, tidemark to ${role};
@@ -133,7 +134,7 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     client,
     newcomer: () => new SyncClient(server),
     passASecond: () => void vi.setSystemTime(Date.now() + 1100),
-    migrate: () => migrate({ database: url, views }),
+    migrate: () => migrate({ database: url, views, log: silent }),
     installation: () => installationOf(url, views),
     truth: () => fullRead(start()),
     url,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSync, defineView, migrate } from '../../src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 let database: TestDatabase;
 
@@ -19,7 +19,7 @@ afterAll(() => database.drop());
 async function start(text: string): Promise<void> {
   const views = { v: defineView<{ id: number }>({ key: 'id', query: () => ({ text, values: ['x'] }) }) };
   const authenticate = () => ({ userID: 'ann' });
-  await migrate({ database: database.url, views });
+  await migrate({ database: database.url, views, log: silent });
   const { log } = memoryLog();
   await (await createSync({ database: database.url, views, authenticate, log })).close();
 }

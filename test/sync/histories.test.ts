@@ -11,6 +11,7 @@ import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { prune } from '../../src/store/retention.js';
 import { createEmptyDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
 
 const ddl = 'create table t (id int primary key, n int); insert into t values (1, 1), (2, 2)';
@@ -56,7 +57,7 @@ describe('a copy within the cluster', () => {
     const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
     await original.pool.end();
     await run(url, ddl);
-    await migrate({ database: url, views });
+    await migrate({ database: url, views, log: silent });
     await run(cluster, `create database ${name}_copy template ${name}`);
     const swap = (away: string, into: string) =>
       run(cluster, `alter database ${name} rename to ${away}`, `alter database ${into} rename to ${name}`);
@@ -80,7 +81,7 @@ describe('a copy within the cluster', () => {
     const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
     await original.pool.end();
     await run(original.url, ddl);
-    await migrate({ database: original.url, views });
+    await migrate({ database: original.url, views, log: silent });
     await run(cluster, `create database ${name}_copy template ${name}`);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     const server = new PullServer(original.url, views);
@@ -137,7 +138,7 @@ describe('two clusters from one copy of the files', () => {
   async function startClones({ haveTick }: { haveTick: boolean }): Promise<[EmbeddedDatabase, EmbeddedDatabase]> {
     const one = await startAt('one');
     await run(one.url, ddl);
-    await migrate({ database: one.url, views });
+    await migrate({ database: one.url, views, log: silent });
     if (haveTick) await aMinutePasses(one.url);
     await running.pop()!.stop();
     execFileSync('cp', ['-a', join(folder, 'one'), join(folder, 'other')]);

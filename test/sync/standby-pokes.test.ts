@@ -8,7 +8,7 @@ import { prune } from '../../src/store/retention.js';
 import { CurrentInstallation } from '../../src/sync/current-installation.js';
 import { Tail } from '../../src/sync/tail.js';
 import { ClientViews } from '../../src/view/client-views.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 import { type Replication, startReplication } from '../replication.js';
 import type { Context } from '../synced.js';
 import { announced, ddl, views } from './tailed.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await writer.connect();
   await slow.connect();
   await writer.query(ddl);
-  await migrate({ database: replication.primaryURL, views });
+  await migrate({ database: replication.primaryURL, views, log: silent });
   await replication.caughtUp();
   onPrimary = openPool(replication.primaryURL, { max: 1 });
   db = announced(openPool(replication.standbys[0]!.url), async ({ name }) => {

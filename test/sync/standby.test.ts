@@ -5,6 +5,7 @@ import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { prune } from '../../src/store/retention.js';
+import { silent } from '../log.js';
 import { type Replication, type Standby, startReplication } from '../replication.js';
 import { fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   writer = await connect();
   looking = await connect(standby.url);
   await writer.query('create table item (id text primary key, n int); create table unseen (id text)');
-  await migrate({ database: replication.primaryURL, views });
+  await migrate({ database: replication.primaryURL, views, log: silent });
   await replication.caughtUp();
   onPrimary = new PullServer(replication.primaryURL, views);
   onStandby = new PullServer(standby.url, views);

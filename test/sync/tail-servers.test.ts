@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../src/server.js';
+import { createSync, type PokesOptions, type Sync } from '../../src/server.js';
 import type { TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 import { listenForPokes, type PokeReader } from '../poke-reader.js';
 import { createSynced } from '../synced.js';
 import { ddl, views } from './tailed.js';
@@ -35,7 +35,7 @@ interface Server {
 }
 
 /** A server that would find a change by itself only after a minute, unless told otherwise. */
-async function start(options: { readonly notify?: boolean; readonly pollIntervalMs?: number } = {}): Promise<Server> {
+async function start(pokes: PokesOptions = {}): Promise<Server> {
   const { log } = memoryLog();
   const authenticate = (request: Request) => ({
     userID: request.headers.get('Authorization')!.slice('Bearer '.length),
@@ -46,8 +46,7 @@ async function start(options: { readonly notify?: boolean; readonly pollInterval
     mutators,
     authenticate,
     log,
-    pollIntervalMs: 60_000,
-    ...options,
+    pokes: { intervalMs: 60_000, ...pokes },
   });
   syncs.push(sync);
   const send = (path: string, init: RequestInit) => sync.fetch(new Request(`http://localhost${path}`, init));
@@ -78,7 +77,12 @@ const notifies = async () => {
 
 async function migrateAgain(notify: boolean): Promise<string[]> {
   const told: string[] = [];
-  await migrate({ database: database.url, views, notify, progress: (message) => void told.push(message) });
+  await migrate({
+    database: database.url,
+    views,
+    pokes: { notify },
+    log: { ...silent, info: (_, message) => void told.push(message) },
+  });
   return told;
 }
 
@@ -105,7 +109,7 @@ describe('a push', () => {
   });
 
   test('pokes on other servers when they look', async () => {
-    const [one, other] = [await start(), await start({ pollIntervalMs: 20 })];
+    const [one, other] = [await start(), await start({ intervalMs: 20 })];
     const [ann, ben] = [await other.listen('ann'), await other.listen('ben')];
     await one.push('ann', 'group of ann', 'add');
     await ann.poked(2);
@@ -115,7 +119,7 @@ describe('a push', () => {
   });
 
   test('whose mutation is refused pokes its own client group alone, on every server', async () => {
-    const [one, other] = [await start(), await start({ pollIntervalMs: 20 })];
+    const [one, other] = [await start(), await start({ intervalMs: 20 })];
     const pushing = [await one.listen('ann'), await other.listen('ann')];
     const idle = [await one.listen('ann', 'tab'), await other.listen('ann', 'tab'), await other.listen('ben')];
     await one.push('ann', 'group of ann', 'refuse');
@@ -169,7 +173,7 @@ describe('notifications', () => {
   });
 
   test('that do not come are made up for by looking', async () => {
-    const server = await start({ notify: true, pollIntervalMs: 50 });
+    const server = await start({ notify: true, intervalMs: 50 });
     const reader = await server.listen('ann');
     await isListening();
     const count = reader.pokes();

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { migrate } from '../../src/migrate.js';
 import { defineView } from '../../src/view/define.js';
+import { silent } from '../log.js';
 import { tableView } from '../synced.js';
 import { type Listening, useTailed } from './tailed.js';
 
@@ -71,7 +72,7 @@ test('a table that is dropped, made anew and migrated is followed again', async 
   await run('drop table thing');
   await poked(listener);
   await run('create table thing (id int primary key, n int)');
-  await migrate({ database: tailed.database.url, views });
+  await migrate({ database: tailed.database.url, views, log: silent });
   await poked(listener, 2);
   await expectFollowed(listener);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSync, defineView, migrate, type Sync, sql } from '../../src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog } from '../log.js';
+import { memoryLog, silent } from '../log.js';
 
 interface Context {
   readonly userID: string;
@@ -29,8 +29,8 @@ beforeAll(async () => {
   await database.pool.query(`
     create table item (id int primary key); create table audit (id int primary key); create table uncaptured (id int primary key);
     insert into item values (1), (2); insert into audit values (1)`);
-  await migrate({ database: database.url, views });
-  await migrate({ database: database.url, views, sampleContext: { userID: 'auditor' } });
+  await migrate({ database: database.url, views, log: silent });
+  await migrate({ database: database.url, views, sampleContext: { userID: 'auditor' }, log: silent });
   sync = await createSync({
     database: database.url,
     views,

@@ -1,7 +1,7 @@
 /** Starts the example: database, tables, demo data, server. */
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { createSync, migrate } from 'tidemark';
+import { createSync, type Logger, migrate } from 'tidemark';
 import {
   addressFromEnvironment,
   explainFailure,
@@ -31,9 +31,10 @@ async function start(): Promise<void> {
   const log = logFromEnvironment('warn');
   const forward = forwardFromEnvironment();
   console.log('Tidemark example: tasks\n');
-  const database = await openDatabase({ directory, log: (message) => console.log(`  ${message}`) });
+  const steps = { ...log, info: (_: object, message: string) => console.log(`  ${message}`) };
+  const database = await openDatabase({ directory, log: steps });
   try {
-    await prepare(database);
+    await prepare(database, steps);
     const sync = await createSync({
       database: database.url,
       views,
@@ -45,7 +46,7 @@ async function start(): Promise<void> {
     });
     const close = async () => {
       await sync.close();
-      await database.stop();
+      await database.close();
     };
     try {
       const { url } = await listen({ ...sync, fetch: serveWeb(sync, webDirectory), close }, { log, ...address });
@@ -55,17 +56,17 @@ async function start(): Promise<void> {
       throw error;
     }
   } catch (error) {
-    await database.stop();
+    await database.close();
     throw error;
   }
 }
 
-async function prepare({ url }: OpenedDatabase): Promise<void> {
+async function prepare({ url }: OpenedDatabase, log: Logger): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await createSchema(client);
-    await migrate({ database: url, views, progress: (message) => console.log(`  ${message}`) });
+    await migrate({ database: url, views, log });
     if (await seed(client)) console.log('  filling in the demo data');
   } finally {
     await client.end();

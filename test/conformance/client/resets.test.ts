@@ -86,7 +86,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
       const ann = client('ann', { pullURL: `${other.url}/sync/pull` });
       await until(async () => (await ann.keys()).length === 1);
       expect(await ann.keys()).toEqual(['list/old']);
-      await other.stop();
+      await other.close();
       ann.rep.pullURL = `${fixture.server.url}/sync/pull`;
       await expectReset(ann, ['list/a']);
     },
