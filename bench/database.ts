@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbedded } from '../src/db/embedded.js';
+import { startEmbedded } from '../src/embedded/start.js';
 
 export interface BenchDatabase {
   readonly url: string;

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { UserContext } from './registry/mutators.js';
+import type { UserContext } from './context.js';
 import type { SyncOptions, WithTx } from './server.js';
 
 /** What `tidemark.config.ts` exports as its default: all that the command line needs to know of an application. */

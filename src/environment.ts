@@ -1,9 +1,9 @@
 /** What the environment variables of a server say. An empty variable counts as one that is not set. */
 import { pino } from 'pino';
-import { startEmbedded } from './db/embedded.js';
+import { startEmbedded } from './embedded/start.js';
+import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
 import type { Logger } from './log.js';
-import type { ForwardOptions } from './sync/forward.js';
 
 export interface OpenedDatabase {
   readonly url: string;

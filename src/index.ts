@@ -1,5 +1,7 @@
 /** Tidemark: a sync server for local-first web applications, on Postgres. */
 export { type Config, defineConfig } from './config.js';
+export type { UserContext } from './context.js';
+export type { ForwardOptions } from './endpoints/forward.js';
 export {
   MutatorError,
   type MutatorErrorOptions,
@@ -22,14 +24,12 @@ export {
   type MutatorDocs,
   type Mutators,
   mutatorFor,
-  type UserContext,
 } from './registry/mutators.js';
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
 export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
 export { createSync, type PokesOptions, type Sync, type SyncOptions } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
-export type { ForwardOptions } from './sync/forward.js';
 export {
   type DefineView,
   defineView,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { captureTables, dropSchema, migrateSchema } from './db/migrate.js';
 import { openPool } from './db/pg.js';
+import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
 import type { Logger } from './log.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';

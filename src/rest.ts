@@ -1,19 +1,20 @@
 import { pino } from 'pino';
+import type { UserContext } from './context.js';
+import { discoveryRoutes } from './endpoints/discovery.js';
+import { restRoutes } from './endpoints/rest.js';
 import { createApp } from './http/app.js';
 import { type BodyLimitOptions, bodyLimits } from './http/body.js';
-import { discoveryRoutes } from './http/discovery.js';
 import type { Exchange } from './http/exchange.js';
 import { type Authenticate, identify } from './http/identify.js';
-import { restRoutes } from './http/rest.js';
 import type { Route } from './http/route.js';
 import { describeError, type Logger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
-import type { Mutators, UserContext } from './registry/mutators.js';
+import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import type { Query } from './store/idempotency-keys.js';
-import { Calls, type CallTransaction } from './sync/calls.js';
-import type { Transact } from './sync/mutate.js';
+import { Calls, type CallTransaction } from './writes/calls.js';
+import type { Transact } from './writes/mutate.js';
 
 /** How the REST surface is served. */
 export interface RestOptions {

@@ -1,30 +1,31 @@
 import type { ClientBase, Pool } from 'pg';
 import { pino } from 'pino';
+import type { UserContext } from './context.js';
 import { openPool } from './db/pg.js';
+import { createForward, type ForwardOptions } from './endpoints/forward.js';
+import { healthRoutes } from './endpoints/health.js';
+import { PokeStreams } from './endpoints/poke-streams.js';
+import { syncRoutes } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import { createApp } from './http/app.js';
 import { type BodyLimitOptions, bodyLimits } from './http/body.js';
-import { healthRoutes } from './http/health.js';
 import type { Authenticate } from './http/identify.js';
-import { PokeStreams } from './http/poke-streams.js';
-import { syncRoutes } from './http/sync.js';
+import { checkViews } from './installation/check-views.js';
+import { CurrentInstallation } from './installation/current-installation.js';
 import { describeError, type Logger } from './log.js';
-import { defineMutators, type UserContext } from './registry/mutators.js';
+import { Tail } from './pokes/tail.js';
+import { Auditor } from './pulls/auditor.js';
+import { Puller } from './pulls/pull.js';
+import { defineMutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { queryOn, type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
-import { Auditor } from './sync/auditor.js';
-import type { CallTransaction } from './sync/calls.js';
-import { checkViews } from './sync/check-views.js';
-import { CurrentInstallation } from './sync/current-installation.js';
-import { createForward, type ForwardOptions } from './sync/forward.js';
-import type { Transact } from './sync/mutate.js';
-import { Puller } from './sync/pull.js';
-import { createPush } from './sync/push.js';
-import { Tail } from './sync/tail.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
+import type { CallTransaction } from './writes/calls.js';
+import type { Transact } from './writes/mutate.js';
+import { createPush } from './writes/push.js';
 
 export interface SyncOptions<Context extends UserContext, Tx> extends SampleOptions<Context> {
   /** A connection string, or a pool of the application's own, which stays the application's to close. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbedded } from '../src/db/embedded.js';
+import { startEmbedded } from '../src/embedded/start.js';
 
 export default async function startCluster(): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { migrateSchema } from '../src/db/migrate.js';
 import { openPool } from '../src/db/pg.js';
+import { migrateSchema } from '../src/installation/migrate.js';
 
 export interface TestDatabase {
   readonly url: string;

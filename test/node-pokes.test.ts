@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { listen } from '../src/node.js';
-import { type ListenerOptions, setUpPokes } from './http/poke-listeners.js';
+import { type ListenerOptions, setUpPokes } from './endpoints/poke-listeners.js';
 import { memoryLog } from './log.js';
 
 async function serve(options: ListenerOptions = {}) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
-import { createPartsApp } from './http/requests.js';
+import { createPartsApp } from './endpoints/requests.js';
 import { memoryLog } from './log.js';
 
 let listening: Listening | undefined;

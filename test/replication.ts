@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.js';
+import { type EmbeddedDatabase, startEmbedded } from '../src/embedded/start.js';
 import { binariesUnderTest } from './cluster.js';
 
 export interface Replication {

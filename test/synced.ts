@@ -1,13 +1,13 @@
 /** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
 import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
+import { CurrentInstallation } from '../src/installation/current-installation.js';
+import { type Installation, narrow, readInstallation } from '../src/installation/installation.js';
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
-import { type Installation, narrow, readInstallation } from '../src/store/installation.js';
-import { Auditor } from '../src/sync/auditor.js';
-import { CurrentInstallation } from '../src/sync/current-installation.js';
-import { Puller } from '../src/sync/pull.js';
-import type { PullBody } from '../src/sync/pull-body.js';
+import { Auditor } from '../src/pulls/auditor.js';
+import { Puller } from '../src/pulls/pull.js';
+import type { PullBody } from '../src/pulls/pull-body.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';

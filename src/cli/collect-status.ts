@@ -1,25 +1,19 @@
+import type { Table } from '../catalog/tables.js';
 import type { Config } from '../config.js';
-import type { Table } from '../db/catalog.js';
+import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import {
-  type CaptureRow,
-  captureFault,
-  captureSql,
-  codeVersion,
-  installedVersion,
-  refuseNewer,
-} from '../db/migrate.js';
 import { SetupError } from '../errors.js';
-import type { UserContext } from '../registry/mutators.js';
+import { type CaptureRow, captureFault, captureSql } from '../installation/capture-check.js';
+import { checkViews } from '../installation/check-views.js';
+import { CurrentInstallation } from '../installation/current-installation.js';
+import { codeVersion, installedVersion, refuseNewer } from '../installation/version.js';
 import { toSqlQuery } from '../sql.js';
-import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from '../store/status.js';
-import { checkViews } from '../sync/check-views.js';
-import { CurrentInstallation } from '../sync/current-installation.js';
 import { analyze } from '../view/analyze.js';
 import { ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
+import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 
 export interface ViewStatus {
   readonly name: string;

@@ -1,7 +1,7 @@
+import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
+import type { Logger } from '../log.js';
 import { isStorableText } from '../protocol/fields.js';
-import type { UserContext } from '../registry/mutators.js';
-import type { Caller } from '../sync/caller.js';
 import type { Exchange } from './exchange.js';
 
 /**
@@ -9,6 +9,15 @@ import type { Exchange } from './exchange.js';
  * A Problem that it throws is the answer; anything else is an internal error.
  */
 export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
+
+/** Who makes a request, and how to speak of it in the log. */
+export interface Caller<Context extends UserContext = UserContext> {
+  /** What `authenticate` answered. */
+  readonly context: Context;
+  readonly requestID: string;
+  /** Adds the request ID to every line. */
+  readonly log: Logger;
+}
 
 /**
  * Who makes a request.

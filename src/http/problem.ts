@@ -1,5 +1,5 @@
 import { catalogue, Problem, problemType } from '../errors.js';
-import { toUnavailable } from '../sync/unavailable.js';
+import { toUnavailable } from './unavailable.js';
 
 /** What any thrown value means to the caller. Nothing of an unknown error is shown. */
 export function toProblem(thrown: unknown): Problem {

@@ -1,16 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientBase } from 'pg';
+import type { UserContext } from '../context.js';
 import { SetupError } from '../errors.js';
 import { collectLeaves } from './tree.js';
 import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree, types } from './types.js';
-
-/** What `authenticate` says about the caller. An application adds fields of its own. */
-export interface UserContext {
-  /** Owns the client groups that it pushes first. Not empty. */
-  readonly userID: string;
-  /** When the authorization ends, and with it the stream of pokes. Default: never. */
-  readonly expiresAt?: Date | undefined;
-}
 
 /** What a mutator's function is called with. */
 export interface MutatorCall<Args, Tx, Context> {

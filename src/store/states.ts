@@ -1,5 +1,5 @@
 /** The states of a table between a snapshot and now, as WITH queries over the change log. */
-import type { Table } from '../db/catalog.js';
+import type { Table } from '../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { identifier } from '../sql.js';
 import { countedRows } from './header.js';

@@ -1,5 +1,5 @@
 /** From a view's query to what is known of it: its tables, its strategy, and whether it can be served at all. */
-import { findTable, type Table } from '../db/catalog.js';
+import { findTable, type Table } from '../catalog/tables.js';
 import type { Database, ResultColumn } from '../db/database.js';
 import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';

@@ -1,4 +1,4 @@
-import type { Table } from '../db/catalog.js';
+import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';

@@ -1,4 +1,4 @@
-import type { UserContext } from '../registry/mutators.js';
+import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
 
 /** Who asks for a view: the user's context from `authenticate`, and two fields of the pull request. */

@@ -1,7 +1,8 @@
 /** A REST surface behind a prefix, whose one mutator notes what it is called with. */
 import { z } from 'zod';
+import type { UserContext } from '../../src/context.js';
 import { listen } from '../../src/node.js';
-import { defineMutators, mutatorFor, type UserContext } from '../../src/registry/mutators.js';
+import { defineMutators, mutatorFor } from '../../src/registry/mutators.js';
 import { createRest } from '../../src/rest.js';
 import { memoryLog } from '../log.js';
 

@@ -55,7 +55,7 @@ export const faults: readonly Fault[] = [
     name: 'nobody is poked',
     kinds: ['missed poke'],
     seed: 2,
-    patch: { file: 'http/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
+    patch: { file: 'endpoints/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
   },
   {
     name: 'functions that are not immutable are taken',

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { readOptionalBody } from '../../src/http/body.js';
-import { expectProblem, pull, push, setUp } from './requests.js';
+import { expectProblem, pull, push, setUp } from '../endpoints/requests.js';
 
 describe('bodies', () => {
   const paths = ['/sync/pull', '/sync/push'];

@@ -34,7 +34,7 @@ test(
   60_000 + kills * 2_000,
 );
 
-const file = 'sync/calls.js';
+const file = 'writes/calls.js';
 const keep = 'await key?.keep(transaction, answer);';
 const reply = "return outcome.status === 'applied'";
 /** So that a kill is likely to fall between the two transactions. */

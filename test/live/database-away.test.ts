@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded.js';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/embedded/start.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { listenForPokes } from '../poke-reader.js';
 import { openPokedClients, type PokedClients } from './poked-clients.js';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { connectPokes } from '../../src/poke.js';
-import type { TailState } from '../../src/sync/tail.js';
+import type { TailState } from '../../src/pokes/tail.js';
 import { openClient, type TestClient, until } from '../conformance/client/client.js';
 import type { TestServer } from '../conformance/server.js';
 import { applied, pull } from '../conformance/wire.js';

@@ -16,8 +16,8 @@ export const rooms: readonly Room[] = [
   { name: 'protocol', sources: ['src/protocol/*.ts'], tests: ['test/protocol/!(long-*).test.ts'] },
   {
     name: 'plans',
-    sources: ['src/sync/{plan,plan-pokes,coalesce,look-times}.ts'],
-    tests: ['test/sync/{plan,plan-pokes,coalesce,look-times}.test.ts'],
+    sources: ['src/pulls/{plan,coalesce}.ts', 'src/pokes/{plan-pokes,look-times}.ts'],
+    tests: ['test/pulls/{plan,coalesce}.test.ts', 'test/pokes/{plan-pokes,look-times}.test.ts'],
   },
   { name: 'registry', sources: ['src/registry/*.ts'], tests: ['test/registry/*.test.ts'] },
   {
@@ -30,9 +30,9 @@ export const rooms: readonly Room[] = [
   {
     name: 'http',
     // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
-    sources: ['src/http/*.ts', '!src/http/{poke-streams,stream}.ts'],
+    sources: ['src/{http,endpoints}/*.ts', '!src/**/{poke-streams,stream,forward}.ts'],
     tests: [
-      'test/http/{app,body,call-headers,docs-page,exchange,poke-requests}.test.ts',
+      'test/{http,endpoints}/{app,body,call-headers,docs-page,exchange,poke-requests}.test.ts',
       'test/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
     ],
     slow: /\/rest\//,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from '../../src/log.js';
+import type { AuditState } from '../../src/pulls/auditor.js';
 import type { Sync } from '../../src/server.js';
-import type { AuditState } from '../../src/sync/auditor.js';
 import { silent } from '../log.js';
 import type { Replication } from '../replication.js';
 import type { Send } from './client.js';

@@ -92,7 +92,7 @@ const faults: readonly Fault[] = [
     rules: ofMutations,
     patches: [
       {
-        file: 'sync/push.ts',
+        file: 'writes/push.ts',
         find: 'args, ctx: context }), claim),',
         replace: 'args, ctx: context }), () => db.transact(claim)),',
       },
@@ -114,7 +114,7 @@ const faults: readonly Fault[] = [
     rules: ofSharing,
     patches: [
       {
-        file: 'sync/coalesce.ts',
+        file: 'pulls/coalesce.ts',
         find: 'of members.entries()) resolve(answers[i]!);',
         replace: 'of [...members, ...queue.waiting.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
       },

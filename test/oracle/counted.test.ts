@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { readInstallation } from '../../src/installation/installation.js';
 import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
 import { headerQuery } from '../../src/store/header.js';
-import { readInstallation } from '../../src/store/installation.js';
 import { deltaPatch } from '../../src/store/patch-sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { type BoundView, ClientViews } from '../../src/view/client-views.js';

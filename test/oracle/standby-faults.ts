@@ -11,7 +11,7 @@ export const xminAlone: Patch = {
 
 /** A standby that does not care whether it is behind. */
 export const carelessOfLag: Patch = {
-  file: 'sync/plan.ts',
+  file: 'pulls/plan.ts',
   find: 'isOneHistory && !showsAllOf(cookie, header)',
   replace: 'false',
 };

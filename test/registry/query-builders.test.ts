@@ -1,8 +1,8 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { PoolClient } from 'pg';
 import { expectTypeOf, test } from 'vitest';
-import type { UserContext } from '../../src/registry/mutators.js';
-import type { PushOptions } from '../../src/sync/push.js';
+import type { UserContext } from '../../src/context.js';
+import type { PushOptions } from '../../src/writes/push.js';
 
 test('a query builder takes the client of the transaction', () => {
   const tx = (client: PoolClient) => drizzle(client);

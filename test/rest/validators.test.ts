@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { defineMutators, mutatorFor, type UserContext } from '../../src/registry/mutators.js';
+import type { UserContext } from '../../src/context.js';
+import { defineMutators, mutatorFor } from '../../src/registry/mutators.js';
 import { createRest } from '../../src/rest.js';
 import { memoryLog } from '../log.js';
 

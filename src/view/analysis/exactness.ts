@@ -2,7 +2,7 @@
  * Where values that Postgres calls equal can differ all the same, as 1.0 and 1.00 or letters of a case-insensitive collation: whoever keeps
  * one of several equal values keeps any of them.
  */
-import type { TypePart } from '../../db/types.js';
+import type { TypePart } from '../../catalog/types.js';
 import { collationOf, modifierOf, typeOf } from './expressions.js';
 import type { Facts } from './facts.js';
 import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';

@@ -1,8 +1,9 @@
 /** What the catalogs say of everything that an analyzed query names. */
+
+import { findOrders } from '../../catalog/operators.js';
+import { findRoutines, type Routine, type RoutineUse } from '../../catalog/routines.js';
+import { findAlikeCollations, findTypes, type TypePart } from '../../catalog/types.js';
 import type { Database } from '../../db/database.js';
-import { findOrders } from '../../db/operators.js';
-import { findRoutines, type Routine, type RoutineUse } from '../../db/routines.js';
-import { findAlikeCollations, findTypes, type TypePart } from '../../db/types.js';
 import { collationOf, typeOf } from './expressions.js';
 import {
   isNode,

@@ -1,5 +1,5 @@
 /** Dates and times that are given as text. A word such as "now" means another one each time that it is read. */
-import type { TypePart } from '../../db/types.js';
+import type { TypePart } from '../../catalog/types.js';
 import { SetupError } from '../../errors.js';
 import { call, cast } from '../parse/nodes.js';
 import { type Tree, visits } from '../parse/tree.js';

@@ -1,6 +1,6 @@
 /** Whether a query's result changes with its tables alone: it runs nothing that reads a clock, chance, or a table that is not followed. */
-import type { Routine } from '../../db/routines.js';
-import type { TypePart } from '../../db/types.js';
+import type { Routine } from '../../catalog/routines.js';
+import type { TypePart } from '../../catalog/types.js';
 import { SetupError } from '../../errors.js';
 import { typeOf } from './expressions.js';
 import type { Facts } from './facts.js';

@@ -1,5 +1,5 @@
 /** Settles the order in which rows reach the aggregates whose result depends on it. */
-import type { Routine } from '../../db/routines.js';
+import type { Routine } from '../../catalog/routines.js';
 import { SetupError } from '../../errors.js';
 import { isExact, oneForm } from '../analysis/exactness.js';
 import type { Facts } from '../analysis/facts.js';

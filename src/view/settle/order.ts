@@ -2,7 +2,7 @@
  * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
  * array begins, they are told apart by their keys, so that the result is a function of the data.
  */
-import type { Table } from '../../db/catalog.js';
+import type { Table } from '../../catalog/tables.js';
 import { SetupError } from '../../errors.js';
 import { returnsSet, targets } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';

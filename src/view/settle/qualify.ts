@@ -1,7 +1,7 @@
 /**
  * Makes the names in a query independent of the tables that they stand for, so that another state of a table can be read in its place.
  */
-import type { Table } from '../../db/catalog.js';
+import type { Table } from '../../catalog/tables.js';
 import type { Meaning } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
 import { call, cast, columnRef, put } from '../parse/nodes.js';

@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.js';
 
 const patches = 'src/store/patch-sql.ts';
-const auditor = 'src/sync/auditor.ts';
-const tests = ['test/sync/audit.test.ts'];
+const auditor = 'src/pulls/auditor.ts';
+const tests = ['test/pulls/audit.test.ts'];
 
 export const auditing: readonly Fault[] = [
   {
@@ -42,7 +42,7 @@ export const auditing: readonly Fault[] = [
   },
   {
     name: 'clients that are not sampled are counted too',
-    file: 'src/sync/pull.ts',
+    file: 'src/pulls/pull.ts',
     find: 'isSampled ? auditedFullPatch : fullPatch',
     replace: 'isSampled || !isSampled ? auditedFullPatch : fullPatch',
     tests,
@@ -70,7 +70,7 @@ export const auditing: readonly Fault[] = [
   },
   {
     name: 'a large patch keeps its connection while it is asked whose rows differ',
-    file: 'src/sync/pull.ts',
+    file: 'src/pulls/pull.ts',
     find: '        await rest?.close();\n        const { snapshot }',
     replace: '        const { snapshot }',
     tests,

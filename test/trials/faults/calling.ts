@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/calls.ts';
+const file = 'src/writes/calls.ts';
 const store = 'src/store/idempotency-keys.ts';
-const key = 'src/sync/idempotency-key.ts';
+const key = 'src/writes/idempotency-key.ts';
 const batch = ['test/rest/batch.test.ts'];
 const calls = ['test/rest/calls.test.ts'];
 const tests = ['test/rest/idempotency.test.ts'];
@@ -108,7 +108,7 @@ export const calling: readonly Fault[] = [
   },
   {
     name: 'a mutator’s own error is told to the caller',
-    file: 'src/sync/call-failures.ts',
+    file: 'src/writes/call-failures.ts',
     find: "'The mutator failed; the log has the cause under the request ID'",
     replace: 'String((error as Error)?.message)',
     tests: calls,

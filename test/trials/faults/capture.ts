@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/db/capture.ts';
-const tests = ['test/db/capture.test.ts'];
-const roles = ['test/db/roles.test.ts'];
+const file = 'src/installation/capture.ts';
+const tests = ['test/installation/capture.test.ts'];
+const roles = ['test/installation/roles.test.ts'];
 
 export const capture: readonly Fault[] = [
   {
@@ -52,7 +52,7 @@ export const capture: readonly Fault[] = [
     file,
     find: " set lc_monetary = 'C'",
     replace: '',
-    tests: ['test/db/migrate.test.ts'],
+    tests: ['test/installation/migrate.test.ts'],
   },
   {
     name: 'partitions are captured by statement, as other tables are',
@@ -94,6 +94,6 @@ export const capture: readonly Fault[] = [
     file,
     find: "table.kind === 'p' ? [', partition'",
     replace: "table.kind === 'x' ? [', partition'",
-    tests: ['test/sync/partitions.test.ts'],
+    tests: ['test/pulls/partitions.test.ts'],
   },
 ];

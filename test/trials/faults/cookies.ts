@@ -59,6 +59,6 @@ export const cookies: readonly Fault[] = [
     file: snapshot,
     find: '[[xmax, highestXid], ...unseen]',
     replace: '[[xmax, highestXid]]',
-    tests: ['test/sync/deltas.test.ts'],
+    tests: ['test/pulls/deltas.test.ts'],
   },
 ];

@@ -5,8 +5,8 @@ const states = 'src/store/states.ts';
 const patches = 'src/store/patch-sql.ts';
 const schema = 'sql/0001-initial.sql';
 const outlines = 'sql/0004-outlines-and-witnesses.sql';
-const tests = ['test/sync/deltas.test.ts'];
-const torn = ['test/sync/torn-reads.test.ts'];
+const tests = ['test/pulls/deltas.test.ts'];
+const torn = ['test/pulls/torn-reads.test.ts'];
 
 export const deltas: readonly Fault[] = [
   {
@@ -56,7 +56,7 @@ export const deltas: readonly Fault[] = [
     file: sides,
     find: ` and \${view.keySql} = b.tidemark_key and `,
     replace: ' and ',
-    tests: ['test/sync/no-silent-gap.test.ts'],
+    tests: ['test/pulls/no-silent-gap.test.ts'],
   },
   {
     name: 'a key that is as it was has changed',
@@ -147,6 +147,6 @@ export const deltas: readonly Fault[] = [
     file: states,
     find: 'return virtual ? ',
     replace: "return virtual && virtual.name === '' ? ",
-    tests: ['test/db/capture-types.test.ts'],
+    tests: ['test/installation/capture-types.test.ts'],
   },
 ];

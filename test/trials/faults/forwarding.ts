@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/forward.ts';
-const tests = ['test/sync/forward.test.ts'];
+const file = 'src/endpoints/forward.ts';
+const tests = ['test/endpoints/forward.test.ts'];
 
 export const forwarding: readonly Fault[] = [
   {

@@ -1,9 +1,10 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/db/migrate.ts';
-const tests = ['test/db/migrate.test.ts'];
-const gaps = ['test/sync/no-silent-gap.test.ts'];
-const installation = 'src/store/installation.ts';
+const file = 'src/installation/migrate.ts';
+const check = 'src/installation/capture-check.ts';
+const tests = ['test/installation/migrate.test.ts'];
+const gaps = ['test/pulls/no-silent-gap.test.ts'];
+const installation = 'src/installation/installation.ts';
 
 export const installing: readonly Fault[] = [
   {
@@ -50,7 +51,7 @@ export const installing: readonly Fault[] = [
   },
   {
     name: 'another cluster’s log goes unnoticed',
-    file,
+    file: installation,
     find: 'where last.xid >= pg_snapshot_xmax',
     replace: 'where last.xid < pg_snapshot_xmin',
     tests,
@@ -78,21 +79,21 @@ export const installing: readonly Fault[] = [
   },
   {
     name: 'triggers that a replica role silences count as firing',
-    file,
+    file: check,
     find: "if (row.enabled !== 'A')",
     replace: "if (row.enabled === 'D' || row.enabled === 'R')",
     tests: gaps,
   },
   {
     name: 'capture that does not fit the table counts as capture',
-    file,
+    file: check,
     find: 'if (row.body !== expected)',
     replace: "if (row.body === '')",
     tests: gaps,
   },
   {
     name: 'the triggers of partitions are not looked for',
-    file,
+    file: check,
     find: 'for (const member of table.members) {',
     replace: 'for (const member of table.members.slice(0, 1)) {',
     tests: gaps,
@@ -113,7 +114,7 @@ export const installing: readonly Fault[] = [
   },
   {
     name: 'what a server knows of the tables gets older than a second',
-    file: 'src/sync/current-installation.ts',
+    file: 'src/installation/current-installation.ts',
     find: 'const maxAgeMs = 1000;',
     replace: 'const maxAgeMs = 10_000;',
     tests: gaps,
@@ -123,14 +124,14 @@ export const installing: readonly Fault[] = [
     file: 'sql/0002-log-mutations.sql',
     find: 'set search_path = pg_catalog, pg_temp',
     replace: 'set search_path = pg_catalog',
-    tests: ['test/db/roles.test.ts'],
+    tests: ['test/installation/roles.test.ts'],
   },
   {
     name: 'anybody may have mutations logged',
     file: 'sql/0002-log-mutations.sql',
     find: 'revoke all on function tidemark.log_mutation() from public',
     replace: 'grant all on function tidemark.log_mutation() to public',
-    tests: ['test/db/roles.test.ts'],
+    tests: ['test/installation/roles.test.ts'],
   },
   {
     name: 'mutations of a session that acts as a replica are not logged',

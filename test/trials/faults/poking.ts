@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/plan-pokes.ts';
-const tests = ['test/sync/plan-pokes.test.ts'];
+const file = 'src/pokes/plan-pokes.ts';
+const tests = ['test/pokes/plan-pokes.test.ts'];
 
 export const poking: readonly Fault[] = [
   {

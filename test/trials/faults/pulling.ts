@@ -1,15 +1,15 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/pull.ts';
+const file = 'src/pulls/pull.ts';
 const compile = 'src/view/compile.ts';
 const header = 'sql/0007-headers.sql';
-const plan = 'src/sync/plan.ts';
+const plan = 'src/pulls/plan.ts';
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
-const shared = ['test/sync/shared-pulls.test.ts'];
-const histories = ['test/sync/histories.test.ts'];
-const otherViews = ['test/sync/other-views.test.ts'];
-const planned = ['test/sync/plan.test.ts'];
+const shared = ['test/pulls/shared-pulls.test.ts'];
+const histories = ['test/pulls/histories.test.ts'];
+const otherViews = ['test/pulls/other-views.test.ts'];
+const planned = ['test/pulls/plan.test.ts'];
 
 export const pulling: readonly Fault[] = [
   {
@@ -52,7 +52,7 @@ export const pulling: readonly Fault[] = [
     file,
     find: '      installation.shape,\n',
     replace: '',
-    tests: ['test/sync/no-silent-gap.test.ts'],
+    tests: ['test/pulls/no-silent-gap.test.ts'],
   },
   {
     name: 'a cookie outlives another key',
@@ -94,7 +94,7 @@ export const pulling: readonly Fault[] = [
     file: header,
     find: 'on key is null and table_id = any (tables) and xid',
     replace: 'on key is null and xid',
-    tests: ['test/sync/truncate.test.ts'],
+    tests: ['test/pulls/truncate.test.ts'],
   },
   {
     name: 'a TRUNCATE resets nobody',
@@ -122,14 +122,14 @@ export const pulling: readonly Fault[] = [
     file,
     find: 'if (answered.torn) throw new OutdatedError();',
     replace: '',
-    tests: ['test/sync/torn-reads.test.ts'],
+    tests: ['test/pulls/torn-reads.test.ts'],
   },
   {
     name: 'a delta of a table that was emptied meanwhile is answered',
     file,
     find: 'if (header.torn) throw new OutdatedError(header);',
     replace: '',
-    tests: ['test/sync/torn-reads.test.ts'],
+    tests: ['test/pulls/torn-reads.test.ts'],
   },
   {
     name: 'changes of a table beyond those in the probe are lost',

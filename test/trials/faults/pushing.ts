@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/push.ts';
+const file = 'src/writes/push.ts';
 const groups = 'src/store/client-groups.ts';
-const tests = ['test/sync/push.test.ts'];
-const failures = ['test/sync/push-failures.test.ts'];
+const tests = ['test/writes/push.test.ts'];
+const failures = ['test/writes/push-failures.test.ts'];
 
 export const pushing: readonly Fault[] = [
   {
@@ -81,7 +81,7 @@ export const pushing: readonly Fault[] = [
     file,
     find: 'ctx: context }), claim),',
     replace: 'ctx: context }), () => db.transact(claim)),',
-    tests: ['test/sync/push-failures.test.ts'],
+    tests: ['test/writes/push-failures.test.ts'],
   },
   {
     name: 'the record keeps the transaction of the first mutation',

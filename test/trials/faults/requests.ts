@@ -2,7 +2,7 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/http/body.ts';
 const tests = ['test/http/body.test.ts'];
-const app = ['test/http/app.test.ts'];
+const app = ['test/endpoints/app.test.ts'];
 
 export const requests: readonly Fault[] = [
   {
@@ -56,21 +56,21 @@ export const requests: readonly Fault[] = [
   },
   {
     name: 'the limit of a pull is that of a push',
-    file: 'src/http/sync.ts',
+    file: 'src/endpoints/sync.ts',
     find: 'handlePull(exchange, authenticate, pull, limits.pull)',
     replace: 'handlePull(exchange, authenticate, pull, limits.push)',
     tests,
   },
   {
     name: 'numbers in a push lose digits',
-    file: 'src/http/sync.ts',
+    file: 'src/endpoints/sync.ts',
     find: ', { exactNumbers: true }',
     replace: '',
     tests,
   },
   {
     name: 'numbers in a call lose digits',
-    file: 'src/http/rest.ts',
+    file: 'src/endpoints/rest.ts',
     find: ', { exactNumbers: true }',
     replace: '',
     tests: ['test/rest/calls.test.ts'],

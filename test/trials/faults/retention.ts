@@ -34,17 +34,17 @@ export const retention: readonly Fault[] = [
   },
   {
     name: 'cookies are not renewed before they fall behind the horizon',
-    file: 'src/sync/plan.ts',
+    file: 'src/pulls/plan.ts',
     find: 'cookie.parsedSnapshot.xmin < BigInt(aging)',
     replace: 'cookie.parsedSnapshot.xmin < 0n * BigInt(aging)',
-    tests: ['test/sync/plan.test.ts'],
+    tests: ['test/pulls/plan.test.ts'],
   },
   {
     name: 'the log of mutations is kept for ever',
     file,
     find: ` || \${mutationsID})`,
     replace: ')',
-    tests: ['test/db/roles.test.ts'],
+    tests: ['test/installation/roles.test.ts'],
   },
   {
     name: 'one batch is deleted, and no more',

@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.js';
 
-const file = 'src/sync/shared-reads.ts';
-const pull = 'src/sync/pull.ts';
-const tests = ['test/sync/shared-pulls.test.ts'];
-const large = ['test/sync/large-patches.test.ts'];
+const file = 'src/pulls/shared-reads.ts';
+const pull = 'src/pulls/pull.ts';
+const tests = ['test/pulls/shared-pulls.test.ts'];
+const large = ['test/pulls/large-patches.test.ts'];
 
 export const sharing: readonly Fault[] = [
   {

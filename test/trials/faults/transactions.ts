@@ -2,8 +2,8 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/db/transact.ts';
 const pg = ['test/db/pg.test.ts'];
-const push = ['test/sync/push.test.ts'];
-const failures = ['test/sync/push-failures.test.ts'];
+const push = ['test/writes/push.test.ts'];
+const failures = ['test/writes/push-failures.test.ts'];
 const states = ['test/db/sqlstate.test.ts'];
 
 export const transactions: readonly Fault[] = [
@@ -100,14 +100,14 @@ export const transactions: readonly Fault[] = [
   },
   {
     name: 'a mutation that a transient failure has stopped is skipped',
-    file: 'src/sync/mutate.ts',
+    file: 'src/writes/mutate.ts',
     find: 'if (!claimed || isTransient(error)) throw error;',
     replace: 'if (!claimed) throw error;',
     tests: failures,
   },
   {
     name: 'a row that a concurrent mutation has inserted is a failure for good',
-    file: 'src/sync/mutate.ts',
+    file: 'src/writes/mutate.ts',
     find: 'if (attempt > 1 || !isUniquenessViolation(error))',
     replace: 'if (attempt > 0 || !isUniquenessViolation(error))',
     tests: failures,

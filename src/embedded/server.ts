@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join, parse } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SetupError } from '../errors.js';
+import { errorCode, isServerOf, postmasterPid, readIfThere } from './processes.js';
+import { canReach, type ServerUser } from './user.js';
+
+const startLimit = 120_000;
+const fastStopLimit = 10_000;
+const immediateStopLimit = 5_000;
+const logLimit = 10_000_000;
+
+/** How to run the programs of one Postgres. */
+export interface Installation {
+  /** the folder with `bin`, `lib` and `share` */
+  readonly native: string;
+  readonly user: ServerUser;
+  /** where the programs write what they have to say */
+  readonly logFile: string;
+}
+
+/** A program ended, or did not start. The message ends with the last lines of its log. */
+export class ServerFailure extends SetupError {}
+
+type Program = 'initdb' | 'postgres' | 'pg_ctl';
+
+/** Runs a program to its end. `args` gets the data folder's name as the program may use it. */
+export async function run(
+  installation: Installation,
+  program: Program,
+  data: string,
+  args: (folder: string) => readonly string[],
+  input = '',
+): Promise<void> {
+  const logged = logSize(installation);
+  const child = launch(installation, program, data, args);
+  child.stdin?.on('error', () => {}).end(input);
+  const outcome = await endOf(child);
+  if (outcome !== 'exit code 0') throw failure(installation, program, outcome, logged);
+}
+
+/** Starts the server and waits until it accepts connections. */
+export async function startServer(
+  installation: Installation,
+  data: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<ChildProcess> {
+  const logged = logSize(installation);
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = launch(installation, 'postgres', data, (folder) => ['-D', folder, ...options]);
+  server.stdin?.destroy();
+  let outcome: string | undefined;
+  void endOf(server).then((how) => {
+    outcome = how;
+  });
+  for (const limit = Date.now() + startLimit; !isReady(server, data); await delay(10)) {
+    if (outcome !== undefined) throw failure(installation, 'postgres', outcome, logged);
+    if (Date.now() < limit) continue;
+    await stopServer(installation, data, server);
+    throw failure(installation, 'postgres', `no readiness after ${startLimit / 1000} s`, logged);
+  }
+  return server;
+}
+
+/** Shuts down a server that was started here: disconnects its clients and keeps all that was committed. */
+export async function stopServer(installation: Installation, data: string, server: ChildProcess): Promise<void> {
+  const isUp = (): boolean => server.pid !== undefined && server.exitCode === null && server.signalCode === null;
+  await stop(installation, data, isUp, (signal) => server.kill(signal));
+}
+
+/** Ends the server that a killed process left behind in this data folder, and makes sure that no trace of it blocks. */
+export async function endLeftover(
+  installation: Installation,
+  data: string,
+  log: (line: string) => void,
+): Promise<void> {
+  const pid = postmasterPid(data);
+  if (pid === undefined) return;
+  if (!isServerOf(pid, data)) return disownPid(data);
+  log(`Stopping Postgres (process ${pid}), which a process that is gone left running.`);
+  await stop(
+    installation,
+    data,
+    () => isServerOf(pid, data),
+    (signal) => process.kill(pid, signal),
+  );
+}
+
+/**
+ * Postgres refuses to start while the process in `postmaster.pid` is alive, which may be anything that got the same
+ * ID (or a zombie). Its parent's ID it knows to be stale. The file stays: Postgres finds shared memory by it.
+ */
+function disownPid(data: string): void {
+  const path = join(data, 'postmaster.pid');
+  const lines = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, [process.pid, ...lines.slice(1)].join('\n'));
+}
+
+async function stop(
+  installation: Installation,
+  data: string,
+  isUp: () => boolean,
+  send: (signal: NodeJS.Signals) => void,
+): Promise<void> {
+  const steps = [
+    ['SIGINT', fastStopLimit],
+    ['SIGQUIT', immediateStopLimit],
+    ['SIGKILL', immediateStopLimit],
+  ] as const;
+  for (const [signal, limit] of steps) {
+    if (!isUp()) return;
+    if (process.platform === 'win32' && signal === 'SIGINT') await stopOnWindows(installation, data);
+    else trySend(send, signal);
+    for (const end = Date.now() + limit; isUp() && Date.now() < end; ) await delay(10);
+  }
+}
+
+/** Between the look and the signal the process may have ended, which is what the signal is for. */
+function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals): void {
+  try {
+    send(signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
+}
+
+/** Windows has no signals: Node would end the process at once. pg_ctl speaks to the server through a pipe. */
+async function stopOnWindows(installation: Installation, data: string): Promise<void> {
+  await run(installation, 'pg_ctl', data, (folder) => ['stop', '-m', 'fast', '-W', '-D', folder]).catch(() => {});
+}
+
+/**
+ * A server started by root runs as a user who may not be able to walk down to the data folder (below `/root`, say).
+ * Root opens the folder for it: the server gets the open folder as file 3 and names it through that, so that the
+ * data can stay where they belong. A session of its own keeps Ctrl-C from the server until `stop()` is called.
+ */
+function launch(
+  { native, user, logFile }: Installation,
+  program: Program,
+  data: string,
+  args: (folder: string) => readonly string[],
+): ChildProcess {
+  const files = [openSync(logFile, 'a', 0o600)];
+  const reachable = canReach(user, data);
+  if (!reachable) files.push(openSync(data, 'r'));
+  const [log, ...folder] = files;
+  try {
+    return spawn(join(native, 'bin', program), args(reachable ? data : '/proc/self/fd/3'), {
+      ...user,
+      cwd: parse(data).root,
+      env: serverEnvironment(),
+      stdio: ['pipe', log, log, ...folder],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
+
+/** Not the whole environment: PG* variables would redirect the server, and the rest is none of its business. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'TZ', 'SystemRoot', 'TEMP', 'TMP'];
+  const kept = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { ...Object.fromEntries(kept), LC_ALL: 'C' };
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  });
+}
+
+/** The server itself writes into line 8 when it is ready, as pg_ctl knows too. */
+function isReady(server: ChildProcess, data: string): boolean {
+  const lines = readIfThere(join(data, 'postmaster.pid'))?.split('\n');
+  return lines !== undefined && lines[0] === String(server.pid) && lines[7]?.trim() === 'ready';
+}
+
+/** The log's size, from which on the lines of the next program stand. A large log is put aside first. */
+function logSize({ logFile }: Installation): number {
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < logLimit) return size;
+  renameSync(logFile, `${logFile}.1`);
+  return 0;
+}
+
+function failure({ logFile }: Installation, program: Program, outcome: string, from: number): ServerFailure {
+  const hint = outcome.includes('ENOENT') ? ' (these binaries need glibc: on Alpine, set DATABASE_URL)' : '';
+  const lines = readFileSync(logFile).subarray(from).toString().trimEnd().split('\n').slice(-15);
+  return new ServerFailure(
+    `Postgres did not start: ${program}: ${outcome}${hint}. ${logFile} ends:\n${lines.join('\n')}`,
+  );
+}

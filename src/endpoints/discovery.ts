@@ -1,0 +1,37 @@
+import type { Answer, Exchange } from '../http/exchange.js';
+import type { Route } from '../http/route.js';
+import { replyTagged, type Tagged, tag } from '../http/tagged.js';
+import type { OpenAPIDocument } from '../openapi/types.js';
+import { createDocsPage, docsFiles } from './docs-page.js';
+
+export interface DiscoveryRoutesOptions {
+  /** Being made. */
+  readonly document: Promise<OpenAPIDocument>;
+  /** The document's, for the page. */
+  readonly title: string;
+  /** What stands before `/api`. */
+  readonly basePath: string;
+  /** Rejects for those who may not see it. */
+  readonly admit: (exchange: Exchange) => Promise<unknown>;
+}
+
+/** The OpenAPI document, and the page that shows it. */
+export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryRoutesOptions): Route[] {
+  const methods = ['GET', 'HEAD'];
+  let encoded: Promise<Tagged> | undefined;
+  const encode = () => (encoded ??= document.then((made) => tag(JSON.stringify(made))));
+  const page = createDocsPage(title);
+  const route = (path: string, answer: (exchange: Exchange) => Promise<Answer>): Route => ({
+    methods,
+    path: `${basePath}/api/${path}`,
+    handle: async (exchange) => {
+      await admit(exchange);
+      return answer(exchange);
+    },
+  });
+  return [
+    route('openapi.json', async ({ request }) => replyTagged(request, await encode(), {})),
+    route('docs', () => page.page()),
+    ...docsFiles.map((name) => route(`docs/${name}`, (exchange) => page.file(exchange, name))),
+  ];
+}

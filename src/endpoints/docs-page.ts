@@ -1,0 +1,90 @@
+/** The documentation page: Swagger UI, without anything from elsewhere and without inline scripts or styles. */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Exchange, Reply } from '../http/exchange.js';
+import { replyTagged, type Tagged, tag } from '../http/tagged.js';
+
+/** The page's files, as they are called under its own path: `…/docs/swagger-ui.css`. */
+export type DocsFile = keyof typeof contentTypes;
+
+const contentTypes = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'docs-page.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'docs-page.js': 'text/javascript; charset=utf-8',
+  // The bundle's first line says that its licences are there.
+  'swagger-ui-bundle.js.LICENSE.txt': 'text/plain; charset=utf-8',
+};
+
+export const docsFiles: readonly DocsFile[] = Object.keys(contentTypes) as DocsFile[];
+
+const securityHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+export interface DocsPage {
+  /** Answers GET of the page, whose path must not end with a slash: its references are relative. */
+  page(): Promise<Reply>;
+  /** Answers GET of one of its files, which are read once, when they are asked for. */
+  file(exchange: Exchange, name: DocsFile): Promise<Reply>;
+}
+
+/**
+ * The page at `…/docs`, for the document at `…/openapi.json` beside it.
+ * @param title the document's
+ * @param directory where the build has put the files
+ */
+export function createDocsPage(title: string, directory: URL = new URL('../../assets/', import.meta.url)): DocsPage {
+  const html = pageOf(title);
+  const files = new Map<DocsFile, Tagged>();
+  return {
+    page: async () => ({
+      headers: { ...securityHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' },
+      body: html,
+    }),
+    async file({ request }, name) {
+      const file = files.get(name) ?? (await readTagged(new URL(name, directory)));
+      files.set(name, file);
+      // Names and versions are not bound to each other, so each use asks whether the file is still the same.
+      const headers = { ...securityHeaders, 'Content-Type': contentTypes[name], 'Cache-Control': 'public, no-cache' };
+      return replyTagged(request, file, headers);
+    },
+  };
+}
+
+async function readTagged(file: URL): Promise<Tagged> {
+  const content = await readFile(file).catch((cause: unknown) => {
+    throw new Error(`The documentation page lacks ${fileURLToPath(file)}: run npm run build`, { cause });
+  });
+  return tag(content);
+}
+
+function pageOf(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>${escapeText(title)}</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/docs-page.css">
+    <script src="docs/swagger-ui-bundle.js" defer></script>
+    <script src="docs/docs-page.js" defer></script>
+  </head>
+  <body>
+    <div id="docs"></div>
+    <noscript>This page needs JavaScript. What it shows is in <a href="openapi.json">openapi.json</a>.</noscript>
+  </body>
+</html>
+`;
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

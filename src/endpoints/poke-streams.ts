@@ -1,0 +1,128 @@
+import type { UserContext } from '../context.js';
+import { Problem } from '../errors.js';
+import type { EventStream, Exchange } from '../http/exchange.js';
+import { type Authenticate, identify } from '../http/identify.js';
+import type { StreamEnd, StreamOptions } from '../http/stream.js';
+import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
+
+/** Calls `poke` whenever there may be something to pull, until what it returns is called. */
+export type Listen<Context extends UserContext> = (
+  ctx: Context,
+  request: PokeRequest,
+  poke: () => void,
+) => Promise<() => void>;
+
+const heartbeatMs = 15_000;
+/** A client that leaves so many bytes of pokes unread, beyond what the network holds, is dropped. */
+const maxUnreadBytes = 4 * 1024;
+/** Clients whose server went away come back spread over two seconds. */
+const leastRetryMs = 1_000;
+const retrySpreadMs = 2_000;
+/** Some 25 days, the longest delay that a timer takes. */
+const longestLifeMs = 2 ** 31 - 1;
+
+/** The streams of pokes that are open. */
+export class PokeStreams<Context extends UserContext> {
+  readonly #listen: Listen<Context>;
+  readonly #limit: number;
+  readonly #open = new Set<PokeStream>();
+  #isClosed = false;
+
+  constructor(listen: Listen<Context>, limit: number) {
+    this.#listen = listen;
+    this.#limit = limit;
+  }
+
+  /** The poke endpoint. */
+  async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
+    const { context } = await identify(exchange, authenticate);
+    const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
+    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; connect again');
+    if (this.#open.size >= this.#limit)
+      throw new Problem('unavailable', 'The server has no room for another stream of pokes');
+    const stream = new PokeStream(context.expiresAt, () => this.#open.delete(stream));
+    this.#open.add(stream);
+    try {
+      stream.onLeave(await this.#listen(context, request, () => stream.poke()));
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+    return stream;
+  }
+
+  /** Ends all streams, and takes no new ones. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stream of this.#open) stream.end();
+  }
+}
+
+/** One client's stream. It begins with a poke: what changed until it listened would be told by nobody else. */
+class PokeStream implements EventStream {
+  readonly #expiresAt: Date | undefined;
+  readonly #onEnd: () => void;
+  #leave: (() => void) | undefined;
+  #options: StreamOptions | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timers: NodeJS.Timeout[] = [];
+  #hasEnded = false;
+
+  constructor(expiresAt: Date | undefined, onEnd: () => void) {
+    this.#expiresAt = expiresAt;
+    this.#onEnd = onEnd;
+  }
+
+  open(options: StreamOptions): ReadableStream<Uint8Array> {
+    this.#options = options;
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      this.#controller = controller;
+      if (this.#hasEnded) {
+        controller.close();
+        return options.onEnd({ outcome: 'complete' });
+      }
+      this.#send(retryField(Math.round(leastRetryMs + Math.random() * retrySpreadMs)) + pokeEvent);
+      this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));
+      const ms = (this.#expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
+      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, longestLifeMs)));
+    };
+    const cancel = () => this.#finish({ outcome: 'cancelled' });
+    return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });
+  }
+
+  /** What to do when the stream has ended. */
+  onLeave(leave: () => void): void {
+    if (this.#hasEnded) leave();
+    else this.#leave = leave;
+  }
+
+  poke(): void {
+    this.#send(pokeEvent);
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#controller?.close();
+    this.#finish({ outcome: 'complete' });
+  }
+
+  #send(event: string): void {
+    const controller = this.#controller;
+    if (!controller || this.#hasEnded) return;
+    if (controller.desiredSize! > 0) {
+      controller.enqueue(Buffer.from(event));
+    } else {
+      this.#finish({ outcome: 'dropped' });
+      if (!this.#options!.breakOff()) controller.error(new Error('The client reads too slowly'));
+    }
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#leave?.();
+    this.#onEnd();
+    this.#options?.onEnd(end);
+  }
+}

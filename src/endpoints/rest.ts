@@ -1,0 +1,99 @@
+import type { UserContext } from '../context.js';
+import { Problem } from '../errors.js';
+import { decodeText, readBody, readOptionalBody } from '../http/body.js';
+import type { Answer, Exchange } from '../http/exchange.js';
+import type { Caller } from '../http/identify.js';
+import { type Authenticate, identify } from '../http/identify.js';
+import type { Route } from '../http/route.js';
+import { type Call, decodeBatch } from '../protocol/calls.js';
+import { parseJSON } from '../protocol/json.js';
+import type { Calls } from '../writes/calls.js';
+import { idempotencyKeyOf, prefersRollback } from './call-headers.js';
+
+export interface RestRoutesOptions<Context extends UserContext> {
+  readonly calls: Pick<Calls<never, Context>, 'run'>;
+  readonly authenticate: Authenticate<Context>;
+  /** What stands before `/api`. */
+  readonly basePath: string;
+  /** The largest body, in bytes. */
+  readonly limit: number;
+}
+
+/** A route for each mutator, and one for batches. */
+export function restRoutes<Context extends UserContext>(options: RestRoutesOptions<Context>): Route[] {
+  const prefix = `${options.basePath}/api/mutators`;
+  const methods = ['POST'];
+  return [
+    { methods, path: prefix, handle: (exchange) => handleBatch(exchange, options) },
+    { methods, path: `${prefix}/`, handle: (exchange) => handleBatch(exchange, options) },
+    {
+      methods,
+      path: `${prefix}/*`,
+      handle: (exchange) => handleCall(exchange, options, nameIn(exchange.request.url, `${prefix}/`)),
+    },
+  ];
+}
+
+async function handleCall<Context extends UserContext>(
+  exchange: Exchange,
+  options: RestRoutesOptions<Context>,
+  name: string,
+): Promise<Answer> {
+  const caller = await identify(exchange, options.authenticate);
+  const body = await readOptionalBody(exchange.request, options.limit);
+  return run(exchange, options, caller, { name, args: body.byteLength === 0 ? undefined : parse(body) });
+}
+
+async function handleBatch<Context extends UserContext>(
+  exchange: Exchange,
+  options: RestRoutesOptions<Context>,
+): Promise<Answer> {
+  const { request } = exchange;
+  const caller = await identify(exchange, options.authenticate);
+  const body = request.headers.has('Content-Type') ? await readBody(request, options.limit) : undefined;
+  const entries = body?.byteLength ? parse(body) : undefined;
+  if (!Array.isArray(entries)) {
+    const detail =
+      'A mutator name is required: in the path, as in /api/mutators/todo/create, or in each entry of a JSON array';
+    throw new Problem('mutator-name-missing', detail);
+  }
+  return run(exchange, options, caller, decodeBatch(entries));
+}
+
+async function run<Context extends UserContext>(
+  { request: { headers } }: Exchange,
+  { calls }: RestRoutesOptions<Context>,
+  caller: Caller<Context>,
+  asked: Call | readonly Call[],
+): Promise<Answer> {
+  const idempotencyKey = idempotencyKeyOf(headers);
+  const rollback = prefersRollback(headers);
+  const { text, replayed } = await calls.run(asked, caller, { rollback, idempotencyKey });
+  return {
+    body: text,
+    headers: {
+      ...(rollback && { 'Preference-Applied': 'tx=rollback' }),
+      ...(replayed && { 'Idempotent-Replayed': 'true' }),
+    },
+  };
+}
+
+function parse(body: Uint8Array): unknown {
+  return parseJSON(decodeText(body), { exactNumbers: true });
+}
+
+/** The segments behind the prefix, joined by dots. What cannot be decoded is nobody's name, and stays as it is. */
+function nameIn(url: string, prefix: string): string {
+  const { pathname } = new URL(url);
+  return pathname
+    .slice(prefix.length)
+    .split('/')
+    .map((segment) => {
+      try {
+        return decodeURIComponent(segment);
+      } catch {
+        return segment;
+      }
+    })
+    .join('.');
+}

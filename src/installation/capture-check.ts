@@ -1,0 +1,39 @@
+/** Whether every change of a table is captured. */
+import type { Table } from '../catalog/tables.js';
+import { identifier } from '../sql.js';
+import { captureBody, triggerNames } from './capture.js';
+
+/** One trigger of Tidemark's as the catalogs know it. */
+export interface CaptureRow {
+  readonly tableID: number;
+  /** The table or partition that has the trigger. */
+  readonly relation: number;
+  readonly trigger: string;
+  readonly enabled: string;
+  readonly body: string;
+}
+
+/** The triggers that call the capture functions of the given change-log IDs. */
+export const captureSql: string = `
+  select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body
+  from tidemark.synced_table s
+  join pg_proc p on p.pronamespace = 'tidemark'::regnamespace and p.proname = 'capture_' || s.id
+  join pg_trigger t on t.tgfoid = p.oid
+  where s.id = any ($1)`;
+
+/** What is wrong with a table's capture; undefined when every change is captured. */
+export function captureFault(table: Table, id: number, rows: readonly CaptureRow[]): string | undefined {
+  if (table.primaryKey.length === 0) return 'it has no primary key';
+  const own = rows.filter((row) => row.tableID === id);
+  const expected = captureBody(id, table);
+  for (const member of table.members) {
+    const label = identifier(member.schema, member.name);
+    for (const trigger of triggerNames(table, member)) {
+      const row = own.find((candidate) => candidate.relation === member.oid && candidate.trigger === trigger);
+      if (!row) return `the trigger ${trigger} is missing on ${label}`;
+      if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;
+      if (row.body !== expected) return `the capture of ${label} does not fit its columns`;
+    }
+  }
+  return undefined;
+}

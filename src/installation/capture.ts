@@ -1,0 +1,167 @@
+/** Change capture: the trigger function and triggers of one synced table, as SQL text. */
+
+import type { Table } from '../catalog/tables.js';
+import { identifier, quotedText } from '../sql.js';
+
+interface Trigger {
+  readonly name: string;
+  readonly event: string;
+  /** What stands between the table and EXECUTE. */
+  readonly scope: string;
+}
+
+const truncate: Trigger = { name: 'tidemark_truncate', event: 'truncate', scope: 'for each statement' };
+
+/** One call for each statement, with its rows as tables: bulk writes stay cheap. */
+const statementTriggers: readonly Trigger[] = [
+  { name: 'tidemark_insert', event: 'insert', scope: 'referencing new table as new_rows for each statement' },
+  {
+    name: 'tidemark_update',
+    event: 'update',
+    scope: 'referencing old table as old_rows new table as new_rows for each statement',
+  },
+  { name: 'tidemark_delete', event: 'delete', scope: 'referencing old table as old_rows for each statement' },
+];
+
+/**
+ * Partitions take row triggers over from their parent, those made later too. Statement triggers fire only for the table that a
+ * statement names, and a row that MERGE moves to another partition is in no transition table (seen on Postgres 15 and 18).
+ */
+const rowTriggers: readonly Trigger[] = ['insert', 'update', 'delete'].map((event) => ({
+  name: `tidemark_${event}`,
+  event,
+  scope: 'for each row',
+}));
+
+function triggersOf(table: Table): readonly Trigger[] {
+  return [...(table.kind === 'p' ? rowTriggers : statementTriggers), truncate];
+}
+
+/** The names of the triggers that a table, or one of its partitions, must have. */
+export function triggerNames(table: Table, member: { readonly oid: number }): string[] {
+  const own = member.oid === table.oid;
+  return triggersOf(table)
+    .filter((trigger) => own || trigger !== truncate)
+    .map(({ name }) => name);
+}
+
+export function captureFunctionName(id: number): string {
+  return `tidemark.capture_${id}`;
+}
+
+/**
+ * A row as a row literal. As a whole row it follows the table through new and dropped columns; that of a partition has the
+ * partition's own order of columns. A column that is generated when read has no value here.
+ */
+function imageOf(row: string): string {
+  return `(${row}.*)::text`;
+}
+
+/** Keys are compared as text: the type's own operators need not be on the function's search path. */
+function keyOf({ primaryKey }: Table, row: string): string {
+  return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
+}
+
+function textOf(row: string, column: string): string {
+  return `${row}.${identifier(column)}::text collate "C"`;
+}
+
+/**
+ * The body of the function that writes a table's changes to the log: of each key the old row's image and the new row's hash.
+ * A statement that a trigger runs inside another one is logged before it, so the order of the log says nothing within a
+ * transaction; that an image is not also the outcome of a change does. `stateQueries` reads it so.
+ */
+export function captureBody(id: number, table: Table): string {
+  const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
+  const log = `insert into tidemark.change (table_id, xid, key, old, new_hash${column})`;
+  const entry = (key: string, old: string, hash: string) =>
+    `${log} select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
+  const hash = (row: string) => `hashtextextended(${imageOf(row)}, 0)`;
+  const gone = (row: string) => entry(keyOf(table, row), imageOf(row), 'null');
+  const made = (row: string) => entry(keyOf(table, row), 'null', hash(row));
+  const changed = (key: string, old: string, made: string) => entry(key, imageOf(old), hash(made));
+  const events =
+    table.kind === 'p'
+      ? rowEvents(table, { gone, made, changed })
+      : statementEvents(table, { gone, made, entry, hash });
+  return `
+begin
+  case tg_op
+${events}
+  when 'TRUNCATE' then
+    ${entry('null', 'null', 'null')};
+  end case;
+  return null;
+end
+`;
+}
+
+type Entry = (row: string) => string;
+
+function rowEvents(
+  table: Table,
+  { gone, made, changed }: { gone: Entry; made: Entry; changed: (key: string, old: string, made: string) => string },
+): string {
+  return `  when 'INSERT' then
+    ${made('new')};
+  when 'UPDATE' then
+    if ${keyOf(table, 'old')} = ${keyOf(table, 'new')} then
+      ${changed(keyOf(table, 'old'), 'old', 'new')};
+    else
+      ${gone('old')};
+      ${made('new')};
+    end if;
+  when 'DELETE' then
+    ${gone('old')};`;
+}
+
+interface StatementEntries {
+  readonly gone: Entry;
+  readonly made: Entry;
+  readonly entry: (key: string, old: string, hash: string) => string;
+  readonly hash: (row: string) => string;
+}
+
+function statementEvents(table: Table, { gone, made, entry, hash }: StatementEntries): string {
+  const first = identifier(table.primaryKey[0]!.name);
+  const sameKey = table.primaryKey.map(({ name }) => `${textOf('o', name)} = ${textOf('n', name)}`).join(' and ');
+  const when = (row: string, value: string) => `case when ${row}.${first} is not null then ${value} end`;
+  const paired = entry(
+    `coalesce(${when('o', keyOf(table, 'o'))}, ${keyOf(table, 'n')})`,
+    when('o', imageOf('o')),
+    when('n', hash('n')),
+  );
+  const updated = table.keysMayRepeat
+    ? `${gone('o')} from old_rows o;
+    ${made('n')} from new_rows n;`
+    : `${paired}
+    from old_rows o full join new_rows n on ${sameKey};`;
+  return `  when 'INSERT' then
+    ${made('n')} from new_rows n;
+  when 'UPDATE' then
+    ${updated}
+  when 'DELETE' then
+    ${gone('o')} from old_rows o;`;
+}
+
+/**
+ * The statements that install capture on a table and its partitions, replacing what is there.
+ * The function runs as its owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are
+ * written as text, alike in every session. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
+ */
+export function installCapture(id: number, table: Table): string[] {
+  const call = captureFunctionName(id);
+  const relation = identifier(table.schema, table.name);
+  return [
+    `create or replace function ${call}() returns trigger language plpgsql security definer
+set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'
+as ${quotedText(captureBody(id, table))}`,
+    // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the owner.
+    `revoke all on function ${call}() from public`,
+    ...triggersOf(table).flatMap(({ name, event, scope }) => [
+      `create or replace trigger ${name} after ${event} on ${relation} ${scope} execute function ${call}()`,
+      `alter table ${relation} enable always trigger ${name}`,
+    ]),
+  ];
+}

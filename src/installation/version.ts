@@ -1,0 +1,47 @@
+/** Which version of Tidemark's schema is installed, and which this code works with. */
+import { readdir, readFile } from 'node:fs/promises';
+import type { Database } from '../db/database.js';
+import { SetupError } from '../errors.js';
+
+const folder = new URL('../../sql/', import.meta.url);
+
+export interface Migration {
+  readonly version: number;
+  readonly file: string;
+}
+
+/** The version of the schema that this code works with. */
+export async function codeVersion(): Promise<number> {
+  return (await migrations()).at(-1)!.version;
+}
+
+/** In their order. */
+export async function migrations(): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort();
+  return files.map((file) => ({ version: Number(file.slice(0, 4)), file }));
+}
+
+/** The SQL of a migration. */
+export function readMigration({ file }: Migration): Promise<string> {
+  return readFile(new URL(file, folder), 'utf8');
+}
+
+/** The version of the installed schema; 0 where there is none. */
+export async function installedVersion(db: Database): Promise<number> {
+  const [found] = await db.query<{ found: boolean }>({
+    text: `select to_regclass('tidemark.migration') is not null as found`,
+  });
+  if (!found!.found) return 0;
+  const [row] = await db.query<{ version: number | null }>({
+    text: 'select max(version) as version from tidemark.migration',
+  });
+  return row!.version ?? 0;
+}
+
+export function refuseNewer(installed: number, code: number): void {
+  if (installed > code) {
+    throw new SetupError(
+      `The schema "tidemark" has version ${installed}; this code knows versions up to ${code}. Deploy a newer Tidemark: an older one would lose changes.`,
+    );
+  }
+}

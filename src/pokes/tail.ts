@@ -1,0 +1,166 @@
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import type { CurrentInstallation } from '../installation/current-installation.js';
+import { noticeChannel } from '../installation/notify.js';
+import { describeError, type Logger } from '../log.js';
+import type { PokeRequest } from '../protocol/poke.js';
+import type { CompiledView } from '../view/compile.js';
+import { Audiences, type Listener, type Outlook } from './audiences.js';
+import { type Base, type LookParts, look } from './look.js';
+import { LookTimes } from './look-times.js';
+import { Outlooks } from './outlooks.js';
+import { Postponed } from './postponed.js';
+
+export interface TailOptions<Context> {
+  readonly database: Database;
+  readonly installation: CurrentInstallation<Context>;
+  readonly log: Logger;
+  /** Milliseconds between two looks at the change log. */
+  readonly intervalMs: number;
+  /** Also look whenever the database notifies. */
+  readonly notify: boolean;
+}
+
+export interface TailState {
+  readonly listeners: number;
+  /** Milliseconds since the change log was last read; null while it need not be. */
+  readonly lagMs: number | null;
+}
+
+/**
+ * Pokes those whose client view has changed, whoever made the change. Looks at the change log only while somebody listens.
+ * What was not seen because the database could not be asked is seen at the next look: each begins where the last one that
+ * succeeded ended.
+ */
+export class Tail<Context extends UserContext> {
+  readonly #options: TailOptions<Context>;
+  readonly #audiences = new Audiences();
+  readonly #outlooks: Outlooks;
+  readonly #parts: LookParts;
+  readonly #times: LookTimes;
+  #base: Base | undefined;
+  #looking: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #unlisten: (() => void) | undefined;
+  /** When the last look that succeeded began. */
+  #lookedAt = 0;
+
+  constructor(options: TailOptions<Context>) {
+    const { database, installation, intervalMs } = options;
+    this.#options = options;
+    this.#times = new LookTimes(intervalMs);
+    this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
+    const parts = { database, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
+    this.#parts = { ...parts, postponed: new Postponed(parts) };
+  }
+
+  /**
+   * Has `poke` called from now on whenever the client view of this user, or the group's mutation IDs, may have changed.
+   * @returns what ends it
+   * @throws SetupError, or what the database says, when nobody could be told anything now.
+   */
+  async listen(
+    ctx: Context,
+    { clientGroupID, profileID, schemaVersion }: PokeRequest,
+    poke: () => void,
+  ): Promise<() => void> {
+    const lookUp = async (): Promise<Outlook> => {
+      const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
+      return { views, tables: installation.tables, shape: installation.shape };
+    };
+    // Read first: then a change of the shape that comes in between is seen at the next reading.
+    const { shape: foundAt } = await this.#options.installation.present();
+    const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
+    this.#audiences.add(listener);
+    try {
+      // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will see.
+      if (this.#base) await this.#looking?.catch(() => {});
+      else await this.#look();
+    } catch (error) {
+      this.#audiences.remove(listener);
+      throw error;
+    }
+    return () => this.#audiences.remove(listener);
+  }
+
+  /** Something has been committed here: look at once. */
+  nudge(): void {
+    if (this.#audiences.size === 0) return;
+    this.#times.nudge();
+    if (!this.#looking) this.#wait();
+  }
+
+  state(): TailState {
+    const { size } = this.#audiences;
+    const isOn = size > 0 && this.#base !== undefined;
+    return { listeners: size, lagMs: isOn ? Math.round(performance.now() - this.#lookedAt) : null };
+  }
+
+  close(): void {
+    for (const listener of this.#audiences.listeners()) this.#audiences.remove(listener);
+    if (!this.#looking) this.#wait();
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined;
+      this.#wait();
+    });
+    return this.#looking;
+  }
+
+  /** Waits for the next look, or stops where nobody listens any more. */
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#audiences.size === 0) {
+      this.#base = undefined;
+      this.#parts.postponed.clear();
+      this.#unlisten?.();
+      this.#unlisten = undefined;
+      return;
+    }
+    const { database, notify } = this.#options;
+    if (notify) this.#unlisten ??= database.listen(noticeChannel, () => this.nudge());
+    const waitMs = Math.max(0, this.#times.due() - performance.now());
+    // A failure has been logged.
+    this.#timer = setTimeout(() => this.#look().catch(() => {}), waitMs);
+  }
+
+  async #lookOnce(): Promise<void> {
+    const started = performance.now();
+    this.#times.begin(started);
+    this.#refresh();
+    try {
+      this.#base = await look(this.#base, this.#parts);
+      this.#lookedAt = started;
+      this.#times.succeed(performance.now());
+    } catch (error) {
+      if (this.#times.fail()) {
+        this.#options.log.warn({ error: describeError(error) }, 'The change log could not be read; pokes are late');
+      }
+      throw error;
+    }
+  }
+
+  /** Beside the look: what the catalogs say must not hold up what the change log says. */
+  #refresh(): void {
+    this.#refreshing ??= this.#outlooks
+      .refresh()
+      // What is wrong with the installation, pulls say.
+      .then(
+        (concerned) => this.#audiences.poke(concerned),
+        () => {},
+      )
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+  }
+
+  #warn(view: CompiledView, error: unknown): void {
+    this.#options.log.warn(
+      { view: view.name, error: describeError(error) },
+      'Whom a change concerns is not known; all who see the view are poked',
+    );
+  }
+}

@@ -1,0 +1,220 @@
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import { isTransient } from '../db/sqlstate.js';
+import { Problem } from '../errors.js';
+import type { Caller } from '../http/identify.js';
+import { toUnavailable } from '../http/unavailable.js';
+import { type Bound, type CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
+import { describeError } from '../log.js';
+import type { Audit } from '../protocol/audit.js';
+import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
+import type { ProtocolError } from '../protocol/protocol-error.js';
+import type { PullRequest } from '../protocol/pull.js';
+import { type Header, headerQuery, type Member, type PatchHeader } from '../store/header.js';
+import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
+import { type Auditor, checkedFor } from './auditor.js';
+import { openPatch } from './patch-stream.js';
+import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
+import { type Patch, type Reader, SharedReads } from './shared-reads.js';
+
+export interface PullOptions<Context extends UserContext> {
+  readonly database: Database;
+  readonly installation: CurrentInstallation<Context>;
+  readonly auditor: Auditor;
+  /** The schema versions that the application serves; all when undefined. */
+  readonly schemaVersions: readonly string[] | undefined;
+}
+
+/** Answers pulls. Keeps nothing of them once they are answered. */
+export class Puller<Context extends UserContext> {
+  readonly #options: PullOptions<Context>;
+  readonly #reads: SharedReads;
+
+  constructor(options: PullOptions<Context>) {
+    this.#options = options;
+    this.#reads = new SharedReads(options.database);
+  }
+
+  /**
+   * The changes since the request's cookie, as of one snapshot of the database.
+   * @throws Problem when the client group belongs to another user, a client's record is lost, or the database is out of reach.
+   */
+  async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | PullBody> {
+    const { schemaVersions } = this.#options;
+    if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
+      return { error: 'VersionNotSupported', versionType: 'schema' };
+    }
+    try {
+      const { context: ctx } = caller;
+      const { profileID, schemaVersion } = request;
+      const { database: db, installation, auditor } = this.#options;
+      return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
+        new Pull({ db, reads: this.#reads, auditor, ...bound, request, caller }).answer(last?.header),
+      );
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+  }
+}
+
+interface PullParts extends Bound {
+  readonly db: Database;
+  readonly reads: SharedReads;
+  readonly auditor: Auditor;
+  readonly request: PullRequest;
+  readonly caller: Caller<UserContext>;
+}
+
+/** One pull on its way. */
+class Pull {
+  readonly #parts: PullParts;
+  readonly #viewsDigest: string;
+
+  constructor(parts: PullParts) {
+    const { installation, views, caller } = parts;
+    this.#parts = parts;
+    this.#viewsDigest = digest([
+      installation.shape,
+      caller.context.userID,
+      ...views.flatMap(({ view, literals }) => [view.digest, ...literals]),
+    ]);
+  }
+
+  /** @param known what a probe would say, where another statement has said it already */
+  async answer(known?: Header): Promise<ProtocolError | PullBody> {
+    const { request, reads, auditor, installation } = this.#parts;
+    const cookie = openCookie(request.cookie, installation.secret);
+    if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
+    const audit = auditor.auditOf(cookie.audit);
+    const reader = this.#reader(cookie, audit);
+    const header = known ?? (await reads.probe(reader));
+    let plan = this.#plan(cookie, header);
+    let changed = header.changed;
+    while (plan.kind === 'delta' && plan.tables.length > 0) {
+      const answer = await this.#delta(cookie, audit, reader, changed);
+      if ('body' in answer) return answer.body;
+      ({ plan, changed } = answer);
+    }
+    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
+    if (plan.kind === 'delta') return bodyOf(this.#opening(header, audit), []);
+    if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
+    return this.#reset(plan.reason, cookie);
+  }
+
+  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<PullBody> {
+    this.#parts.caller.log.info({ reason }, 'The client is reset');
+    return this.#full(cookie);
+  }
+
+  /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
+  async #delta(
+    cookie: OpenedCookie,
+    audit: Audit | null,
+    reader: Reader,
+    changed: Header['changed'],
+  ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
+    const { reads, auditor, installation, views, request, caller } = this.#parts;
+    let patch: Patch | undefined;
+    try {
+      patch = await reads.delta(reader, changed);
+      const { header, tables, checksums, held, rest } = patch;
+      if (header.torn) throw new OutdatedError(header);
+      const actual = this.#plan(cookie, header);
+      if (!covers({ kind: 'delta', tables }, actual)) {
+        await rest?.close();
+        return { plan: actual, changed: header.changed };
+      }
+      const audited = audit && checksums ? auditor.next(audit, checksums, header.snapshot) : { audit: null };
+      if ('differences' in audited) {
+        await rest?.close();
+        const { snapshot } = header;
+        const { since } = audit!;
+        await auditor.report({ ...audited, since, snapshot, installation, views, log: caller.log });
+        return { plan: { kind: 'reset', reason: 'audit' }, changed };
+      }
+      const { audit: next } = audited;
+      const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
+      return { body: renew ? bodyOf(this.#opening(header, next), held, rest) : unchangedBody(request) };
+    } catch (error) {
+      await patch?.rest?.close();
+      if (error instanceof Problem || isTransient(error)) throw error;
+      caller.log.error({ error: describeError(error) }, 'A delta failed');
+      return { plan: { kind: 'reset', reason: 'failure' }, changed };
+    }
+  }
+
+  /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
+  async #full(cookie?: OpenedCookie): Promise<PullBody> {
+    const { db, auditor, installation, views, request } = this.#parts;
+    const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
+    const isSampled = auditor.samples(request.clientGroupID, installation.secret);
+    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(header, views), isSampled);
+    const [answered] = patch.headers as [PatchHeader];
+    let plan: Plan;
+    try {
+      if (answered.torn) throw new OutdatedError();
+      plan = this.#plan(cookie, answered);
+    } catch (error) {
+      await patch.close();
+      throw error;
+    }
+    if (plan.kind === 'behind') {
+      await patch.close();
+      return unchangedBody(request);
+    }
+    const whole = patch.checksums?.whole;
+    const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
+    const clear = request.cookie === null ? '' : '{"op":"clear"}';
+    const first = await patch.ops.next();
+    if (first.done) return bodyOf(`${opening}${clear}`, []);
+    return bodyOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
+  }
+
+  /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
+  #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
+    const { installation, views, caller } = this.#parts;
+    const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
+    const checked = checkedFor(audit);
+    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
+    return { key: JSON.stringify(parts), installation, views, base, tick, checked, member: this.#member(cookie) };
+  }
+
+  #member(cookie: OpenedCookie | undefined): Member {
+    const { clientGroupID, client } = this.#parts.request;
+    return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
+  }
+
+  /** @throws Problem when the client group belongs to another user, or a client's record is lost. */
+  #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
+    const { caller, request } = this.#parts;
+    const { clientGroupID, client } = request;
+    if (header.owner !== null && header.owner !== caller.context.userID) {
+      throw new Problem('forbidden', 'The client group belongs to another user.');
+    }
+    const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#viewsDigest };
+    const plan: Plan = cookie ? planPull(cookie, present) : { kind: 'reset', reason: 'cookie' };
+    if (plan.kind === 'behind') return plan;
+    if (client && !header.clientKnown && client.lastMutationID !== 0) {
+      throw header.recovery
+        ? new Problem('unavailable', 'This standby has no record of the client yet; send the request again later')
+        : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
+    }
+    return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
+  }
+
+  /** A client that the request names and the server does not know yet is told its mutation ID 0. */
+  #isNewClient(header: Header): boolean {
+    return this.#parts.request.client !== undefined && !header.clientKnown;
+  }
+
+  #epoch({ installID, database }: Header): string {
+    return digest([installID, this.#parts.installation.cluster, database]);
+  }
+
+  #opening(header: Header, audit: Audit | null): string {
+    const { request, installation } = this.#parts;
+    const { secret } = installation;
+    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, audit, secret });
+  }
+}

@@ -1,0 +1,138 @@
+import type { ClientBase, PoolClient } from 'pg';
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import { isTransient } from '../db/sqlstate.js';
+import { MutatorError, Problem } from '../errors.js';
+import type { Caller } from '../http/identify.js';
+import { toUnavailable } from '../http/unavailable.js';
+import { describeError } from '../log.js';
+import type { ProtocolError } from '../protocol/protocol-error.js';
+import type { Mutation, PushRequest } from '../protocol/push.js';
+import type { Mutators } from '../registry/mutators.js';
+import { prepare } from '../registry/prepare.js';
+import {
+  type ClientRecord,
+  claimMutation,
+  type MutationRef,
+  readClient,
+  readGroup,
+  registerGroup,
+} from '../store/client-groups.js';
+import { mutate } from './mutate.js';
+
+export interface PushOptions<Tx, Context> {
+  readonly db: Database;
+  /** Makes of the transaction what mutators get as `tx`. */
+  readonly tx: (client: PoolClient) => Tx;
+  readonly mutators: Mutators<Tx, Context>;
+  /** The schema versions that are served; all of them when left out. */
+  readonly schemaVersions?: readonly string[] | undefined;
+}
+
+/**
+ * Applies a push's mutations in order, each exactly once. Null when all of them are applied or skipped.
+ * @throws Problem `forbidden`, `mutation-gap`, or `unavailable`: the mutations before the one that failed stay applied.
+ */
+export type Push<Context extends UserContext> = (
+  request: PushRequest,
+  caller: Caller<Context>,
+) => Promise<ProtocolError | null>;
+
+export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
+  return async (request, caller) => {
+    try {
+      return await push(options, request, caller);
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+  };
+}
+
+async function push<Tx, Context extends UserContext>(
+  options: PushOptions<Tx, Context>,
+  { clientGroupID, schemaVersion, mutations }: PushRequest,
+  caller: Caller<Context>,
+): Promise<ProtocolError | null> {
+  const { db, schemaVersions } = options;
+  const { userID } = caller.context;
+  const clientIDs = [...new Set(mutations.map((mutation) => mutation.clientID))];
+  const { owner, clients } = await readGroup(db, clientGroupID, clientIDs);
+  if (owner !== null && owner !== userID) throw foreignGroup();
+  if (schemaVersions !== undefined && !schemaVersions.includes(schemaVersion)) {
+    return { error: 'VersionNotSupported', versionType: 'schema' };
+  }
+  const [first] = mutations;
+  if (owner === null && first !== undefined) {
+    // A group that is lost is not recorded anew: its client starts over with another.
+    if (first.id > 1 && !clients.has(first.clientID)) return { error: 'ClientStateNotFound' };
+    if ((await registerGroup(db, clientGroupID, userID)) !== userID) throw foreignGroup();
+  }
+  for (const mutation of mutations) {
+    const { clientID, id: mutationID } = mutation;
+    const before = clients.get(clientID);
+    if (before?.clientGroupID === clientGroupID && mutationID <= before.lastMutationID) continue;
+    const ref = { clientGroupID, clientID, mutationID };
+    const after = await applyOnce(options, mutation, ref, caller).catch((error: unknown) => {
+      caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops at it');
+      throw error;
+    });
+    if (after === undefined) return { error: 'ClientStateNotFound' };
+    if (after.clientGroupID !== clientGroupID) throw foreignClient();
+    if (after.lastMutationID < mutationID) throw gap(mutation, after);
+    clients.set(clientID, after);
+  }
+  return null;
+}
+
+/**
+ * Applies a mutation if it is its client's next one. A mutation that fails for good is skipped, so that those behind it go
+ * on. Returns the client's record as it is then, undefined when there is none.
+ */
+async function applyOnce<Tx, Context extends UserContext>(
+  options: PushOptions<Tx, Context>,
+  mutation: Mutation,
+  ref: MutationRef,
+  { context, log }: Caller<Context>,
+): Promise<ClientRecord | undefined> {
+  const { clientGroupID, mutationID } = ref;
+  let record: ClientRecord | undefined;
+  const claim = async (client: ClientBase): Promise<boolean> => {
+    const claimed = await claimMutation(client, ref);
+    record = claimed ? { clientGroupID, lastMutationID: mutationID } : await readClient(client, ref.clientID);
+    return claimed;
+  };
+
+  const { db, mutators, tx } = options;
+  const result = await prepare(mutators, mutation.name, mutation.args).then(
+    ({ mutator, args }) => mutate(db.transact, (client) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
+    (error: unknown) => {
+      // A validator may ask the database too.
+      if (isTransient(error)) throw error;
+      return { error };
+    },
+  );
+  if (!('error' in result)) return record;
+
+  // The claim alone, without what the mutator did. It fails when the same mutation has been applied meanwhile.
+  if (await db.transact(claim)) {
+    const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
+    if (result.error instanceof MutatorError) log.info(fields, 'A mutator refused a mutation, which is skipped');
+    else log.error(fields, 'A mutation failed for good and is skipped');
+  }
+  return record;
+}
+
+function foreignGroup(): Problem {
+  return new Problem('forbidden', 'The client group belongs to another user');
+}
+
+function foreignClient(): Problem {
+  return new Problem('forbidden', 'A client of the push belongs to another client group');
+}
+
+function gap(mutation: Mutation, { lastMutationID }: ClientRecord): Problem {
+  return new Problem(
+    'mutation-gap',
+    `Mutation ${mutation.id} came before mutation ${lastMutationID + 1} of the same client`,
+  );
+}

@@ -1,0 +1,74 @@
+import { expect } from 'vitest';
+import type { UserContext } from '../../src/context.js';
+import { type HealthRoutesOptions, healthRoutes } from '../../src/endpoints/health.js';
+import { PokeStreams } from '../../src/endpoints/poke-streams.js';
+import { type SyncRoutesOptions, syncRoutes } from '../../src/endpoints/sync.js';
+import { createApp } from '../../src/http/app.js';
+import { type BodyLimitOptions, bodyLimits } from '../../src/http/body.js';
+import type { Logger } from '../../src/log.js';
+import { memoryLog } from '../log.js';
+
+export const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
+export const push = {
+  pushVersion: 1,
+  clientGroupID: 'g',
+  profileID: 'p',
+  schemaVersion: '',
+  mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
+};
+
+type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits'> &
+  HealthRoutesOptions & { readonly limits: BodyLimitOptions };
+
+/** An app whose parts answer at once, except for those given. */
+export function createPartsApp(parts: Partial<Parts>, log: Logger) {
+  const options = {
+    pull: async () => '{"cookie":1}',
+    push: async () => null,
+    authenticate: () => ({ userID: 'u' }),
+    pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
+    ready: async () => {},
+    tail: () => ({ listeners: 0, lagMs: null }),
+    audits: () => ({ compared: 0, differences: 0 }),
+    basePath: '',
+    ...parts,
+    limits: bodyLimits(parts.limits),
+  };
+  return createApp([...syncRoutes(options), ...healthRoutes(options)], log);
+}
+
+/** Such an app, which knows one user, and ways to send it requests. */
+export function setUp(parts: Partial<Parts> = {}) {
+  const { log, lines } = memoryLog();
+  const authenticate = (request: Request) =>
+    request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null;
+  const app = createPartsApp({ authenticate, ...parts }, log);
+  const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  const post = (path: string, body: RequestInit['body'] | object, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: 'POST',
+      body: typeof body === 'object' && body?.constructor === Object ? JSON.stringify(body) : (body as string),
+      headers: { 'Content-Type': 'application/json', Authorization: 'secret', 'X-Sync-RequestID': 'r-1-0', ...headers },
+      duplex: 'half',
+    });
+  return { app, send, post, lines };
+}
+
+/** Expects the error format, and returns the body. */
+export async function expectProblem(response: Response, status: number, code: string) {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+  expect(response.headers.get('Cache-Control')).toBe('private, no-store');
+  const body = await response.json();
+  expect(body).toEqual({
+    type: `urn:problem-type:tidemark:${code}`,
+    title: expect.any(String),
+    status,
+    detail: body.error,
+    error: expect.any(String),
+    code,
+    requestID: response.headers.get('X-Request-ID'),
+  });
+  return body as { detail: string };
+}

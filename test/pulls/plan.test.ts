@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { openCookie, sealCookie } from '../../src/protocol/cookie.js';
+import { parseSnapshot, standbySnapshot } from '../../src/protocol/snapshot.js';
+import { covers, isRenewalDue, type Plan, type Present, planPull } from '../../src/pulls/plan.js';
+import type { Header } from '../../src/store/header.js';
+
+const parse = (text: string) => parseSnapshot(text)!;
+
+const header: Header = {
+  snapshot: parse('100:110:105'),
+  next: 112n,
+  recovery: false,
+  installID: 'install',
+  database: '5',
+  tick: 'tick',
+  diverged: false,
+  horizon: '50',
+  aging: '55',
+  owner: 'ada',
+  clientKnown: true,
+  lastMutationIDs: null,
+  mutations: 7,
+  changed: [],
+  truncated: false,
+};
+const cookie = openCookie(
+  sealCookie(
+    {
+      order: 1,
+      snapshot: '60:70:61',
+      next: '72',
+      epoch: 'epoch',
+      views: 'views',
+      clientGroupID: 'group',
+      mutations: 7,
+      tick: 'tick',
+      audit: null,
+    },
+    'secret',
+  ),
+  'secret',
+)!;
+
+const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views' };
+const unchanged: Plan = { kind: 'unchanged' };
+const behind: Plan = { kind: 'behind' };
+const lost: Plan = { kind: 'lost' };
+const delta = (...tables: number[]): Plan => ({ kind: 'delta', tables });
+const reset = (reason: (Plan & { kind: 'reset' })['reason']): Plan => ({ kind: 'reset', reason });
+
+describe('planPull', () => {
+  it.each<[string, Partial<Header>, Partial<Present>, Plan]>([
+    ['nothing has changed', {}, {}, unchanged],
+    ['a table has changed', { changed: [[3, 1]] }, {}, delta(3)],
+    [
+      'two tables have changed',
+      {
+        changed: [
+          [3, 1],
+          [4, 1000],
+        ],
+      },
+      {},
+      delta(3, 4),
+    ],
+    ['a mutation ID has moved', { lastMutationIDs: { c: 2 } }, {}, delta()],
+    ['both', { lastMutationIDs: { c: 2 }, changed: [[3, 1]] }, {}, delta(3)],
+    ['other views, or another user’s', {}, { views: 'other' }, reset('views')],
+    ['another epoch', {}, { epoch: 'other' }, reset('epoch')],
+    ['a database behind the cookie', { snapshot: parse('60:69:'), next: 71n }, {}, reset('future')],
+    ['a standby behind the cookie', { snapshot: parse('60:69:'), next: 71n, recovery: true }, {}, behind],
+    ['a standby of another epoch', { snapshot: parse('60:69:'), recovery: true }, { epoch: 'other' }, reset('epoch')],
+    ['a database just as far', { snapshot: parse('60:70:61') }, {}, unchanged],
+    ['a history that went another way', { diverged: true, changed: [[3, 1]] }, {}, reset('epoch')],
+    ['a tick forgotten with the log', { diverged: true, horizon: '61' }, {}, reset('horizon')],
+    ['a standby of such a history', { diverged: true, recovery: true }, {}, reset('epoch')],
+    [
+      'one that has all that the base had below its xmin',
+      { diverged: true, recovery: true, snapshot: parse('60:110:60,61') },
+      {},
+      reset('epoch'),
+    ],
+    [
+      'a standby that may only be behind',
+      { diverged: true, recovery: true, snapshot: parse('59:110:60,61,70'), changed: [[3, 1]] },
+      {},
+      behind,
+    ],
+    ['a horizon above the cookie', { horizon: '61' }, {}, reset('horizon')],
+    ['a horizon at the cookie', { horizon: '60' }, {}, unchanged],
+    ['a truncated table', { truncated: true, changed: [[3, 1]] }, {}, reset('truncate')],
+    ['several reasons: the views come first', { truncated: true }, { views: 'other', epoch: 'other' }, reset('views')],
+    ['a cookie that has aged', { aging: '61' }, {}, delta()],
+    ['a cookie that is about to age', { aging: '60' }, {}, unchanged],
+    ['more mutations than the cookie tells of', { mutations: 8 }, {}, unchanged],
+    ['fewer mutations than the group was told of', { mutations: 6 }, {}, lost],
+    ['fewer, in a restored database', { mutations: 6 }, { epoch: 'other' }, lost],
+    ['fewer, in one that is not as far', { mutations: 6, snapshot: parse('60:69:') }, { epoch: 'other' }, lost],
+    ['fewer, of another group', { mutations: 6 }, { clientGroupID: 'other' }, unchanged],
+    ['fewer, on a standby that is behind', { mutations: 6, snapshot: parse('60:69:'), recovery: true }, {}, behind],
+    ['fewer, on a standby with other views', { mutations: 6, recovery: true }, { views: 'other' }, behind],
+  ])('%s', (_, change, other, plan) => {
+    expect(planPull(cookie, { header: { ...header, ...change }, ...present, ...other })).toEqual(plan);
+  });
+
+  /** A standby's snapshot, above xmin, of transactions that have left something in the log. */
+  const standby = (xmin: number, xmax: number, ...seen: number[]) =>
+    standbySnapshot(parse(`${xmin}:${xmax}:`), parse(`${xmin}:${xmin}:`), seen.map(BigInt));
+
+  // The cookie has seen all below 70 but 61; when it was made, 72 was to come next.
+  it.each<[string, Partial<Header>, Plan]>([
+    ['a standby on which all of that has ended', { snapshot: standby(70, 71) }, delta(3)],
+    ['one that does not know of 69', { snapshot: standby(69, 72) }, behind],
+    ['one that does, and of 61', { snapshot: standby(61, 71, 61, 62, 63, 64, 65, 66, 67, 68, 69) }, delta(3)],
+    ['one on which some began before the cookie and ended behind 69', { snapshot: standby(60, 72, 71) }, behind],
+    ['one on which the next transaction has ended', { snapshot: standby(60, 73) }, delta(3)],
+  ])('%s', (_, change, plan) => {
+    const changed = { recovery: true, changed: [[3, 1]] } as const;
+    expect(planPull(cookie, { header: { ...header, ...changed, ...change }, ...present })).toEqual(plan);
+  });
+
+  // It has seen 65, and of those above 60 nothing else.
+  const snapshot = standby(60, 80, 65);
+  const ofStandby = openCookie(sealCookie({ ...cookie, snapshot: snapshot.text, next: '82' }, 'secret'), 'secret')!;
+  it.each<[string, Partial<Header>, Plan]>([
+    ['the standby itself', { snapshot, recovery: true }, delta(3)],
+    ['one that has seen 65 as well', { snapshot: standby(55, 80, 57, 58, 59, 65, 66), recovery: true }, behind],
+    ['one that has seen all that', { snapshot: standby(60, 80, 65, 66), recovery: true }, delta(3)],
+    ['one that has not', { snapshot: standby(60, 80, 66), recovery: true }, behind],
+    ['the primary, where 65 has ended', { snapshot: parse('60:82:60,66') }, delta(3)],
+    ['the primary, where 65 is ending', { snapshot: parse('60:90:60,65') }, behind],
+    ['the primary, where nothing from 65 on has ended', { snapshot: parse('60:65:60') }, behind],
+    ['the primary, where 65 and its mutation are ending', { snapshot: parse('60:82:60,65'), mutations: 6 }, behind],
+    ['a primary that has not come as far', { snapshot: parse('60:65:60'), next: 81n }, reset('future')],
+    ['such a one without the mutations', { snapshot: parse('60:65:60'), next: 81n, mutations: 6 }, lost],
+  ])("a standby's cookie and %s", (_, change, plan) => {
+    const changed = [[3, 1]] as const;
+    expect(planPull(ofStandby, { header: { ...header, changed, ...change }, ...present })).toEqual(plan);
+  });
+
+  it('takes more than 53 bits', () => {
+    const fields = { snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' };
+    const old = openCookie(sealCookie({ ...cookie, ...fields }, 'secret'), 'secret')!;
+    const at = (xmax: string) => ({
+      header: { ...header, snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) },
+      ...present,
+    });
+    expect(planPull(old, at('9223372036854775806'))).toEqual(unchanged);
+    expect(planPull(old, at('9223372036854775805'))).toEqual(reset('future'));
+  });
+});
+
+it.each<[Plan, Plan, boolean]>([
+  [delta(1, 2), delta(1, 2), true],
+  [delta(1, 2), delta(2), true],
+  [delta(1), delta(1, 2), false],
+  [delta(1), delta(), true],
+  [delta(1), unchanged, true],
+  [delta(1), behind, false],
+  [delta(1), reset('truncate'), false],
+  [unchanged, unchanged, true],
+  [unchanged, delta(), false],
+])('an answer prepared for %j serves %j: %s', (prepared, actual, expected) => {
+  expect(covers(prepared, actual)).toBe(expected);
+});
+
+it.each<[Header['changed'], boolean]>([
+  [[], false],
+  [[[1, 99]], false],
+  [[[1, 100]], true],
+  [
+    [
+      [1, 50],
+      [2, 50],
+    ],
+    true,
+  ],
+])('%j log rows read in vain are worth a fresh cookie: %s', (changed, expected) => {
+  expect(isRenewalDue(cookie, { ...header, changed })).toBe(expected);
+});

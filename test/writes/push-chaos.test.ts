@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { Problem } from '../../src/errors.js';
+import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
+import { createPush } from '../../src/writes/push.js';
+import { createTestDatabase, type TestDatabase } from '../database.js';
+import { memoryLog } from '../log.js';
+import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
+
+let database: TestDatabase;
+/** Two servers over one database. */
+let servers: Database[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  servers = [openPool(database.url), openPool(database.url)];
+  await database.pool.query('create table entry (seq serial, client text, n int)');
+});
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  await database.drop();
+});
+
+const mutators = defineMutators({
+  append: defineMutator(async ({ tx, args }) => {
+    const { client, n } = args as { client: string; n: number };
+    await tx.query('insert into entry (client, n) values ($1, $2)', [client, n]);
+    if (n % 10 === 0) throw new Error('every tenth fails for good');
+  }),
+});
+
+test('each mutation is applied once while backends are killed and every push comes twice', async () => {
+  const { log } = memoryLog();
+  const [one, two] = servers.map((db) => createPush({ db, tx: (client) => client, mutators }));
+  const ids = Array.from({ length: 100 }, (_, i) => i + 1);
+  let pushing = true;
+  let kills = 0;
+  const killer = (async () => {
+    while (pushing) {
+      const { rowCount } = await database.pool.query(`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'tidemark' and datname = current_database() order by random() limit 1`);
+      kills += rowCount ?? 0;
+      await sleep(10);
+    }
+  })();
+  const deliver = async (push: typeof one, client: string) => {
+    const request = pushRequest(
+      `g-${client}`,
+      ids.map((n) => mutation(n, 'append', { client, n }, client)),
+    );
+    for (;;) {
+      try {
+        return await push?.(request, { context: { userID: 'u' }, requestID: 'r', log });
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error;
+        await sleep(5);
+      }
+    }
+  };
+  const clients = ['a', 'b', 'c', 'd'];
+  const answers = await Promise.all(clients.flatMap((client) => [deliver(one, client), deliver(two, client)]));
+  pushing = false;
+  await killer;
+  expect(answers).toEqual(Array(8).fill(null));
+  expect(kills).toBeGreaterThan(10);
+  expect(await lastMutationIDs(database.pool)).toEqual({ a: 100, b: 100, c: 100, d: 100 });
+  for (const client of clients) {
+    const { rows } = await database.pool.query('select n from entry where client = $1 order by seq', [client]);
+    expect(rows.map((row) => row.n)).toEqual(ids.filter((n) => n % 10 !== 0));
+  }
+});
