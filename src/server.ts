@@ -5,7 +5,7 @@ import { openPool } from './db/pg.js';
 import { createForward, type ForwardOptions } from './endpoints/forward.js';
 import { healthRoutes } from './endpoints/health.js';
 import { PokeStreams } from './endpoints/poke-streams.js';
-import { syncRoutes } from './endpoints/sync.js';
+import { type PushRoute, syncRoutes } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import { createApp } from './http/app.js';
 import { type BodyLimitOptions, bodyLimits } from './http/body.js';
@@ -133,16 +133,14 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const auditor = new Auditor(db, audit);
   const puller = new Puller({ database: db, installation, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const push = createPush({ db, tx, mutators, schemaVersions });
-  const forward = options.forward && createForward(options.forward);
-  /** Whatever became of a write, something of it may have been committed. */
-  const thenNudge = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
-    return (...args: Args) => work(...args).finally(() => tail.nudge());
-  };
+  const push: PushRoute<Context> = options.forward
+    ? createForward(options.forward)
+    : createPush({ db, tx, mutators, schemaVersions });
   const routes = [
     ...syncRoutes<Context>({
       pull: (request, caller) => puller.pull(request, caller),
-      push: forward ? { forward: thenNudge(forward) } : thenNudge(push),
+      // Whatever became of a push, something of it may have been committed.
+      push: (...args) => push(...args).finally(() => tail.nudge()),
       pokes: streams,
       authenticate,
       basePath,

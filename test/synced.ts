@@ -1,6 +1,7 @@
 /** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
 import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
+import { toProblem } from '../src/http/problem.js';
 import { CurrentInstallation } from '../src/installation/current-installation.js';
 import { type Installation, narrow, readInstallation } from '../src/installation/installation.js';
 import { migrate } from '../src/migrate.js';
@@ -66,10 +67,12 @@ export class PullServer {
 
   /** The body of the response, unread. */
   async body(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullBody> {
-    const body = await this.#puller.pull(
+    const pulling = this.#puller.pull(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
+    // As its endpoint would tell.
+    const body = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
     if (typeof body === 'object' && 'error' in body) throw new Error(body.error);
     return body;
   }

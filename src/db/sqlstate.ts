@@ -64,6 +64,11 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/** Another row has the same values already. */
+export function isUniquenessViolation(error: unknown): boolean {
+  return someCause(error, (code) => code === '23505' || code === '23P01');
+}
+
 const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /**

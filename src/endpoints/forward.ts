@@ -1,6 +1,8 @@
+import type { UserContext } from '../context.js';
 import { Problem, type ProblemCode } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
+import type { PushRoute, SentPush } from './sync.js';
 
 export interface ForwardOptions {
   /** The application's mutate endpoint. */
@@ -12,23 +14,6 @@ export interface ForwardOptions {
   /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
-
-/** A push as it came in. */
-export interface ForwardedPush {
-  /** The exact bytes. */
-  readonly body: Uint8Array;
-  readonly authorization: string | null;
-  readonly requestID: { readonly header: string; readonly value: string };
-  readonly log: Logger;
-}
-
-/**
- * Has the application's mutate endpoint apply a push. Null when it did; else one of the protocol's refusals.
- * Nothing else that the endpoint says reaches the caller.
- * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
- * else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
- */
-export type Forward = (push: ForwardedPush) => Promise<ProtocolError | null>;
 
 /** The longest answer that is read, in bytes: the protocol's own are below a hundred. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -46,14 +31,19 @@ const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> 
   503: ['unavailable', 'The mutate endpoint is temporarily unavailable'],
 };
 
-export function createForward(options: ForwardOptions): Forward {
-  return async (push) => {
+/**
+ * Has the application's mutate endpoint apply pushes. Nothing else that it says reaches the caller.
+ * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
+ * else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
+ */
+export function createForward<Context extends UserContext>(options: ForwardOptions): PushRoute<Context> {
+  return async (_, { log }, sent) => {
     const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
     try {
-      const response = await send(options, push, signal);
+      const response = await send(options, sent, signal);
       const text = await readText(response);
-      if (response.status === 200) return decodeAnswer(text, push.log);
-      throw refusal(response, text, push.log);
+      if (response.status === 200) return decodeAnswer(text, log);
+      throw refusal(response, text, log);
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw signal.aborted
@@ -63,7 +53,7 @@ export function createForward(options: ForwardOptions): Forward {
   };
 }
 
-function send(options: ForwardOptions, push: ForwardedPush, signal: AbortSignal): Promise<Response> {
+function send(options: ForwardOptions, push: SentPush, signal: AbortSignal): Promise<Response> {
   const headers = new Headers({ 'Content-Type': 'application/json', [push.requestID.header]: push.requestID.value });
   if (push.authorization !== null) headers.set('Authorization', push.authorization);
   if (options.apiKey !== undefined) headers.set('X-Api-Key', options.apiKey);

@@ -1,12 +1,11 @@
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
-import { decodeText, readBody, readOptionalBody } from '../http/body.js';
+import { readOptionalJSON } from '../http/body.js';
 import type { Answer, Exchange } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Route } from '../http/route.js';
-import { type Call, decodeBatch } from '../protocol/calls.js';
-import { parseJSON } from '../protocol/json.js';
+import { type Asked, decodeBatch } from '../protocol/calls.js';
 import type { Calls } from '../writes/calls.js';
 import { idempotencyKeyOf, prefersRollback } from './call-headers.js';
 
@@ -40,8 +39,8 @@ async function handleCall<Context extends UserContext>(
   name: string,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  const body = await readOptionalBody(exchange.request, options.limit);
-  return run(exchange, options, caller, { name, args: body.byteLength === 0 ? undefined : parse(body) });
+  const { value: args } = await readOptionalJSON(exchange.request, options.limit, { exactNumbers: true });
+  return run(exchange, options, caller, { kind: 'call', call: { name, args } });
 }
 
 async function handleBatch<Context extends UserContext>(
@@ -50,21 +49,23 @@ async function handleBatch<Context extends UserContext>(
 ): Promise<Answer> {
   const { request } = exchange;
   const caller = await identify(exchange, options.authenticate);
-  const body = request.headers.has('Content-Type') ? await readBody(request, options.limit) : undefined;
-  const entries = body?.byteLength ? parse(body) : undefined;
+  const body = request.headers.has('Content-Type')
+    ? await readOptionalJSON(request, options.limit, { exactNumbers: true })
+    : undefined;
+  const entries = body?.value;
   if (!Array.isArray(entries)) {
     const detail =
       'A mutator name is required: in the path, as in /api/mutators/todo/create, or in each entry of a JSON array';
     throw new Problem('mutator-name-missing', detail);
   }
-  return run(exchange, options, caller, decodeBatch(entries));
+  return run(exchange, options, caller, { kind: 'batch', calls: decodeBatch(entries) });
 }
 
 async function run<Context extends UserContext>(
   { request: { headers } }: Exchange,
   { calls }: RestRoutesOptions<Context>,
   caller: Caller<Context>,
-  asked: Call | readonly Call[],
+  asked: Asked,
 ): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(headers);
   const rollback = prefersRollback(headers);
@@ -76,10 +77,6 @@ async function run<Context extends UserContext>(
       ...(replayed && { 'Idempotent-Replayed': 'true' }),
     },
   };
-}
-
-function parse(body: Uint8Array): unknown {
-  return parseJSON(decodeText(body), { exactNumbers: true });
 }
 
 /** The segments behind the prefix, joined by dots. What cannot be decoded is nobody's name, and stays as it is. */

@@ -1,15 +1,13 @@
 import type { UserContext } from '../context.js';
-import { type BodyLimits, decodeText, readBody } from '../http/body.js';
+import { type BodyLimits, readJSON } from '../http/body.js';
 import type { Answer, Exchange } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
+import type { RequestID } from '../http/request-id.js';
 import type { Route } from '../http/route.js';
-import { parseJSON } from '../protocol/json.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
-import { decodePushRequest } from '../protocol/push.js';
-import type { Push } from '../writes/push.js';
-import type { Forward } from './forward.js';
+import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PokeStreams } from './poke-streams.js';
 
 /** Answers a pull: one of the protocol's refusals, or the JSON text of the OK response. */
@@ -18,10 +16,24 @@ export type Pull<Context extends UserContext> = (
   caller: Caller<Context>,
 ) => Promise<ProtocolError | Answer>;
 
+/** A push as it came in. */
+export interface SentPush {
+  /** The exact bytes. */
+  readonly body: Uint8Array;
+  readonly authorization: string | null;
+  readonly requestID: RequestID;
+}
+
+/** Applies a push here, or has the application's mutate endpoint apply it, as it was sent. */
+export type PushRoute<Context extends UserContext> = (
+  request: PushRequest,
+  caller: Caller<Context>,
+  sent: SentPush,
+) => Promise<ProtocolError | null>;
+
 export interface SyncRoutesOptions<Context extends UserContext> {
   readonly pull: Pull<Context>;
-  /** Applies pushes here, or forwards them to the application's mutate endpoint. */
-  readonly push: Push<Context> | { readonly forward: Forward };
+  readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
   readonly authenticate: Authenticate<Context>;
   /** What stands before `/sync/pull`, `/sync/push` and `/sync/poke`. */
@@ -55,8 +67,8 @@ async function handlePull<Context extends UserContext>(
   limit: number,
 ): Promise<Answer> {
   const caller = await identify(exchange, authenticate);
-  const body = decodeText(await readBody(exchange.request, limit));
-  const request = decodePullRequest(parseJSON(body));
+  const { value } = await readJSON(exchange.request, limit);
+  const request = decodePullRequest(value);
   const answer = 'error' in request ? request : await pull(request, caller);
   return typeof answer === 'string' || Symbol.asyncIterator in answer ? answer : JSON.stringify(answer);
 }
@@ -65,21 +77,15 @@ async function handlePull<Context extends UserContext>(
 async function handlePush<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
-  push: Push<Context> | { readonly forward: Forward },
+  push: PushRoute<Context>,
   limit: number,
 ): Promise<Answer> {
+  const { requestID } = exchange;
   const caller = await identify(exchange, authenticate);
-  const body = await readBody(exchange.request, limit);
-  const request = decodePushRequest(parseJSON(decodeText(body), { exactNumbers: true }));
+  const { bytes: body, value } = await readJSON(exchange.request, limit, { exactNumbers: true });
+  const request = decodePushRequest(value);
   if ('error' in request) return JSON.stringify(request);
-  const refusal =
-    typeof push === 'function'
-      ? await push(request, caller)
-      : await push.forward({
-          body,
-          authorization: exchange.request.headers.get('Authorization'),
-          requestID: exchange.requestID,
-          log: exchange.log,
-        });
+  const authorization = exchange.request.headers.get('Authorization');
+  const refusal = await push(request, caller, { body, authorization, requestID });
   return refusal === null ? '{}' : JSON.stringify(refusal);
 }

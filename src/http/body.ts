@@ -1,4 +1,5 @@
 import { Problem } from '../errors.js';
+import { type ParseOptions, parseJSON } from '../protocol/json.js';
 
 /** The largest request bodies, in bytes. */
 export interface BodyLimits {
@@ -20,27 +21,36 @@ export function bodyLimits({ pull = MiB, push = 16 * MiB, call = MiB }: BodyLimi
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
-/**
- * Reads a JSON request's body, without decoding it.
- * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off.
- */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  requireJSON(request.headers);
-  return readBytes(request, limit);
+/** A JSON request's body. */
+export interface JSONBody {
+  readonly bytes: Uint8Array;
+  /** Undefined where there are no bytes, and need not be. */
+  readonly value: unknown;
 }
 
 /**
- * As `readBody`, but what has no content type may have no body: it is empty then.
- * @throws as `readBody`
+ * @param limit in bytes
+ * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off or is no JSON.
  */
-export async function readOptionalBody(request: Request, limit: number): Promise<Uint8Array> {
-  const { headers } = request;
-  if (headers.has('Content-Type')) return readBody(request, limit);
-  // Without a content type, a browser sends another site's request without asking whether it may.
-  if (!['none', 'same-origin', null].includes(headers.get('Sec-Fetch-Site'))) requireJSON(headers);
+export async function readJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
+  requireJSON(request.headers);
   const bytes = await readBytes(request, limit);
-  if (bytes.byteLength > 0) requireJSON(headers);
-  return bytes;
+  return { bytes, value: parseJSON(decodeText(bytes), options) };
+}
+
+/**
+ * As `readJSON`, but there may be no body, and then no content type either.
+ * @throws as `readJSON`
+ */
+export async function readOptionalJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
+  const { headers } = request;
+  const hasType = headers.has('Content-Type');
+  // Without a content type, a browser sends another site's request without asking whether it may.
+  if (hasType || !['none', 'same-origin', null].includes(headers.get('Sec-Fetch-Site'))) requireJSON(headers);
+  const bytes = await readBytes(request, limit);
+  if (bytes.byteLength === 0) return { bytes, value: undefined };
+  if (!hasType) requireJSON(headers);
+  return { bytes, value: parseJSON(decodeText(bytes), options) };
 }
 
 function requireJSON(headers: Headers): void {
@@ -69,7 +79,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
  * Decodes UTF-8, which JSON is always in.
  * @throws Problem `malformed-request`
  */
-export function decodeText(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

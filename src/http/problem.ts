@@ -1,11 +1,17 @@
-import { catalogue, Problem, problemType } from '../errors.js';
-import { toUnavailable } from './unavailable.js';
+import { isTransient } from '../db/sqlstate.js';
+import { catalogue, Problem, type ProblemCode, problemType, SetupError } from '../errors.js';
 
 /** What any thrown value means to the caller. Nothing of an unknown error is shown. */
 export function toProblem(thrown: unknown): Problem {
-  const known = toUnavailable(thrown);
-  if (known instanceof Problem) return known;
-  return new Problem('internal', 'The server failed; its log has the cause under the request ID', { cause: thrown });
+  if (thrown instanceof Problem) return thrown;
+  const [code, detail] = meaningOf(thrown);
+  return new Problem(code, detail, { cause: thrown });
+}
+
+function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {
+  if (thrown instanceof SetupError) return ['unavailable', 'The server is not set up to answer; its log says why'];
+  if (isTransient(thrown)) return ['unavailable', 'The database cannot serve the request now; send it again later'];
+  return ['internal', 'The server failed; its log has the cause under the request ID'];
 }
 
 /** The body of an error response, as of RFC 9457. `error` repeats `detail` for clients that look for that name. */

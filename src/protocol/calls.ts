@@ -9,6 +9,11 @@ export interface Call {
   readonly args: unknown;
 }
 
+/** What a request asks for. */
+export type Asked =
+  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'batch'; readonly calls: readonly Call[] };
+
 /** The most calls in a batch: all of them hold one transaction open. */
 export const MAX_BATCH_LENGTH = 1_000;
 
@@ -39,10 +44,12 @@ export function encodeAnswer(result: string | undefined, rolledBack: boolean): s
 }
 
 /** Says what was called, and with which args, whatever order the keys of their objects came in. */
-export function fingerprintOf(asked: Call | readonly Call[]): string {
+export function fingerprintOf(asked: Asked): string {
   const sorted = (_key: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value;
-  return createHash('sha256').update(JSON.stringify(asked, sorted)).digest('base64url');
+  return createHash('sha256')
+    .update(JSON.stringify(asked.kind === 'call' ? asked.call : asked.calls, sorted))
+    .digest('base64url');
 }

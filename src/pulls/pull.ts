@@ -3,7 +3,6 @@ import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Caller } from '../http/identify.js';
-import { toUnavailable } from '../http/unavailable.js';
 import { type Bound, type CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
@@ -38,23 +37,19 @@ export class Puller<Context extends UserContext> {
 
   /**
    * The changes since the request's cookie, as of one snapshot of the database.
-   * @throws Problem when the client group belongs to another user, a client's record is lost, or the database is out of reach.
+   * @throws Problem when the client group belongs to another user, or a client's record is lost; SetupError; and every transient failure.
    */
   async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | PullBody> {
     const { schemaVersions } = this.#options;
     if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
-    try {
-      const { context: ctx } = caller;
-      const { profileID, schemaVersion } = request;
-      const { database: db, installation, auditor } = this.#options;
-      return await installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
-        new Pull({ db, reads: this.#reads, auditor, ...bound, request, caller }).answer(last?.header),
-      );
-    } catch (error) {
-      throw toUnavailable(error);
-    }
+    const { context: ctx } = caller;
+    const { profileID, schemaVersion } = request;
+    const { database: db, installation, auditor } = this.#options;
+    return installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
+      new Pull({ db, reads: this.#reads, auditor, ...bound, request, caller }).answer(last?.header),
+    );
   }
 }
 

@@ -1,9 +1,9 @@
 import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
-import { SetupError } from '../errors.js';
+import { Problem, SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
-import { type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
+import { type Asked, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type Prepared, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
@@ -53,11 +53,6 @@ class RollbackSignal extends Error {
   }
 }
 
-/** The call of a batch that is at work; undefined while none is. */
-interface Place {
-  index: number | undefined;
-}
-
 /** Runs mutators for REST callers: one, or several in one transaction, all or none. */
 export class Calls<Tx, Context extends UserContext> {
   readonly #options: CallsOptions<Tx, Context>;
@@ -69,55 +64,44 @@ export class Calls<Tx, Context extends UserContext> {
 
   /** @throws Problem, SetupError, and every transient failure. */
   async run(
-    asked: Call | readonly Call[],
+    asked: Asked,
     { context, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { transact, keyRetentionSeconds } = this.#options;
-    const isBatch = Array.isArray(asked);
-    const calls = isBatch ? (asked as readonly Call[]) : [asked as Call];
-    const place: Place = { index: undefined };
-    try {
-      const prepared = await this.#prepare(calls, place);
-      let key: IdempotencyKey | undefined;
-      if (idempotencyKey !== undefined && !rollback) {
-        key = new IdempotencyKey(
-          { userID: context.userID, key: idempotencyKey },
-          fingerprintOf(asked),
-          keyRetentionSeconds,
-        );
-        this.#pruneNowAndThen(log);
+    const { mutators, transact, keyRetentionSeconds } = this.#options;
+    const calls = asked.kind === 'call' ? [asked.call] : asked.calls;
+    const runnable: Prepared<Tx, Context>[] = [];
+    for (const [index, { name, args }] of calls.entries()) {
+      runnable.push(await explained(prepare(mutators, name, args), asked, index));
+    }
+    let key: IdempotencyKey | undefined;
+    if (idempotencyKey !== undefined && !rollback) {
+      const ref = { userID: context.userID, key: idempotencyKey };
+      key = new IdempotencyKey(ref, fingerprintOf(asked), keyRetentionSeconds);
+      this.#pruneNowAndThen(log);
+    }
+    const run = async (transaction: CallTransaction<Tx>) => {
+      const { tx } = transaction;
+      const answers: string[] = [];
+      for (const [index, { mutator, args }] of runnable.entries()) {
+        const work = async () => encodeResult(mutator, await mutator.run({ tx, args, ctx: context }));
+        answers.push(encodeAnswer(await explained(work(), asked, index), rollback));
       }
-      const run = async (transaction: CallTransaction<Tx>) => {
-        const { tx } = transaction;
-        const runOne = ({ mutator, args }: Prepared<Tx, Context>) => mutator.run({ tx, args, ctx: context });
-        const answers = await answerEach(prepared, place, runOne, rollback);
-        const answer = isBatch ? `[${answers.join()}]` : answers[0]!;
-        if (rollback) await takeBack(transaction, answer);
-        await key?.keep(transaction, answer);
-        return answer;
-      };
+      const answer = asked.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
+      if (rollback) await takeBack(transaction, answer);
+      await key?.keep(transaction, answer);
+      return answer;
+    };
+    try {
       const outcome = await mutate(transact, run, key && ((transaction) => key.claim(transaction)));
       if (outcome.status === 'failed') throw outcome.error;
       return outcome.status === 'applied'
         ? { text: outcome.result, replayed: false }
-        : { text: key!.kept!, replayed: true };
+        : { text: outcome.done, replayed: true };
     } catch (error) {
       if (error instanceof RollbackSignal) return { text: error.answer, replayed: false };
-      if (isTransient(error) || error instanceof SetupError) throw error;
-      const { index } = place;
-      throw toCallProblem(error, calls[index ?? 0]?.args, isBatch ? index : undefined);
+      throw isKnown(error) ? error : toCallProblem(error, undefined);
     }
-  }
-
-  async #prepare(calls: readonly Call[], place: Place): Promise<Prepared<Tx, Context>[]> {
-    const prepared: Prepared<Tx, Context>[] = [];
-    for (const [index, { name, args }] of calls.entries()) {
-      place.index = index;
-      prepared.push(await prepare(this.#options.mutators, name, args));
-    }
-    place.index = undefined;
-    return prepared;
   }
 
   #pruneNowAndThen(log: Logger): void {
@@ -137,17 +121,16 @@ async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Pro
   throw new RollbackSignal(answer);
 }
 
-async function answerEach<Tx, Context>(
-  prepared: readonly Prepared<Tx, Context>[],
-  place: Place,
-  run: (call: Prepared<Tx, Context>) => unknown,
-  rolledBack: boolean,
-): Promise<string[]> {
-  const answers: string[] = [];
-  for (const [index, call] of prepared.entries()) {
-    place.index = index;
-    answers.push(encodeAnswer(await encodeResult(call.mutator, await run(call)), rolledBack));
-  }
-  place.index = undefined;
-  return answers;
+/** @throws Problem that says what the failure of one call means, and SetupError and transient failures as they are */
+function explained<T>(work: Promise<T>, asked: Asked, index: number): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (isTransient(error) || error instanceof SetupError) throw error;
+    throw asked.kind === 'call'
+      ? toCallProblem(error, asked.call.args)
+      : toCallProblem(error, asked.calls[index]!.args, index);
+  });
+}
+
+function isKnown(error: unknown): boolean {
+  return error instanceof Problem || error instanceof SetupError || isTransient(error);
 }

@@ -12,7 +12,6 @@ export class IdempotencyKey {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
   readonly #retentionSeconds: number;
-  #kept: string | undefined;
 
   /** @param fingerprint of what is asked for under the key */
   constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
@@ -21,17 +20,12 @@ export class IdempotencyKey {
     this.#retentionSeconds = retentionSeconds;
   }
 
-  /** The first request's answer, once a claim has found it. */
-  get kept(): string | undefined {
-    return this.#kept;
-  }
-
   /**
-   * Takes the key for a transaction. False when the request has been done, in an earlier one.
+   * Takes the key for a transaction. Returns the answer where the request has been done, in an earlier one.
    * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where there is no way to keep keys;
    * SetupError where there is no place to
    */
-  async claim({ query }: Queryable): Promise<boolean> {
+  async claim({ query }: Queryable): Promise<string | undefined> {
     if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
     if (!(await lockKey(query, this.#ref))) {
       throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
@@ -41,8 +35,7 @@ export class IdempotencyKey {
       const detail = 'This Idempotency-Key was used for a call of another mutator, or with other args';
       throw new Problem('idempotency-key-reused', detail);
     }
-    this.#kept = found?.answer;
-    return found === undefined;
+    return found?.answer;
   }
 
   /** Keeps the answer, in the transaction that has claimed the key. */

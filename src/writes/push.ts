@@ -4,7 +4,6 @@ import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { MutatorError, Problem } from '../errors.js';
 import type { Caller } from '../http/identify.js';
-import { toUnavailable } from '../http/unavailable.js';
 import { describeError } from '../log.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
@@ -31,7 +30,7 @@ export interface PushOptions<Tx, Context> {
 
 /**
  * Applies a push's mutations in order, each exactly once. Null when all of them are applied or skipped.
- * @throws Problem `forbidden`, `mutation-gap`, or `unavailable`: the mutations before the one that failed stay applied.
+ * @throws Problem `forbidden` or `mutation-gap`, and every transient failure: the mutations before the one that failed stay applied.
  */
 export type Push<Context extends UserContext> = (
   request: PushRequest,
@@ -39,13 +38,7 @@ export type Push<Context extends UserContext> = (
 ) => Promise<ProtocolError | null>;
 
 export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
-  return async (request, caller) => {
-    try {
-      return await push(options, request, caller);
-    } catch (error) {
-      throw toUnavailable(error);
-    }
-  };
+  return (request, caller) => push(options, request, caller);
 }
 
 async function push<Tx, Context extends UserContext>(
@@ -94,32 +87,29 @@ async function applyOnce<Tx, Context extends UserContext>(
   ref: MutationRef,
   { context, log }: Caller<Context>,
 ): Promise<ClientRecord | undefined> {
-  const { clientGroupID, mutationID } = ref;
-  let record: ClientRecord | undefined;
-  const claim = async (client: ClientBase): Promise<boolean> => {
-    const claimed = await claimMutation(client, ref);
-    record = claimed ? { clientGroupID, lastMutationID: mutationID } : await readClient(client, ref.clientID);
-    return claimed;
-  };
-
   const { db, mutators, tx } = options;
+  const applied: ClientRecord = { clientGroupID: ref.clientGroupID, lastMutationID: ref.mutationID };
+  const claim = async (client: ClientBase) =>
+    (await claimMutation(client, ref)) ? undefined : { record: await readClient(client, ref.clientID) };
+
   const result = await prepare(mutators, mutation.name, mutation.args).then(
     ({ mutator, args }) => mutate(db.transact, (client) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
     (error: unknown) => {
       // A validator may ask the database too.
       if (isTransient(error)) throw error;
-      return { error };
+      return { status: 'failed', error } as const;
     },
   );
-  if (!('error' in result)) return record;
+  if (result.status === 'applied') return applied;
+  if (result.status === 'done before') return result.done.record;
 
   // The claim alone, without what the mutator did. It fails when the same mutation has been applied meanwhile.
-  if (await db.transact(claim)) {
-    const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
-    if (result.error instanceof MutatorError) log.info(fields, 'A mutator refused a mutation, which is skipped');
-    else log.error(fields, 'A mutation failed for good and is skipped');
-  }
-  return record;
+  const done = await db.transact(claim);
+  if (done !== undefined) return done.record;
+  const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
+  if (result.error instanceof MutatorError) log.info(fields, 'A mutator refused a mutation, which is skipped');
+  else log.error(fields, 'A mutation failed for good and is skipped');
+  return applied;
 }
 
 function foreignGroup(): Problem {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createForward, type ForwardOptions } from '../../src/endpoints/forward.js';
 import { memoryLog } from '../log.js';
+import { pushRequest } from '../writes/push-requests.js';
 
 let server: Server | undefined;
 
@@ -28,10 +29,10 @@ async function upstream(handler: Handler): Promise<string> {
 async function forward(url: string, options: Partial<ForwardOptions> = {}, authorization: string | null = 'Bearer t') {
   const { log, lines } = memoryLog();
   const body = new TextEncoder().encode('{"exact":  "bytes ☃"}');
-  const requestID = { header: 'X-Replicache-RequestID', value: 'c-1-0' };
-  const answer = await createForward({ url, ...options })({ body, authorization, requestID, log }).catch(
-    (e: unknown) => e,
-  );
+  const requestID = { header: 'X-Replicache-RequestID', value: 'c-1-0' } as const;
+  const caller = { context: { userID: 'u' }, requestID: requestID.value, log };
+  const send = createForward({ url, ...options });
+  const answer = await send(pushRequest('g', []), caller, { body, authorization, requestID }).catch((e: unknown) => e);
   return { answer, lines };
 }
 

@@ -93,10 +93,14 @@ describe('the server’s role', () => {
     const mutators = defineMutators({ touch: defineMutator(run) });
     const caller = { context: { userID: 'ada' }, requestID: '', log: memoryLog().log };
     const call = (keyRetentionSeconds: number) =>
-      new Calls({ mutators, transact, keyRetentionSeconds }).run({ name: 'touch', args: 1 }, caller, {
-        idempotencyKey: 'k',
-        rollback: false,
-      });
+      new Calls({ mutators, transact, keyRetentionSeconds }).run(
+        { kind: 'call', call: { name: 'touch', args: 1 } },
+        caller,
+        {
+          idempotencyKey: 'k',
+          rollback: false,
+        },
+      );
     expect(await call(60)).toEqual({ text: '{"ok":true}', replayed: false });
     expect((await call(60)).replayed).toBe(true);
     // Nothing is as young as that: it is pruned, and kept anew.

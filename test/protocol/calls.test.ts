@@ -33,7 +33,7 @@ it.each<[result: string | undefined, rolledBack: boolean, text: string]>([
 });
 
 describe('fingerprintOf', () => {
-  const of = (args: unknown) => fingerprintOf({ name: 'a', args });
+  const of = (args: unknown) => fingerprintOf({ kind: 'call', call: { name: 'a', args } });
 
   it('is the same whatever order keys come in, at any depth', () => {
     const one = of({ b: [{ y: null, x: 1, z: 2 }], a: 's', c: 3 });
@@ -44,7 +44,11 @@ describe('fingerprintOf', () => {
 
   it('tells apart whatever is another call', () => {
     const args = [undefined, null, {}, [], 0, '', 'a', { a: 1 }, { a: '1' }, { a: 2 }, { b: 1 }, [1, 2], [2, 1]];
-    const all = [...args.map(of), fingerprintOf({ name: 'b', args: null }), fingerprintOf([{ name: 'a', args: null }])];
+    const all = [
+      ...args.map(of),
+      fingerprintOf({ kind: 'call', call: { name: 'b', args: null } }),
+      fingerprintOf({ kind: 'batch', calls: [{ name: 'a', args: null }] }),
+    ];
     expect(new Set(all).size).toBe(all.length);
   });
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { Problem } from '../../src/errors.js';
+import { isTransient } from '../../src/db/sqlstate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { createPush } from '../../src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
@@ -56,7 +56,7 @@ test('each mutation is applied once while backends are killed and every push com
       try {
         return await push?.(request, { context: { userID: 'u' }, requestID: 'r', log });
       } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error;
+        if (!isTransient(error)) throw error;
         await sleep(5);
       }
     }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { toProblem } from '../../src/http/problem.js';
 import { defineMutator, defineMutators, type Mutator } from '../../src/registry/mutators.js';
 import { createPush } from '../../src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
@@ -50,9 +51,8 @@ async function pushThree(failing: Mutator | undefined, args: unknown = null, nam
     }),
   });
   const request = pushRequest('g', [mutation(1, 'before'), mutation(2, name, args), mutation(3, 'ok')]);
-  const answer = await push(request, { context: { userID: 'u' }, requestID: 'r', log }).catch(
-    (error: unknown) => error,
-  );
+  // As the endpoint would tell.
+  const answer = await push(request, { context: { userID: 'u' }, requestID: 'r', log }).catch(toProblem);
   const { rows } = await database.pool.query('select id from item order by id');
   return { answer, ids: rows.map((row) => row.id), applied: (await lastMutationIDs(database.pool)).c, lines };
 }
