@@ -43,7 +43,7 @@ const transientSystemErrors = new Set([
 
 /** Errors that the driver raises without a code. */
 const transientMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 const MAX_CAUSES = 16;
 

@@ -41,6 +41,7 @@ describe('isTransient', () => {
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
     'timeout exceeded when trying to connect',
+    'Query read timeout',
     'Client has encountered a connection error and is not queryable',
   ])('an error without a code: %s', (message) => expect(isTransient(new Error(message))).toBe(true));
 

@@ -11,6 +11,8 @@ const pokeEvent = 'data: poke\n\n';
 /** What a listener is told may be late, where it takes long to find out. */
 const patienceMs = 15_000;
 
+const longestLookMs = 120_000;
+
 export interface ListenersParts {
   server(place: number): Promise<Served>;
   /** @throws Difference where the client then holds other rows than its views do */
@@ -33,6 +35,11 @@ export class Listeners {
     const { sync } = await this.#parts.server(server);
     this.#listeners.push(await Listener.open(client, server, sync));
     await this.#parts.pull(client, server);
+  }
+
+  /** Has all listen again whose streams have ended with their server. */
+  async reconnect(): Promise<void> {
+    for (const { client, server } of this.#listeners.splice(0)) await this.add(client, server);
   }
 
   /**
@@ -136,6 +143,7 @@ async function lookOn({ fetch }: Sync): Promise<void> {
     }),
   );
   for (;;) {
+    if (performance.now() - asked > longestLookMs) throw new Error('a look does not end');
     const response = await fetch(requestTo('/readyz', 0));
     const { pokes } = (await response.json()) as { pokes?: { lagMs: number | null } };
     // To the millisecond, rounded.

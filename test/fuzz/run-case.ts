@@ -249,6 +249,7 @@ class CaseRun {
     if (truth.views.length === before.length)
       throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
     await this.#start(false);
+    await this.#listeners.reconnect();
     await this.#pull(client, 0);
   }
 

@@ -89,7 +89,7 @@ const numbers = signatures(`
   integer: («pair»).a
   integer: («pair»).a
   integer: «int domain»::integer
-  integer: json_array_length(case json_typeof(«json») when 'array' then «json» else '[]' end)
+  integer: json_array_length(json_build_array(«json», «json»))
   integer: «boolean»::integer
   integer: ascii(«"char"»::text)
   integer: bit_count(«bytea»)::integer
@@ -286,7 +286,7 @@ const others = signatures(`
   text[]: string_to_array(«text», '/')
   text[]: «text[]»[1:2]
   text[]: array['a', 'b']
-  text[]: case when array_ndims(«text[]») = 1 then array_append(«text[]», «text») end
+  text[]: array_append(array[cardinality(«text[]»)::text, array_ndims(«text[]»)::text], «text»)
   integer[]: array[«integer», «integer»]
   integer[]: array[«integer», 2]::integer[]
   integer[]: array(select «integer»)

@@ -147,7 +147,10 @@ describe('share their statements', () => {
     await truncated;
     client.release();
     expect(answers.map(({ patch }) => patch)).toEqual(answers.map(() => [{ op: 'clear' }]));
-    expect(watched.take()).toEqual(['probe', 'copy', 'copy', ...answers.map(() => 'copy')]);
+    const [probe, ...copies] = watched.take();
+    expect([probe, new Set(copies)]).toEqual(['probe', new Set(['copy'])]);
+    // All data is read for each; the two deltas before are shared, by all where the machine lets them come at once.
+    expect(copies.length).toBeLessThan(3 * answers.length);
   });
 });
 
