@@ -2,7 +2,6 @@
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import { render, type Template, toTemplate } from '../view/parse/template.js';
 import { readSnapshot, type SnapshotFields } from './snapshot.js';
 
 export interface HeaderInput {
@@ -74,9 +73,15 @@ interface SharedHeader {
  */
 export const countedRows = 100;
 
-const parameters = '$1::text[], $2::boolean[], $3::text[], $4::xid8[], $5::xid8[], $6::integer[], $7::uuid';
+/** Of the parameters of `tidemark.headers`, in their order. */
+const parameterTypes = ['text[]', 'boolean[]', 'text[]', 'xid8[]', 'xid8[]', 'integer[]', 'uuid'];
 
-const probeSql = `select header::text as line from tidemark.headers(${parameters}) header`;
+/** @param written what stands for each of the parameters */
+function typed(written: readonly string[]): string {
+  return parameterTypes.map((type, i) => `${written[i]}::${type}`).join(', ');
+}
+
+const probeSql = `select header::text as line from tidemark.headers(${typed(parameterTypes.map((_, i) => `$${i + 1}`))}) header`;
 
 function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   const ranges = base && unseenRanges(base);
@@ -96,19 +101,15 @@ export function probe(input: HeaderInput): Statement {
   return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
 
-/** COPY takes its snapshot before it waits for its tables; whether they are torn is asked once it has them. */
-const patchHeaderSql = `select json_build_object('header', tidemark.header(${parameters}), 'torn', exists (
-  select from unnest($8::oid[], $9::bigint[]) known (oid, outline) where tidemark.outline(known.oid) is distinct from known.outline
-))::text as line`;
-
-let template: Template | undefined;
-
 /** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
 export function headerQuery(input: HeaderInput): string {
-  template ??= toTemplate(patchHeaderSql);
   const { tables } = input;
-  const outlines = [`{${tables.map(({ oid }) => oid).join()}}`, `{${tables.map(({ outline }) => outline).join()}}`];
-  return render(template, [...values(input), ...outlines].map(literal));
+  const [oids, outlines] = [tables.map(({ oid }) => oid), tables.map(({ outline }) => outline)];
+  // COPY takes its snapshot before it waits for its tables; whether they are torn is asked once it has them.
+  return `select json_build_object('header', tidemark.header(${typed(values(input).map(literal))}), 'torn', exists (
+  select from unnest('{${oids.join()}}'::oid[], '{${outlines.join()}}'::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line`;
 }
 
 interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
