@@ -1,31 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Lowest first. A file imports from its own layer and from those before it. */
-const layers = [
-  ['context.ts', 'errors.ts', 'log.ts', 'sql.ts'],
-  ['protocol'],
-  ['db'],
-  ['catalog'],
-  ['embedded'],
-  ['http'],
-  ['registry'],
-  ['openapi'],
-  ['view'],
-  ['store'],
-  ['installation'],
-  ['pulls'],
-  ['writes'],
-  ['pokes'],
-  ['endpoints'],
-  ['migrate.ts', 'rest.ts', 'server.ts', 'config.ts', 'environment.ts', 'failure.ts'],
-  ['index.ts', 'node.ts', 'poke.ts'],
-  ['cli', 'cli.ts'],
-];
+/** As ARCHITECTURE.md lists them, but lowest first. A file imports from its own layer and from those before it. */
+const [, table] = readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8').split('| Layer | What it knows |');
+const layers = [...table!.split('\n\n')[0]!.matchAll(/^\| (`.*?`) \|/gm)]
+  .map(([, names]) => names!.split(', ').map((name) => name.replace(/[`/]/g, '')))
+  .reverse();
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ts$/.test(file));
 
@@ -42,8 +26,9 @@ function importsOf(file: string): string[] {
 }
 
 describe('the house', () => {
-  it('has a layer for every file', () => {
+  it('has a layer for every file, and a file for every layer', () => {
     expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+    expect(layers.flat().filter((name) => !existsSync(join(src, name)))).toEqual([]);
   });
 
   it('is imported one way', () => {
