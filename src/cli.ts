@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { cac } from 'cac';
 import { readCallLine } from './cli/call-line.js';
 import { help } from './cli/help.js';
-import { say } from './cli/say.js';
-import { UsageError } from './cli/usage-error.js';
+import { say, UsageError } from './cli/say.js';
 import { explainFailure } from './failure.js';
 
 async function main(): Promise<void> {

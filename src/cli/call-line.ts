@@ -1,6 +1,6 @@
 /** What the command line of `tidemark call` says. */
 import { parseArgs } from 'node:util';
-import { UsageError } from './usage-error.js';
+import { UsageError } from './say.js';
 
 export interface CallLine {
   readonly url: URL;

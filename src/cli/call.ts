@@ -1,8 +1,7 @@
 /** Calls a mutator on a running server. */
 import { buffer } from 'node:stream/consumers';
 import type { CallLine } from './call-line.js';
-import { say } from './say.js';
-import { UsageError } from './usage-error.js';
+import { say, UsageError } from './say.js';
 
 /** Exit codes besides 0, and 2 for a wrong command line. */
 const failed = 1;

@@ -12,3 +12,8 @@ export const saying: Logger = {
   warn: (_, message) => say(message),
   error: (_, message) => say(message),
 };
+
+/** The command line is wrong. The message is a sentence without its full stop; a pointer to the help follows it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
