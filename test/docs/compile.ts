@@ -30,6 +30,7 @@ export async function compile(folder: string, files: Readonly<Record<string, str
     isolatedDeclarations: false,
     declaration: false,
     noEmit: true,
+    allowImportingTsExtensions: true,
     rootDir: folder,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { seedDemo } from '../example/seeded.js';
-import { blocksOf, compile, createProject } from './compile.js';
+import { blocksOf, createProject } from './compile.js';
 
 const project = createProject();
 let server: TestServer;
@@ -34,24 +34,5 @@ describe('docs/rest.md', () => {
     expect(commands).toHaveLength(3);
     const answers = await Promise.all(commands.map(curl));
     expect(answers).toEqual([one, one, several]);
-  });
-
-  it('shows code that compiles', async () => {
-    const [refusal, mutator, zero] = blocksOf('docs/rest.md', 'ts');
-    const errors = await compile(project.folder, {
-      'refusal.ts': refusal!,
-      'mutator.ts': mutator!,
-      'zero.ts': zero!,
-      'mutators.ts': `
-        import { defineMutator, defineMutators } from '@rocicorp/zero';
-        export const mutators = defineMutators({ note: { create: defineMutator(async () => {}) } });`,
-      'database.ts': `
-        import { createSchema, string, table } from '@rocicorp/zero';
-        import pg from 'pg';
-        export const schema = createSchema({ tables: [table('note').columns({ id: string() }).primaryKey('id')] });
-        export const pool = new pg.Pool();`,
-      'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
-    });
-    expect(errors).toBe('');
   });
 });

@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { blocksOf, compile, createProject } from './compile.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** What the blocks of a document import from the application they are part of. */
+const application: Readonly<Record<string, string>> = {
+  'sync.ts': `
+    export const [views, mutators] = [{}, undefined];
+    export const authenticate = () => ({ userID: 'ann' });`,
+  'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
+  'mutators.ts': `
+    import { defineMutator, defineMutators } from '@rocicorp/zero';
+    export const mutators = defineMutators({ note: { create: defineMutator(async () => {}) } });`,
+  'database.ts': `
+    import { createSchema, string, table } from '@rocicorp/zero';
+    import pg from 'pg';
+    export const schema = createSchema({ tables: [table('note').columns({ id: string() }).primaryKey('id')] });
+    export const pool = new pg.Pool();`,
+};
+
+/** The README shows its client in two steps. */
+function filesOf(document: string): Record<string, string> {
+  const blocks = blocksOf(document, 'ts');
+  const whole = document === 'README.md' ? [blocks[0]!, blocks[1]! + blocks[2]!, ...blocks.slice(3)] : blocks;
+  return Object.fromEntries(whole.map((text, i) => [`block-${i + 1}.ts`, text]));
+}
+
+it.each(documents)('%s shows code that compiles as it stands', async (document) => {
+  expect(blocksOf(document, 'js')).toEqual([]);
+  const project = createProject();
+  try {
+    expect(await compile(project.folder, { ...application, ...filesOf(document) })).toBe('');
+  } finally {
+    project.remove();
+  }
+});
