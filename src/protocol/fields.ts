@@ -3,9 +3,6 @@ import { Problem } from '../errors.js';
 /** The longest identifier accepted, in UTF-16 units: `clientGroupID`, `clientID`, `profileID`. */
 export const MAX_ID_LENGTH = 256;
 
-/** The longest `schemaVersion` accepted, in UTF-16 units. */
-export const MAX_SCHEMA_VERSION_LENGTH = 1024;
-
 export type JSONObject = Readonly<Record<string, unknown>>;
 
 const unstorable = /\p{Surrogate}|\0/u;

@@ -1,22 +1,14 @@
-import { MAX_ID_LENGTH, MAX_SCHEMA_VERSION_LENGTH, readID, readText } from './fields.js';
+import { type Envelope, readEnvelope } from './envelope.js';
 
-/** Who listens for pokes, as the query of the request says: the fields of a pull that its views may depend on, and its group. */
-export interface PokeRequest {
-  readonly clientGroupID: string;
-  readonly profileID: string;
-  readonly schemaVersion: string;
-}
+/** Who listens for pokes, as the query of the request says. */
+export type PokeRequest = Envelope;
 
 /**
  * Decodes the query of a poke request. Parameters that are not known are left out.
  * @throws Problem `malformed-request`, naming the parameter.
  */
 export function decodePokeRequest(query: URLSearchParams): PokeRequest {
-  return {
-    clientGroupID: readID(query.get('clientGroupID'), 'clientGroupID'),
-    profileID: readText(query.get('profileID'), 'profileID', MAX_ID_LENGTH),
-    schemaVersion: readText(query.get('schemaVersion') ?? '', 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
-  };
+  return readEnvelope((name) => query.get(name) ?? (name === 'schemaVersion' ? '' : undefined));
 }
 
 /** The event that says that there is something to pull. It has no content. */

@@ -1,20 +1,9 @@
-import {
-  field,
-  MAX_ID_LENGTH,
-  MAX_SCHEMA_VERSION_LENGTH,
-  malformed,
-  readID,
-  readInteger,
-  readObject,
-  readText,
-} from './fields.js';
+import { type Envelope, readEnvelope } from './envelope.js';
+import { field, malformed, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** What a client sends to bring its client view up to date. */
-export interface PullRequest {
-  readonly clientGroupID: string;
-  readonly profileID: string;
-  readonly schemaVersion: string;
+export interface PullRequest extends Envelope {
   /** What the last pull answered, or anything else: a cookie is judged later, and never with an error. */
   readonly cookie: unknown;
   /** The requesting client, where the request names one: version 1 clients do not. */
@@ -34,9 +23,7 @@ export function decodePullRequest(body: unknown): PullRequest | VersionNotSuppor
   if (cookie === undefined) throw malformed('cookie', 'present; null on the first pull');
   const client = decodeClient(field(request, 'clientID'), field(request, 'lastMutationID'));
   return {
-    clientGroupID: readID(field(request, 'clientGroupID'), 'clientGroupID'),
-    profileID: readText(field(request, 'profileID'), 'profileID', MAX_ID_LENGTH),
-    schemaVersion: readText(field(request, 'schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
+    ...readEnvelope((name) => field(request, name)),
     cookie,
     client,
   };

@@ -1,13 +1,5 @@
-import {
-  field,
-  MAX_ID_LENGTH,
-  MAX_SCHEMA_VERSION_LENGTH,
-  malformed,
-  readID,
-  readInteger,
-  readObject,
-  readText,
-} from './fields.js';
+import { type Envelope, readEnvelope } from './envelope.js';
+import { field, malformed, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** One call of a mutator, as the client recorded it. */
@@ -24,10 +16,7 @@ export interface Mutation {
 }
 
 /** Every mutation of a client group that is still pending. The same one may come twice. */
-export interface PushRequest {
-  readonly clientGroupID: string;
-  readonly profileID: string;
-  readonly schemaVersion: string;
+export interface PushRequest extends Envelope {
   readonly mutations: readonly Mutation[];
 }
 
@@ -43,9 +32,7 @@ export function decodePushRequest(body: unknown): PushRequest | VersionNotSuppor
   const mutations = field(request, 'mutations');
   if (!Array.isArray(mutations)) throw malformed('mutations', 'an array');
   return {
-    clientGroupID: readID(field(request, 'clientGroupID'), 'clientGroupID'),
-    profileID: readText(field(request, 'profileID'), 'profileID', MAX_ID_LENGTH),
-    schemaVersion: readText(field(request, 'schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
+    ...readEnvelope((name) => field(request, name)),
     mutations: mutations.map(decodeMutation),
   };
 }
