@@ -3,14 +3,15 @@ import { typedLiteral } from '../db/literal.js';
 import { isOfMoments, isOfValues, isTransient } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { allSeen } from '../protocol/snapshot.js';
-import { deltaPatch } from '../store/patch-sql.js';
+import { deltaPatch, deltaQuery } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';
 
 /**
  * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived from the
- * query, also where it then fails for the nulls.
+ * query, also where it then fails for the nulls. What plans with nulls only, as a full join may, is found by planning the delta with
+ * the parameters.
  * @throws SetupError naming the view that Postgres refuses.
  */
 export async function checkViews(
@@ -20,19 +21,26 @@ export async function checkViews(
   const changes = installation.tables.map((table) => ({ table, rows: 0 }));
   for (const bound of views) {
     const nulls = { ...bound, literals: bound.view.parameterTypes.map((type) => typedLiteral(null, type)) };
-    try {
-      for await (const _ of db.copy(deltaPatch(`select '' as line`, [nulls], changes, allSeen)));
-    } catch (error) {
-      if (isTransient(error)) throw error;
-      if (isOfValues(error)) {
-        await checkConstantMoments(db, nulls);
-        continue;
-      }
-      const reason = (error as Error).message;
-      throw new SetupError(`The changes of the view "${bound.view.name}" cannot be computed: ${reason}.`, {
-        cause: error,
-      });
-    }
+    const runs = await passes(bound, async () => {
+      for await (const _ of db.copy(deltaPatch(noHeader, [nulls], changes, allSeen)));
+    });
+    if (!runs) await checkConstantMoments(db, nulls);
+    await passes(bound, () => db.query({ text: `explain ${deltaQuery(noHeader, [bound], changes, allSeen)}` }));
+  }
+}
+
+const noHeader = `select '' as line`;
+
+/** False where a statement fails for its values: for others it need not. */
+async function passes({ view }: BoundView, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isTransient(error)) throw error;
+    if (isOfValues(error)) return false;
+    const reason = (error as Error).message;
+    throw new SetupError(`The changes of the view "${view.name}" cannot be computed: ${reason}.`, { cause: error });
   }
 }
 

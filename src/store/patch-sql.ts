@@ -6,23 +6,26 @@ import { checksumsQuery, rowHash } from './checksums.js';
 import { rowColumns, rowsOf, sidesOf } from './sides.js';
 import { type SyncedTable, stateQueries } from './states.js';
 
+/** COPY in this format leaves JSON as it is: neither quote nor delimiter can occur in it. */
+function copyOut(query: string): string {
+  return `copy (\n${query}\n) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
+}
+
 /**
- * COPY in this format leaves JSON as it is: neither quote nor delimiter can occur in it. Each op is preceded by a comma.
- * Reading the header through a materialized WITH query keeps the plan from running the parts in parallel, so it comes first.
+ * Each op is preceded by a comma. Reading the header through a materialized WITH query keeps the plan from running the parts in
+ * parallel, so it comes first.
  */
-function copyOut(header: string, withQueries: readonly string[], lines: readonly string[]): string {
+function linesQuery(header: string, withQueries: readonly string[], lines: readonly string[]): string {
   const queries = [`tidemark_header as materialized (${header})`, ...withQueries];
-  return `copy (
-with ${queries.join(',\n')}
+  return `with ${queries.join(',\n')}
 select line from tidemark_header
-${lines.map((line) => `union all\n${line}`).join('\n')}
-) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
+${lines.map((line) => `union all\n${line}`).join('\n')}`;
 }
 
 /** Header and every row of every view. */
 export function fullPatch(header: string, views: readonly BoundView[]): string {
   const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) b`);
-  return copyOut(header, [], puts);
+  return copyOut(linesQuery(header, [], puts));
 }
 
 /** The same, with a line of checksums behind the header. */
@@ -32,7 +35,7 @@ export function auditedFullPatch(header: string, views: readonly BoundView[]): s
     ({ view, literals }, i) => `${names[i]} as materialized (${rowsOf(view, view.now, literals)})`,
   );
   const puts = names.map((name) => `select ${putOp} from ${name} b`);
-  return copyOut(header, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]);
+  return copyOut(linesQuery(header, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]));
 }
 
 export interface TableChanges {
@@ -53,7 +56,12 @@ export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<numb
 export type Checked = 'no' | 'changes' | 'whole';
 
 /** Header and what has changed in the views, given that these tables have changed since the snapshot. */
-export function deltaPatch(
+export function deltaPatch(...parameters: Parameters<typeof deltaQuery>): string {
+  return copyOut(deltaQuery(...parameters));
+}
+
+/** The same as a query, each line in a row. */
+export function deltaQuery(
   header: string,
   views: readonly BoundView[],
   changes: readonly TableChanges[],
@@ -62,7 +70,7 @@ export function deltaPatch(
 ): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const parts = views.map((bound, i) => deltaOf(bound, i, ids));
-  return copyOut(
+  return linesQuery(
     header,
     [
       ...changes.flatMap(({ table, rows }) => stateQueries(table, base, rows)),

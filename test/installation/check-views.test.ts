@@ -51,8 +51,14 @@ describe('refuses what means another moment each time, whatever the data are:', 
   });
 });
 
-it('names the view that Postgres cannot run', async () => {
-  const text = 'select item.id, $1::text as v from item full join note on item.sort < note.sort';
+it.each([
+  ['run', 'select item.id, $1::text as v from item full join note on item.sort < note.sort'],
+  [
+    'run with parameters that are not null',
+    `select id from item where 1 <> all (
+       select 1 from (select null::text as x from note) n full join (select) z on n.x = 'b' where n.x >= $1)`,
+  ],
+])('names the view that Postgres cannot %s', async (_, text) => {
   await expect(start(text)).rejects.toThrow(
     'The changes of the view "v" cannot be computed: FULL JOIN is only supported with merge-joinable or hash-joinable join conditions.',
   );
