@@ -28,11 +28,13 @@ const application: Readonly<Record<string, string>> = {
     export const pool = new pg.Pool();`,
 };
 
-/** The README shows its client in two steps. */
 function filesOf(document: string): Record<string, string> {
   const blocks = blocksOf(document, 'ts');
-  const whole = document === 'README.md' ? [blocks[0]!, blocks[1]! + blocks[2]!, ...blocks.slice(3)] : blocks;
-  return Object.fromEntries(whole.map((text, i) => [`block-${i + 1}.ts`, text]));
+  if (document !== 'README.md') return Object.fromEntries(blocks.map((text, i) => [`block-${i + 1}.ts`, text]));
+  // It shows its client in two steps.
+  const [server, client, pokes, config, ...others] = blocks as [string, string, string, string];
+  expect(others).toEqual([]);
+  return { 'server.ts': server, 'client.ts': client + pokes, 'tidemark.config.ts': config };
 }
 
 it.each(documents)('%s shows code that compiles as it stands', async (document) => {
