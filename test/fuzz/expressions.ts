@@ -81,7 +81,8 @@ function poisoned(site: Site, type: SqlType): Tree | undefined {
   const { poison } = world;
   if (poison === undefined || poison.result !== familyOf(type) || !world.choices.percent(60)) return undefined;
   world.poison = undefined;
-  return marked({ kind: 'illegal', reason: poison.illegal! }, instance(deeper(site), poison, type));
+  const tree = instance(deeper(site), poison, type);
+  return poison.chance === undefined ? marked({ kind: 'illegal', reason: poison.illegal! }, tree) : tree;
 }
 
 function fromSignature(site: Site, type: SqlType): Tree | undefined {

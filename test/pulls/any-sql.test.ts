@@ -347,6 +347,7 @@ describe('what Postgres takes', () => {
     'select id from t union all select id + 100 from note union all select id + 200 from t',
     'select id, last_value(s) over (order by x, id) as l from t',
     'select x as id, jsonb_object_agg(s, id) as o from t group by x',
+    'select distinct on (x) x as id, s from (select x, s, 1 / (id - id) as never from t) v order by x',
     'select id, (select n from (select count(*) as n from note group by rollup (t_id) order by n limit 1) g) as n from t',
     'select id, j.a from t, xmltable($$/r$$ passing xmlelement(name r, s) columns a text path $$.$$) j',
     'select t.id, o2.id as b from t join note using (id) as "a b" join note o2 on o2.id = "a b".id',

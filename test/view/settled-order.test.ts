@@ -78,8 +78,36 @@ describe('ties', () => {
       'select l.n as id from (select x as n, s from t) l, u order by l.s, id limit 3',
     ],
     [
-      'select n as id from (select v.n from (select x as n, s from t) v order by s limit 2) w',
-      `select n as id from (select v.n from (select x as n, s from t) v order by s, ${bytes('v.*')} limit 2) w`,
+      'select n as id from (select v.n from (select x as n, s, 1 / id as f from t) v order by v.s limit 2) w',
+      `select n as id from (select v.n from (select x as n, s, 1 / id as f from t) v order by v.s, ${bytes('v.n')}, ${bytes('v.s')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select 1 as n from (select x as n, s from t) v order by v.s limit 2) w',
+      `select n as id from (select 1 as n from (select x as n, s from t) v order by v.s, ${bytes('v.s')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select (select v.n + t.x from t where t.s > v.s) as n from (select x as n, s, p from t) v order by v.s limit 2) w',
+      `select n as id from (select (select v.n + t.x from t where t.s > v.s) as n from (select x as n, s, p from t) v order by v.s, ${bytes('v.n')}, ${bytes('v.s')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select num_nulls(v.*) as n from (select x as n, s from t) v order by v.s limit 2) w',
+      `select n as id from (select num_nulls(v.*) as n from (select x as n, s from t) v order by v.s, ${bytes('v.*')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select 1 as n from (select x as n, s, s as x, p as x from t) v order by v.s limit 2) w',
+      `select n as id from (select 1 as n from (select x as n, s, s as x, p as x from t) v order by v.s, ${bytes('v.s')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select v.n from (select x as n, s from t) v natural join (select x as n, q from t) b order by v.s limit 2) w',
+      `select n as id from (select v.n from (select x as n, s from t) v natural join (select x as n, q from t) b order by v.s, ${bytes('v.n')}, ${bytes('v.s')}, ${bytes('b.n')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select n from (select x as n, s from t) v full join (select x as n, q from t) b using (n) order by v.s limit 2) w',
+      `select n as id from (select n from (select x as n, s from t) v full join (select x as n, q from t) b using (n) order by v.s, ${bytes('v.*')}, ${bytes('b.*')} limit 2) w`,
+    ],
+    [
+      'select n as id from (select j.n from ((select x as n, s from t) a cross join (select 1 as k) b) as j order by j.s limit 2) w',
+      `select n as id from (select j.n from ((select x as n, s from t) a cross join (select 1 as k) b) as j order by j.s, ${bytes('j.*')} limit 2) w`,
     ],
     [
       'select id from (select x as id from t union all select a from u order by 1 limit 2) w',

@@ -13,6 +13,7 @@ import { type Level, scopesOf } from '../parse/scopes.js';
 import { isSame } from '../parse/syntax.js';
 import { type Tree, visits } from '../parse/tree.js';
 import { columnName, type TableOf } from './qualify.js';
+import { usedColumns } from './used-columns.js';
 
 /** What settles the orders of one query. */
 export interface Settling {
@@ -160,6 +161,7 @@ function unsortedOf({ distinctClause, sortClause }: Tree): Tree[] {
 export function identityOf(level: Level, settling: Settling): Tree[] {
   const { select, sources } = level;
   const { tableOf } = settling;
+  const query = settling.meaning.queryOf(select);
   if (isSingleRow(level, settling)) return [];
   const grouped = (select.groupClause ?? []) as Tree[];
   if (grouped.length > 0) return groupedBy(grouped, select);
@@ -170,7 +172,8 @@ export function identityOf(level: Level, settling: Settling): Tree[] {
       );
     if (name === undefined)
       throw new SetupError('it orders rows of a subquery without a name. Give the subquery an alias');
-    return [bytes(columnRef(name, '*'))];
+    const used = query && usedColumns(query, name);
+    return (used ?? ['*']).map((column) => bytes(columnRef(name, column)));
   });
 }
 

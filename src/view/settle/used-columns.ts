@@ -1,0 +1,48 @@
+/** On which columns of what it reads a query depends. */
+import { type Field, isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+
+/** Of RTEKind (parsenodes.h): a join's columns are those of what it joins. */
+const JOIN = 2;
+
+/**
+ * The names of a source's columns that anything in the query refers to; undefined where that cannot be said by names.
+ * Rows that differ in other columns alone are alike to the query.
+ */
+export function usedColumns(query: QueryNode, source: string): readonly string[] | undefined {
+  const entries = nodeList(query, 'rtable');
+  const places = entries.flatMap((entry, i) => (sourceOf(entry).name === source ? [i + 1] : []));
+  const place = places[0];
+  if (place === undefined || places.length > 1 || isJoin(entries[place - 1]!)) return undefined;
+  const variables = [...variablesOf(query, 0)];
+  if (variables.some((variable) => isJoin(entries[numberOf(variable, 'varno')! - 1]!))) return undefined;
+  const columns = variables
+    .filter((variable) => numberOf(variable, 'varno') === place)
+    .map((variable) => numberOf(variable, 'varattno')!);
+  const { columnNames } = sourceOf(entries[place - 1]!);
+  const used = [...new Set(columns)].sort((a, b) => a - b).map((column) => columnNames[column - 1]);
+  const areNamed = used.every((name) => columnNames.filter((other) => other === name).length === 1);
+  return areNamed ? (used as string[]) : undefined;
+}
+
+function isJoin(entry: QueryNode): boolean {
+  return numberOf(entry, 'rtekind') === JOIN;
+}
+
+function sourceOf({ fields: { eref } }: QueryNode): { name: Field | undefined; columnNames: readonly Field[] } {
+  if (!isNode(eref)) return { name: undefined, columnNames: [] };
+  return { name: eref.fields.aliasname, columnNames: (eref.fields.colnames ?? []) as readonly Field[] };
+}
+
+/** The variables of a query, in its subqueries too, but for those that a join has for each of its columns. */
+function* variablesOf(field: Field | undefined, depth: number): Generator<QueryNode> {
+  if (Array.isArray(field)) for (const child of field) yield* variablesOf(child, depthOf(child, depth));
+  if (!isNode(field)) return;
+  if (field.tag === 'VAR' && numberOf(field, 'varlevelsup') === depth) yield field;
+  for (const [name, child] of Object.entries(field.fields)) {
+    if (name !== 'joinaliasvars') yield* variablesOf(child, depthOf(child, depth));
+  }
+}
+
+function depthOf(child: Field, depth: number): number {
+  return isNode(child) && child.tag === 'QUERY' ? depth + 1 : depth;
+}
