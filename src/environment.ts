@@ -1,9 +1,8 @@
 /** What the environment variables of a server say. An empty variable counts as one that is not set. */
-import { pino } from 'pino';
 import { startEmbedded } from './embedded/start.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
-import type { Logger } from './log.js';
+import { jsonLog, type Logger } from './log.js';
 
 export interface OpenedDatabase {
   readonly url: string;
@@ -44,7 +43,7 @@ export function databaseURL(): string | undefined {
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
   if (url !== undefined) return { url, embedded: false, close: async () => {} };
-  const { log = pino({ name: 'tidemark' }) } = options;
+  const { log = jsonLog() } = options;
   const directory = dataDirectory(options.directory);
   const database = await startEmbedded({ directory, log: (message) => log.info({}, message) });
   return { url: database.url, embedded: true, close: () => database.stop() };
@@ -98,7 +97,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export function logFromEnvironment(defaultLevel = 'info'): Logger {
   const level = variable('LOG_LEVEL') ?? defaultLevel;
   if (!logLevels.includes(level)) throw new SetupError(`LOG_LEVEL is none of: ${logLevels.join(', ')}.`);
-  return pino({ name: 'tidemark', level });
+  return jsonLog(level);
 }
 
 function variable(name: string): string | undefined {

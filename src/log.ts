@@ -1,9 +1,16 @@
+import { pino } from 'pino';
+
 /** Where log lines go. A pino logger has this shape. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** JSON lines on standard output. */
+export function jsonLog(level = 'info'): Logger {
+  return pino({ name: 'tidemark', level });
 }
 
 /** A logger that adds the same fields to every line. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { openPool } from './db/pg.js';
 import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
-import type { Logger } from './log.js';
+import { jsonLog, type Logger } from './log.js';
+import type { PokesOptions } from './server.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
@@ -16,7 +16,7 @@ export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions
   /** The role must own the tables that they read. */
   readonly views: Views<Context>;
   /** With `notify`, Postgres notifies the servers of each commit: other servers' writes are poked about sooner, and commits are slower. */
-  readonly pokes?: { readonly notify?: boolean | undefined } | undefined;
+  readonly pokes?: Pick<PokesOptions, 'notify'> | undefined;
   /** Told of each step. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
@@ -27,7 +27,7 @@ export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions
  * @throws SetupError when a view cannot be served, or the schema is newer than this code.
  */
 export async function migrate<Context>(options: MigrateOptions<Context>): Promise<void> {
-  const { database, views, pokes, log = pino({ name: 'tidemark' }) } = options;
+  const { database, views, pokes, log = jsonLog() } = options;
   const progress = (message: string) => log.info({}, message);
   const db = openPool(database);
   try {

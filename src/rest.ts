@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import type { UserContext } from './context.js';
 import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
@@ -7,7 +6,7 @@ import { type BodyLimitOptions, bodyLimits } from './http/body.js';
 import type { Exchange } from './http/exchange.js';
 import { type Authenticate, identify } from './http/identify.js';
 import type { Route } from './http/route.js';
-import { describeError, type Logger } from './log.js';
+import { describeError, jsonLog, type Logger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { Mutators } from './registry/mutators.js';
@@ -63,7 +62,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   options: CreateRestOptions<Context, Tx>,
 ): Rest {
   const { transact, query, authenticate, basePath = '', limits } = options;
-  const log = options.log ?? pino({ name: 'tidemark' });
+  const log = options.log ?? jsonLog();
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),

@@ -1,5 +1,4 @@
 import type { ClientBase, Pool } from 'pg';
-import { pino } from 'pino';
 import type { UserContext } from './context.js';
 import { openPool } from './db/pg.js';
 import { createForward, type ForwardOptions } from './endpoints/forward.js';
@@ -12,7 +11,7 @@ import { type BodyLimitOptions, bodyLimits } from './http/body.js';
 import type { Authenticate } from './http/identify.js';
 import { checkViews } from './installation/check-views.js';
 import { CurrentInstallation } from './installation/current-installation.js';
-import { describeError, type Logger } from './log.js';
+import { describeError, jsonLog, type Logger } from './log.js';
 import { Tail } from './pokes/tail.js';
 import { Auditor } from './pulls/auditor.js';
 import { Puller } from './pulls/pull.js';
@@ -69,7 +68,7 @@ export interface PokesOptions {
 }
 
 /** Makes the option `tx` required where mutators take something else than a `pg` client. */
-export type WithTx<Tx> = ClientBase extends Tx ? unknown : Required<Pick<SyncOptions<never, Tx>, 'tx'>>;
+export type WithTx<Tx> = ClientBase extends Tx ? unknown : { readonly tx: (client: ClientBase) => Tx };
 
 export interface Sync {
   /** Answers a request; never rejects. */
@@ -104,7 +103,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const limits = bodyLimits(options.limits);
   const mutators = toMutators(options.mutators ?? defineMutators({}), options.validators);
-  const log = options.log ?? pino({ name: 'tidemark' });
+  const log = options.log ?? jsonLog();
   const db = openPool(options.database, {
     onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
   });

@@ -1,4 +1,4 @@
-/** What Postgres's catalogs say about the tables and functions that views name. */
+/** What Postgres's catalogs say about the tables that views name. */
 import type { Database } from '../db/database.js';
 
 export interface KeyColumn {
@@ -103,33 +103,4 @@ const tableByName = `
 export async function findTable(db: Pick<Database, 'query'>, name: string): Promise<Table | undefined> {
   const [table] = await db.query<Table>({ text: tableByName, values: [name] });
   return table;
-}
-
-export interface FunctionFacts {
-  readonly name: string;
-  readonly builtin: boolean;
-  /** One of `f` function, `a` aggregate, `w` window function, `p` procedure. */
-  readonly kinds: readonly string[];
-  /** The `pg_proc.provolatile` of every function of that name: `i`, `s`, `v`. */
-  readonly volatilities: readonly string[];
-}
-
-const functionsByName = `
-  select proname::text as name, bool_and(pronamespace = 'pg_catalog'::regnamespace) as builtin,
-    array_agg(distinct prokind::text) as kinds, array_agg(distinct provolatile::text) as volatilities
-  from pg_proc where proname = any($1) group by proname`;
-
-/** Facts on all functions of the given names, overloads taken together. */
-export function findFunctions(db: Database, names: readonly string[]): Promise<FunctionFacts[]> {
-  return db.query<FunctionFacts>({ text: functionsByName, values: [names] });
-}
-
-const unstableOperators = `
-  select distinct oprname::text as name from pg_operator o join pg_proc p on p.oid = o.oprcode
-  where oprname = any($1) and oprnamespace <> 'pg_catalog'::regnamespace and provolatile <> 'i'`;
-
-/** Those among the given operators that users have defined over functions which are not immutable. */
-export async function findUnstableOperators(db: Database, names: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ name: string }>({ text: unstableOperators, values: [names] });
-  return rows.map((row) => row.name);
 }

@@ -24,7 +24,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
       say(`Embedded Postgres: ${database.url}`);
       await migrateDatabase(config, database);
     }
-    const sync = await createSync({ ...optionsOf(config), database: database.url, log, forward });
+    const sync = await createSync({ ...config, database: database.url, log, forward });
     const close = async (): Promise<void> => {
       await sync.close();
       await database.close();
@@ -40,10 +40,6 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
     await database.close();
     throw error;
   }
-}
-
-function optionsOf({ prepareEmbedded: _, ...options }: Config): Omit<Config, 'prepareEmbedded'> {
-  return options;
 }
 
 function listening(url: string, { basePath = '' }: Config, { embedded }: OpenedDatabase): string {

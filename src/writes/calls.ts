@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
-import { Problem, SetupError } from '../errors.js';
+import { SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
 import { type Asked, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
@@ -100,7 +100,7 @@ export class Calls<Tx, Context extends UserContext> {
         : { text: outcome.done, replayed: true };
     } catch (error) {
       if (error instanceof RollbackSignal) return { text: error.answer, replayed: false };
-      throw isKnown(error) ? error : toCallProblem(error, undefined);
+      throw isUnexplained(error) ? error : toCallProblem(error, undefined);
     }
   }
 
@@ -124,13 +124,14 @@ async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Pro
 /** @throws Problem that says what the failure of one call means, and SetupError and transient failures as they are */
 function explained<T>(work: Promise<T>, asked: Asked, index: number): Promise<T> {
   return work.catch((error: unknown) => {
-    if (isTransient(error) || error instanceof SetupError) throw error;
+    if (isUnexplained(error)) throw error;
     throw asked.kind === 'call'
       ? toCallProblem(error, asked.call.args)
       : toCallProblem(error, asked.calls[index]!.args, index);
   });
 }
 
-function isKnown(error: unknown): boolean {
-  return error instanceof Problem || error instanceof SetupError || isTransient(error);
+/** Whether a failure says nothing of the call. */
+function isUnexplained(error: unknown): boolean {
+  return isTransient(error) || error instanceof SetupError;
 }

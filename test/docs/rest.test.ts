@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { seedDemo } from '../example/seeded.js';
-import { blocksOf, createProject } from './compile.js';
+import { blocksOf } from './compile.js';
 
-const project = createProject();
 let server: TestServer;
 
 beforeAll(async () => {
@@ -11,7 +10,6 @@ beforeAll(async () => {
   await seedDemo(server.pool);
 });
 afterAll(async () => {
-  project.remove();
   await server.close();
 });
 

@@ -23,6 +23,8 @@ await createSync({ database, views, authenticate, mutators: ofApp, tx: wrap });
 await createSync({ database, views, authenticate, mutators: ofZero, tx: wrap });
 // @ts-expect-error Nothing says how `tx` is made.
 await createSync({ database, views, authenticate, mutators: ofApp });
+// @ts-expect-error Nor does this say it.
+await createSync({ database, views, authenticate, mutators: ofApp, tx: undefined });
 // @ts-expect-error What `tx` makes is not what the mutators take.
 await createSync({ database, views, authenticate, mutators: ofApp, tx: (client) => client });
 // @ts-expect-error This is no registry.

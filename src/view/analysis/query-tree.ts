@@ -97,6 +97,12 @@ export function numberOf({ fields }: QueryNode, name: string): number | undefine
   return typeof field === 'string' && /^-?\d+$/.test(field) ? Number(field) : undefined;
 }
 
+/** What an entry of a query's range table, and each of its columns, is called in that query. */
+export function namesOf({ fields: { eref } }: QueryNode): { name: Field | undefined; columns: readonly Field[] } {
+  if (!isNode(eref)) return { name: undefined, columns: [] };
+  return { name: eref.fields.aliasname, columns: (eref.fields.colnames ?? []) as readonly Field[] };
+}
+
 /** Whether two trees are of queries that differ in nothing but where they say what, and by which names. */
 export function isSameQuery(one: Field, other: Field): boolean {
   return JSON.stringify(one, withoutNames) === JSON.stringify(other, withoutNames);

@@ -1,5 +1,5 @@
 /** On which columns of what it reads a query depends. */
-import { type Field, isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 
 /** Of RTEKind (parsenodes.h): a join's columns are those of what it joins. */
 const JOIN = 2;
@@ -10,7 +10,7 @@ const JOIN = 2;
  */
 export function usedColumns(query: QueryNode, source: string): readonly string[] | undefined {
   const entries = nodeList(query, 'rtable');
-  const places = entries.flatMap((entry, i) => (sourceOf(entry).name === source ? [i + 1] : []));
+  const places = entries.flatMap((entry, i) => (namesOf(entry).name === source ? [i + 1] : []));
   const place = places[0];
   if (place === undefined || places.length > 1 || isJoin(entries[place - 1]!)) return undefined;
   const variables = [...variablesOf(query, 0)];
@@ -18,19 +18,14 @@ export function usedColumns(query: QueryNode, source: string): readonly string[]
   const columns = variables
     .filter((variable) => numberOf(variable, 'varno') === place)
     .map((variable) => numberOf(variable, 'varattno')!);
-  const { columnNames } = sourceOf(entries[place - 1]!);
-  const used = [...new Set(columns)].sort((a, b) => a - b).map((column) => columnNames[column - 1]);
-  const areNamed = used.every((name) => columnNames.filter((other) => other === name).length === 1);
+  const names = namesOf(entries[place - 1]!).columns;
+  const used = [...new Set(columns)].sort((a, b) => a - b).map((column) => names[column - 1]);
+  const areNamed = used.every((name) => names.filter((other) => other === name).length === 1);
   return areNamed ? (used as string[]) : undefined;
 }
 
 function isJoin(entry: QueryNode): boolean {
   return numberOf(entry, 'rtekind') === JOIN;
-}
-
-function sourceOf({ fields: { eref } }: QueryNode): { name: Field | undefined; columnNames: readonly Field[] } {
-  if (!isNode(eref)) return { name: undefined, columnNames: [] };
-  return { name: eref.fields.aliasname, columnNames: (eref.fields.colnames ?? []) as readonly Field[] };
 }
 
 /** The variables of a query, in its subqueries too, but for those that a join has for each of its columns. */

@@ -1,7 +1,7 @@
 /** Whether a window's order leaves nothing open. */
 import { isExact, placeOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
-import { type Field, isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Level } from '../parse/scopes.js';
 import { isSingleRow, makesRows, type Settling } from './order.js';
 
@@ -31,15 +31,14 @@ function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling
 
 /** Whether these columns of something that a query reads tell its rows apart. */
 function isTold(entry: QueryNode, columns: ReadonlyMap<number, QueryNode>, settling: Settling): boolean {
-  const { subquery, eref } = entry.fields;
+  const { subquery } = entry.fields;
   if (isNode(subquery)) {
     const chosen = targets(subquery).filter((_, i) => columns.has(i + 1));
     return tellApart(subquery, chosen, settling);
   }
   const table = settling.tables.find(({ oid }) => oid === numberOf(entry, 'relid'));
   if (table) return table.primaryKey.every(({ attnum }) => columns.has(attnum));
-  const names = (isNode(eref) ? eref.fields.colnames : null) as readonly unknown[] | null;
-  const all = (names ?? []).map((_, i) => columns.get(i + 1));
+  const all = namesOf(entry).columns.map((_, i) => columns.get(i + 1));
   if (entry.fields.funcordinality === 'true' && all.at(-1)) return true;
   return all.length > 0 && all.every((column) => column && isExact(column, settling.facts));
 }

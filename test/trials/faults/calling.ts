@@ -102,8 +102,8 @@ export const calling: readonly Fault[] = [
   {
     name: 'a call that the database cannot serve now has failed for good',
     file,
-    find: 'if (isTransient(error) || error instanceof SetupError) throw error;',
-    replace: 'if (error instanceof SetupError) throw error;',
+    find: 'return isTransient(error) || error instanceof SetupError;',
+    replace: 'return error instanceof SetupError;',
     tests: calls,
   },
   {
