@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
-import { cac } from 'cac';
-import { readCallLine } from './cli/call-line.js';
+import { Command, CommanderError } from 'commander';
 import { help } from './cli/help.js';
 import { say, UsageError } from './cli/say.js';
 import { explainFailure } from './failure.js';
@@ -10,59 +9,80 @@ async function main(): Promise<void> {
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
-  const cli = cac('tidemark');
+  // What is wrong is said below, in one way for all commands.
+  const program = new Command('tidemark').exitOverride().configureOutput({ outputError() {} });
+  program
+    .description('A sync server for local-first web applications, on Postgres')
+    .version(`tidemark/${version}`)
+    .addHelpText('afterAll', help);
   const configOption = [
     '--config <file>',
-    'Default: tidemark.config.ts, .js or .mjs in the working directory',
+    'default: tidemark.config.ts, .js or .mjs in the working directory',
   ] as const;
-  cli
-    .command('serve', 'Serve pulls and pushes until it is stopped')
+  program
+    .command('serve')
+    .description('Serve pulls and pushes until stopped')
     .option(...configOption)
     .action(async (options) => (await import('./cli/serve.js')).serve(options));
-  cli
-    .command('migrate', 'Install or upgrade what Tidemark keeps in the database')
+  program
+    .command('migrate')
+    .description('Install or upgrade what Tidemark keeps in the database')
     .option(...configOption)
     .action(async (options) => (await import('./cli/migrate.js')).migrateCommand(options));
-  cli
-    .command('status', 'Show how the database and the views stand')
+  program
+    .command('status')
+    .description('Show the state of the database and the views')
     .option(...configOption)
-    .option('--json', 'Print JSON')
+    .option('--json', 'print JSON')
     .action(async (options) => (await import('./cli/status.js')).statusCommand(options));
-  cli
-    .command('uninstall', 'Remove Tidemark from the database; your tables stay')
-    .option('--yes', 'Really do it')
-    .action(async (options) => (await import('./cli/uninstall.js')).uninstallCommand(options));
-  cli
-    .command('openapi', 'Print the OpenAPI document of the mutators')
+  program
+    .command('uninstall')
+    .description('Remove Tidemark from the database; your tables stay')
+    .option('--yes', 'really do it')
+    .action(async (options) => (await import('./cli/migrate.js')).uninstallCommand(options));
+  program
+    .command('openapi')
+    .description('Print the OpenAPI document of the mutators')
     .option(...configOption)
     .action(async (options) => (await import('./cli/openapi.js')).openapiCommand(options));
-  cli
-    .command('call <name> [args]', 'Call a mutator on a running server; args are JSON, or - for standard input')
-    .option('--url <url>', 'Where /api/mutators is. Default: TIDEMARK_URL, or http://localhost:3000')
-    .option('--token <token>', 'Sent as Authorization: Bearer. Default: TIDEMARK_TOKEN')
-    .option('--idempotency-key <key>', 'Apply the call once, however often it is sent with this key')
-    .option('--dry-run', 'Take back what the call does, and show its result')
-    .option('--timeout <seconds>', 'Give up after so long. Default: 30')
-    .action(() => {
-      throw new UsageError('The options of call stand behind it');
-    });
-  cli.help((sections) => [...sections, ...help]);
-  cli.version(version);
+  program
+    .command('call')
+    .description('Call a mutator on a running server')
+    .argument('<name>', "the mutator's name, such as todo.create")
+    .argument('[args]', 'JSON, or - for standard input')
+    .option('--url <url>', 'where /api/mutators is; default: TIDEMARK_URL, or http://localhost:3000')
+    .option('--token <token>', 'sent as Authorization: Bearer; default: TIDEMARK_TOKEN')
+    .option('--idempotency-key <key>', 'apply the call once, however often it is sent with this key')
+    .option('--dry-run', 'undo what the call does, and show its result')
+    .option('--timeout <seconds>', 'give up after this long', '30')
+    .action(async (name, args, options) => (await import('./cli/call.js')).callCommand(name, args, options));
+  await program.parseAsync();
+}
 
-  // Its values are taken as they stand, which cac would not do.
-  if (process.argv[2] === 'call') {
-    const line = readCallLine(process.argv.slice(3));
-    if (line !== null) return (await import('./cli/call.js')).call(line);
+/** Says what went wrong, and returns the exit code. */
+function fail(error: unknown): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    // The commands have been listed already: there was none.
+    if (error.code !== 'commander.help') say(`${usageOf(error)}. See tidemark --help.`);
+    return 2;
   }
-  cli.parse(process.argv, { run: false });
-  const { help: asksForHelp, version: asksForVersion } = cli.options;
-  if (asksForHelp || (asksForVersion && !cli.matchedCommand)) return;
-  if (cli.matchedCommand) return void (await cli.runMatchedCommand());
-  cli.globalCommand.checkUnknownOptions();
-  const [unknown] = cli.args;
-  if (unknown === undefined) cli.outputHelp();
-  else say(`There is no command ${unknown}. See tidemark --help.`);
-  process.exitCode = 2;
+  if (error instanceof UsageError) {
+    say(`${error.message}. See tidemark --help.`);
+    return 2;
+  }
+  say(explainFailure(error));
+  return 1;
+}
+
+/** The parser's message as a sentence. What stands behind an option's name may be a secret. */
+function usageOf({ code, message }: CommanderError): string {
+  if (code === 'commander.unknownOption') {
+    const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;
+    return name === undefined ? 'An argument begins with - and is no option' : `There is no option ${name}`;
+  }
+  const sentence = message.replace(/^error: /, '').replaceAll('\n', ' ').replace(/\.$/, '');
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
 // Whoever reads the output may have had enough of it.
@@ -71,11 +91,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 main().catch((error: unknown) => {
-  if (error instanceof UsageError || (error instanceof Error && error.name === 'CACError')) {
-    say(`${error.message}. See tidemark --help.`);
-    process.exitCode = 2;
-  } else {
-    say(explainFailure(error));
-    process.exitCode = 1;
-  }
+  process.exitCode = fail(error);
 });

@@ -1,5 +1,4 @@
 /** What the command line of `tidemark call` says. */
-import { parseArgs } from 'node:util';
 import { UsageError } from './say.js';
 
 export interface CallLine {
@@ -13,53 +12,38 @@ export interface CallLine {
 /** undici gives up by itself after this many seconds. */
 const longestTimeout = 300;
 
+/** The options of `tidemark call`, as text. */
+export interface CallOptions {
+  readonly url?: string;
+  readonly token?: string;
+  readonly idempotencyKey?: string;
+  readonly dryRun?: boolean;
+  readonly timeout: string;
+}
+
 /**
- * Reads the command line after `tidemark call`, every value as the text that it is: the parser of the other commands would
- * make numbers of what looks like one. Null when it asks for help.
+ * What to send, and where.
  * @throws UsageError, which holds none of the values: they may be secrets.
  */
-export function readCallLine(line: readonly string[], env: NodeJS.ProcessEnv = process.env): CallLine | null {
-  const { values, positionals } = parse(line);
-  if (values.help) return null;
-  const [name, args, ...others] = positionals.map((text) => text.replace(/^ (?=-\d)/, ''));
-  if (name === undefined) throw new UsageError('call needs the name of a mutator');
-  if (others.length > 0) throw new UsageError('call takes a name and args, and no more: quote the JSON');
-  const token = values.token ?? (env.TIDEMARK_TOKEN || undefined);
-  const key = values['idempotency-key'];
+export function readCallLine(
+  name: string,
+  args: string | undefined,
+  options: CallOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): CallLine {
+  const token = options.token ?? (env.TIDEMARK_TOKEN || undefined);
+  const key = options.idempotencyKey;
   return {
-    url: urlOf(values.url ?? (env.TIDEMARK_URL || 'http://localhost:3000'), name),
+    url: urlOf(options.url ?? (env.TIDEMARK_URL || 'http://localhost:3000'), name),
     args,
     headers: {
       ...(args !== undefined && { 'Content-Type': 'application/json' }),
       ...(token !== undefined && { Authorization: `Bearer ${sendable(token, '--token')}` }),
       ...(key !== undefined && { 'Idempotency-Key': sendable(key, '--idempotency-key') }),
-      ...(values['dry-run'] && { Prefer: 'tx=rollback' }),
+      ...(options.dryRun && { Prefer: 'tx=rollback' }),
     },
-    timeoutSeconds: secondsOf(values.timeout ?? '30'),
+    timeoutSeconds: secondsOf(options.timeout),
   };
-}
-
-function parse(line: readonly string[]) {
-  // A negative number is no option. Behind a space it is not taken for one.
-  const args = line.map((arg) => (/^-\d/.test(arg) ? ` ${arg}` : arg));
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        url: { type: 'string' },
-        token: { type: 'string' },
-        'idempotency-key': { type: 'string' },
-        'dry-run': { type: 'boolean' },
-        timeout: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    // The first sentence names the option; the others are about Node's own ways.
-    const [sentence] = (error as Error).message.split(/\.?\s*(?:\n|\. )/);
-    throw new UsageError(sentence, { cause: error });
-  }
 }
 
 function urlOf(base: string, name: string): URL {

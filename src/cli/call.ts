@@ -1,6 +1,6 @@
 /** Calls a mutator on a running server. */
 import { buffer } from 'node:stream/consumers';
-import type { CallLine } from './call-line.js';
+import { type CallOptions, readCallLine } from './call-line.js';
 import { say, UsageError } from './say.js';
 
 /** Exit codes besides 0, and 2 for a wrong command line. */
@@ -8,7 +8,8 @@ const failed = 1;
 const mayPass = 3;
 
 /** Prints the answer as one line of JSON; or says on standard error why there is none, and sets the exit code. */
-export async function call({ url, args, headers, timeoutSeconds }: CallLine): Promise<void> {
+export async function callCommand(name: string, json: string | undefined, options: CallOptions): Promise<void> {
+  const { url, args, headers, timeoutSeconds } = readCallLine(name, json, options);
   const body = args === '-' ? await readInput() : args;
   if (body !== undefined) requireJSON(body);
   const signal = AbortSignal.timeout(timeoutSeconds * 1000);

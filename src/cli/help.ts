@@ -1,38 +1,33 @@
 /** What `--help` says below the commands and options. */
-export const help: readonly { readonly title: string; readonly body: string }[] = [
-  {
-    title: 'Environment',
-    body: `  DATABASE_URL         Postgres 15 to 18; without it, an embedded one keeps its data in .tidemark
+export const help = `
+Environment:
+  DATABASE_URL         Postgres 15 to 18; without it, an embedded one keeps its data in .tidemark
   TIDEMARK_DATA        another folder for the embedded database
   PORT, HOST           where serve listens (default: 3000, all addresses)
   LOG_LEVEL            debug, info, warn, error or silent (default: info)
   SYNC_MUTATE_URL      forwards pushes to the application's mutate endpoint
   SYNC_MUTATE_API_KEY  sent there as X-Api-Key
   TIDEMARK_URL         the server that call calls (default: http://localhost:3000)
-  TIDEMARK_TOKEN       sent by call as Authorization: Bearer`,
-  },
-  {
-    title: 'Examples',
-    body: `  $ tidemark serve
+  TIDEMARK_TOKEN       sent by call as Authorization: Bearer
+
+Examples:
+  $ tidemark serve
   $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
   $ tidemark status --json
   $ tidemark serve --config config/tidemark.config.ts
   $ tidemark openapi > openapi.json
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
-  $ tidemark call list.create - --dry-run < list.json`,
-  },
-  {
-    title: 'tidemark.config.ts',
-    body: `  import { defineConfig } from 'tidemark';
+  $ tidemark call list.create - --dry-run < list.json
+
+tidemark.config.ts:
+  import { defineConfig } from 'tidemark';
   import { authenticate, mutators, views } from './sync.ts';
 
-  export default defineConfig({ views, mutators, authenticate });`,
-  },
-  {
-    title: 'Exit codes',
-    body: `  0  done
-  1  it failed, or status found something wrong, or the server refused the call
+  export default defineConfig({ views, mutators, authenticate });
+
+Exit codes:
+  0  done
+  1  the command failed, status found a problem, or the server refused the call
   2  the command line is wrong, or the args are not JSON
-  3  the server of call cannot be reached, gives no answer in time or is busy: sent again, the call may pass`,
-  },
-];
+  3  call: the server cannot be reached, does not answer in time or is busy; sent again, the call may succeed
+`;

@@ -1,5 +1,8 @@
+/** What changes the database: `migrate` and `uninstall`. */
+import { SetupError } from '../errors.js';
+import { uninstall } from '../migrate.js';
 import { loadConfig } from './config.js';
-import { migrateDatabase, withDatabase } from './database.js';
+import { migrateDatabase, withDatabase, withExistingDatabase } from './database.js';
 import { say } from './say.js';
 
 /** Installs or upgrades Tidemark's schema and the capture of every table that the views read. */
@@ -8,5 +11,22 @@ export async function migrateCommand({ config: path }: { readonly config?: strin
   await withDatabase(async (database) => {
     const steps = await migrateDatabase(config, database);
     say(steps === 0 ? 'Nothing to do: the database is up to date.' : 'Done: the database is ready to be served.');
+  });
+}
+
+/**
+ * Removes Tidemark from the database.
+ * @throws SetupError unless the user has confirmed it with `--yes`.
+ */
+export async function uninstallCommand({ yes }: { readonly yes?: boolean }): Promise<void> {
+  if (!yes) {
+    throw new SetupError(
+      'This removes the schema "tidemark" with the change log and all that is known of clients, and the triggers on your tables. ' +
+        'Your tables and their rows stay. Every client starts anew afterwards. Run it again with --yes.',
+    );
+  }
+  await withExistingDatabase(async ({ url }) => {
+    await uninstall({ database: url });
+    say('Tidemark is removed. Your tables are as they were.');
   });
 }

@@ -1,8 +1,7 @@
 import { openPool } from '../db/pg.js';
-import { collectStatus } from './collect-status.js';
+import { collectStatus, type Status } from './collect-status.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
-import { formatStatus } from './format-status.js';
 
 /** Prints how the database and the views stand. Sets exit code 1 when something is wrong. */
 export async function statusCommand(options: { readonly config?: string; readonly json?: boolean }): Promise<void> {
@@ -17,4 +16,49 @@ export async function statusCommand(options: { readonly config?: string; readonl
   });
   process.stdout.write(options.json ? `${JSON.stringify(status, null, 2)}\n` : formatStatus(status));
   if (status.problems.length > 0) process.exitCode = 1;
+}
+
+/** The status as text for a terminal. */
+function formatStatus({ postgres, schema, log, views, tables, problems }: Status): string {
+  const lines = [
+    `Postgres    ${postgres.version}, database ${postgres.database}, as ${postgres.role}`,
+    `Schema      ${schema.installed === 0 ? 'not installed' : `version ${schema.installed}`}; this code: ${schema.code}`,
+  ];
+  if (log) {
+    lines.push(
+      `Epoch       cluster ${log.cluster}, installation ${log.installID}`,
+      `Change log  ${sizeOf(log.bytes)}; horizon ${log.horizon}, oldest transaction ${log.oldestXid ?? 'none'}, ` +
+        `kept since ${log.keptSince ?? 'the installation'}`,
+      `Clients     ${log.clients} in ${count(log.clientGroups, 'client group')}`,
+    );
+  }
+  lines.push('', 'Views', ...table(views.map(({ name, strategy, reason }) => [name, strategy, reason ?? ''])));
+  if (tables.length > 0) {
+    const cells = tables.map(({ name, read, captured, logRows }) => [
+      name,
+      captured ? 'captured' : 'NOT CAPTURED',
+      count(logRows, 'log row'),
+      read ? '' : 'no view reads it',
+    ]);
+    lines.push('', 'Tables', ...table(cells));
+  }
+  lines.push(
+    '',
+    ...(problems.length > 0 ? ['Problems', ...problems.map((problem) => `  ${problem}`)] : ['All is well.']),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd());
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1024 ** 2) return `${Math.ceil(bytes / 1024)} kB`;
+  return `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }

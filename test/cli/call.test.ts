@@ -206,15 +206,15 @@ describe('a server that does not answer', () => {
 
 describe('a command line that is wrong', () => {
   it.each([
-    [[], /needs the name of a mutator/],
+    [[], /Missing required argument 'name'/],
     [['todo..create', '1'], /has a name like todo\.create/],
     [[''], /has a name like todo\.create/],
     [['x', '{"secret":'], /^The args are not JSON\./],
     [['x', ''], /The args are not JSON/],
-    [['x', '-1secret'], /The args are not JSON/],
-    [['x', '1', '2'], /no more: quote the JSON/],
-    [['x', '--nonsense'], /Unknown option '--nonsense'/],
-    [['x', '--token'], /'--token <value>' argument missing/],
+    [['x', '-1secret'], /begins with - and is no option/],
+    [['x', '1', 'secret'], /Too many arguments for 'call'\. Expected 2/],
+    [['x', '--nonsense=secret'], /There is no option --nonsense\./],
+    [['x', '--token'], /'--token <token>' argument missing/],
     [['x', '--token', ''], /--token cannot be sent/],
     [['x', '--token', 'secret\n'.repeat(2)], /--token cannot be sent/],
     [['x', '--idempotency-key', 'ä'], /--idempotency-key cannot be sent/],

@@ -105,11 +105,11 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['nonsense'], /no command nonsense/],
-    [['serve', '--nonsense'], /Unknown option `--nonsense`/],
-    [['--nonsense'], /Unknown option `--nonsense`/],
-    [['migrate', 'nonsense'], /Unused args: `nonsense`/],
-    [['status', '--config'], /value is missing/],
+    [['nonsense'], /Unknown command 'nonsense'/],
+    [['serve', '--nonsense'], /There is no option --nonsense/],
+    [['--nonsense'], /There is no option --nonsense/],
+    [['migrate', 'nonsense'], /Too many arguments for 'migrate'/],
+    [['status', '--config'], /'--config <file>' argument missing/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const { code, stderr } = await tidemark(args);
     expect(stderr).toMatch(message);
@@ -118,7 +118,7 @@ describe('the command line', () => {
   });
 
   it('prints the commands when there is none', async () => {
-    expect(await tidemark([])).toMatchObject({ code: 2, stdout: expect.stringMatching(/Commands:/) });
+    expect(await tidemark([])).toMatchObject({ code: 2, stderr: expect.stringMatching(/Commands:/) });
   });
 
   it('says when there is no configuration, and starts no database', async () => {
