@@ -81,7 +81,10 @@ function usageOf({ code, message }: CommanderError): string {
     const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;
     return name === undefined ? 'An argument begins with - and is no option' : `There is no option ${name}`;
   }
-  const sentence = message.replace(/^error: /, '').replaceAll('\n', ' ').replace(/\.$/, '');
+  const sentence = message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '');
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 

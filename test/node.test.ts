@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { json } from '../src/http/answer.js';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
 import { createPartsApp } from './endpoints/requests.js';
 import { memoryLog } from './log.js';
@@ -33,17 +34,21 @@ async function serve(parts: Parameters<typeof createPartsApp>[0], listenOptions:
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
+/** A pull that is answered with what `generate` yields. */
+function inPieces(generate: () => AsyncGenerator<Uint8Array>) {
+  return async () => ({ kind: 'json in pieces' as const, pieces: generate() });
+}
+
 const requestLines = (lines: { message: string }[]) => lines.filter((line) => line.message === 'Request');
 
 describe('a streamed answer', () => {
   test('arrives whole', async () => {
     const { pull, lines } = await serve({
-      pull: async () =>
-        (async function* () {
-          yield bytes('{"patch":[');
-          for (let i = 0; i < 2_000; i++) yield bytes(`${i},`.repeat(200));
-          yield bytes('0]}');
-        })(),
+      pull: inPieces(async function* () {
+        yield bytes('{"patch":[');
+        for (let i = 0; i < 2_000; i++) yield bytes(`${i},`.repeat(200));
+        yield bytes('0]}');
+      }),
     });
     const body = (await (await pull()).json()) as { patch: number[] };
     expect(body.patch).toHaveLength(400_001);
@@ -58,12 +63,11 @@ describe('a streamed answer', () => {
       release = resolve;
     });
     const { pull } = await serve({
-      pull: async () =>
-        (async function* () {
-          yield bytes('{"a":');
-          await held;
-          yield bytes('1}');
-        })(),
+      pull: inPieces(async function* () {
+        yield bytes('{"a":');
+        await held;
+        yield bytes('1}');
+      }),
     });
     const reader = (await pull()).body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('{"a":');
@@ -73,11 +77,12 @@ describe('a streamed answer', () => {
 
   test('that fails at once is an error response', async () => {
     const { pull } = await serve({
-      pull: async () =>
+      pull: inPieces(
         // biome-ignore lint/correctness/useYield: it fails before its first chunk
-        (async function* (): AsyncGenerator<Uint8Array> {
+        async function* (): AsyncGenerator<Uint8Array> {
           throw Object.assign(new Error('secret'), { code: '57P01' });
-        })(),
+        },
+      ),
     });
     const response = await pull();
     expect(response.status).toBe(503);
@@ -87,16 +92,15 @@ describe('a streamed answer', () => {
   test.each([1, 3, 100])('that fails after %d chunks breaks the connection off, and says nothing', async (chunks) => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { pull, lines } = await serve({
-      pull: async () =>
-        (async function* () {
-          // A prefix that would be whole JSON by itself.
-          yield bytes('{}');
-          for (let i = 1; i < chunks; i++) {
-            await new Promise((resolve) => setTimeout(resolve, 1));
-            yield bytes(' '.repeat(100));
-          }
-          throw new Error('relation "secret" does not exist');
-        })(),
+      pull: inPieces(async function* () {
+        // A prefix that would be whole JSON by itself.
+        yield bytes('{}');
+        for (let i = 1; i < chunks; i++) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          yield bytes(' '.repeat(100));
+        }
+        throw new Error('relation "secret" does not exist');
+      }),
     });
     let text = '';
     const read = async () => {
@@ -116,17 +120,16 @@ describe('a streamed answer', () => {
     const returned = vi.fn();
     let sent = 0;
     const { pull, lines } = await serve({
-      pull: async () =>
-        (async function* () {
-          try {
-            for (;;) {
-              sent += 1;
-              yield new Uint8Array(64 * 1024);
-            }
-          } finally {
-            returned();
+      pull: inPieces(async function* () {
+        try {
+          for (;;) {
+            sent += 1;
+            yield new Uint8Array(64 * 1024);
           }
-        })(),
+        } finally {
+          returned();
+        }
+      }),
     });
     const abort = new AbortController();
     const response = await pull({ signal: abort.signal });
@@ -159,7 +162,7 @@ describe('listen', () => {
     const { pull, stop, close, url } = await serve({
       pull: () =>
         new Promise((resolve) => {
-          release = () => resolve('{"late":true}');
+          release = () => resolve(json({ late: true }));
         }),
     });
     const running = pull();

@@ -1,6 +1,7 @@
 /** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
 import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
+import type { JSONAnswer } from '../src/http/answer.js';
 import { toProblem } from '../src/http/problem.js';
 import { CurrentInstallation } from '../src/installation/current-installation.js';
 import { type Installation, narrow, readInstallation } from '../src/installation/installation.js';
@@ -8,7 +9,6 @@ import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
 import { Puller } from '../src/pulls/pull.js';
-import type { PullBody } from '../src/pulls/pull-body.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
@@ -62,19 +62,19 @@ export class PullServer {
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
-    return JSON.parse(await textOf(await this.body(cookie, request, userID))) as PullAnswer;
+    return JSON.parse(await textOf(await this.answer(cookie, request, userID))) as PullAnswer;
   }
 
-  /** The body of the response, unread. */
-  async body(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullBody> {
+  /** The answer, unread. */
+  async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
     const pulling = this.#puller.pull(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
     // As its endpoint would tell.
-    const body = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
-    if (typeof body === 'object' && 'error' in body) throw new Error(body.error);
-    return body;
+    const answer = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
+    if ('error' in answer) throw new Error(answer.error);
+    return answer;
   }
 
   close(): Promise<void> {
@@ -82,10 +82,16 @@ export class PullServer {
   }
 }
 
-export async function textOf(body: PullBody): Promise<string> {
-  if (typeof body === 'string') return body;
+/** The pieces of an answer that has any. */
+export function piecesOf(answer: JSONAnswer): AsyncIterable<Uint8Array> {
+  if (answer.kind === 'json') throw new Error('The answer is whole');
+  return answer.pieces;
+}
+
+export async function textOf(answer: JSONAnswer): Promise<string> {
+  if (answer.kind === 'json') return answer.text;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
+  for await (const chunk of piecesOf(answer)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 

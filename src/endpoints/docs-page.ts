@@ -1,7 +1,8 @@
 /** The documentation page: Swagger UI, without anything from elsewhere and without inline scripts or styles. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Exchange, Reply } from '../http/exchange.js';
+import type { Reply } from '../http/answer.js';
+import type { Exchange } from '../http/exchange.js';
 import { replyTagged, type Tagged, tag } from '../http/tagged.js';
 
 /** The page's files, as they are called under its own path: `…/docs/swagger-ui.css`. */
@@ -43,6 +44,7 @@ export function createDocsPage(title: string, directory: URL = new URL('../../as
   const files = new Map<DocsFile, Tagged>();
   return {
     page: async () => ({
+      kind: 'reply',
       headers: { ...securityHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' },
       body: html,
     }),

@@ -1,4 +1,5 @@
 import { Problem } from '../errors.js';
+import { json } from '../http/answer.js';
 import type { Route } from '../http/route.js';
 import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
@@ -16,13 +17,13 @@ export interface HealthRoutesOptions {
 export function healthRoutes({ basePath, ready, tail, audits }: HealthRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
   return [
-    { methods, path: `${basePath}/healthz`, handle: async () => '{"status":"ok"}' },
+    { methods, path: `${basePath}/healthz`, handle: async () => json({ status: 'ok' }) },
     {
       methods,
       path: `${basePath}/readyz`,
       handle: async () => {
         await ready().catch((cause: unknown) => refuseService(tail(), cause));
-        return JSON.stringify({ status: 'ok', pokes: tail(), audits: audits() });
+        return json({ status: 'ok', pokes: tail(), audits: audits() });
       },
     },
   ];

@@ -1,6 +1,7 @@
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
-import type { EventStream, Exchange } from '../http/exchange.js';
+import type { EventStream } from '../http/answer.js';
+import type { Exchange } from '../http/exchange.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
@@ -60,6 +61,7 @@ export class PokeStreams<Context extends UserContext> {
 
 /** One client's stream. It begins with a poke: what changed until it listened would be told by nobody else. */
 class PokeStream implements EventStream {
+  readonly kind = 'events';
   readonly #expiresAt: Date | undefined;
   readonly #onEnd: () => void;
   #leave: (() => void) | undefined;

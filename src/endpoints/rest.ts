@@ -1,7 +1,8 @@
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
+import type { Answer } from '../http/answer.js';
 import { readOptionalJSON } from '../http/body.js';
-import type { Answer, Exchange } from '../http/exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Route } from '../http/route.js';
@@ -71,6 +72,7 @@ async function run<Context extends UserContext>(
   const rollback = prefersRollback(headers);
   const { text, replayed } = await calls.run(asked, caller, { rollback, idempotencyKey });
   return {
+    kind: 'reply',
     body: text,
     headers: {
       ...(rollback && { 'Preference-Applied': 'tx=rollback' }),

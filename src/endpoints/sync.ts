@@ -1,6 +1,7 @@
 import type { UserContext } from '../context.js';
+import { type Answer, type JSONAnswer, json } from '../http/answer.js';
 import { type BodyLimits, readJSON } from '../http/body.js';
-import type { Answer, Exchange } from '../http/exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { RequestID } from '../http/request-id.js';
@@ -10,11 +11,11 @@ import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PokeStreams } from './poke-streams.js';
 
-/** Answers a pull: one of the protocol's refusals, or the JSON text of the OK response. */
+/** Answers a pull: one of the protocol's refusals, or the OK response. */
 export type Pull<Context extends UserContext> = (
   request: PullRequest,
   caller: Caller<Context>,
-) => Promise<ProtocolError | Answer>;
+) => Promise<ProtocolError | JSONAnswer>;
 
 /** A push as it came in. */
 export interface SentPush {
@@ -70,7 +71,7 @@ async function handlePull<Context extends UserContext>(
   const { value } = await readJSON(exchange.request, limit);
   const request = decodePullRequest(value);
   const answer = 'error' in request ? request : await pull(request, caller);
-  return typeof answer === 'string' || Symbol.asyncIterator in answer ? answer : JSON.stringify(answer);
+  return 'error' in answer ? json(answer) : answer;
 }
 
 /** The push endpoint. `limit` is in bytes. */
@@ -84,8 +85,8 @@ async function handlePush<Context extends UserContext>(
   const caller = await identify(exchange, authenticate);
   const { bytes: body, value } = await readJSON(exchange.request, limit, { exactNumbers: true });
   const request = decodePushRequest(value);
-  if ('error' in request) return JSON.stringify(request);
+  if ('error' in request) return json(request);
   const authorization = exchange.request.headers.get('Authorization');
   const refusal = await push(request, caller, { body, authorization, requestID });
-  return refusal === null ? '{}' : JSON.stringify(refusal);
+  return json(refusal ?? {});
 }

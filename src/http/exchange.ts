@@ -1,8 +1,9 @@
 import type { Problem } from '../errors.js';
 import { describeError, type Logger, withFields } from '../log.js';
+import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
 import { type RequestID, requestIDOf } from './request-id.js';
-import { type StreamEnd, type StreamOptions, toBody } from './stream.js';
+import { type StreamEnd, toBody } from './stream.js';
 
 /** One request on its way to its response. */
 export interface Exchange {
@@ -10,23 +11,6 @@ export interface Exchange {
   readonly requestID: RequestID;
   /** Adds the request ID to every line. */
   readonly log: Logger;
-}
-
-/** JSON text, whole or in pieces, or an event stream: they are answered with status 200. Failures are thrown. */
-export type Answer = string | AsyncIterable<Uint8Array> | EventStream | Reply;
-
-/** An answer with headers of its own, in addition to those of every answer or in place of them. */
-export interface Reply {
-  /** Default 200. */
-  readonly status?: 200 | 304 | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
-}
-
-/** Server-sent events. */
-export interface EventStream {
-  /** The response's body; called once. */
-  open(options: StreamOptions): ReadableStream<Uint8Array>;
 }
 
 /** A request as the router passes it on. */
@@ -53,11 +37,11 @@ export async function respond(
   };
   try {
     const answer = await handler({ request, requestID, log: requestLog });
-    if (typeof answer === 'string') {
+    if (answer.kind === 'json') {
       logEnd(200);
-      return new Response(answer, { headers: headersOf(requestID) });
+      return new Response(answer.text, { headers: headersOf(requestID) });
     }
-    if ('body' in answer) {
+    if (answer.kind === 'reply') {
       const { status = 200, headers, body } = answer;
       logEnd(status);
       return new Response(body, { status, headers: { ...headersOf(requestID), ...headers } });
@@ -67,8 +51,8 @@ export async function respond(
       logEnd(200, { outcome: end.outcome });
     };
     const options = { onEnd, breakOff: () => destroyConnection(env) };
-    if ('open' in answer) return new Response(answer.open(options), { headers: eventHeadersOf(requestID) });
-    return new Response(await toBody(answer, options), { headers: headersOf(requestID) });
+    if (answer.kind === 'events') return new Response(answer.open(options), { headers: eventHeadersOf(requestID) });
+    return new Response(await toBody(answer.pieces, options), { headers: headersOf(requestID) });
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(requestLog, problem);

@@ -1,4 +1,5 @@
-import type { Answer, Exchange } from './exchange.js';
+import type { Answer } from './answer.js';
+import type { Exchange } from './exchange.js';
 
 /** An endpoint. */
 export interface Route {

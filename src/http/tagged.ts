@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Reply } from './exchange.js';
+import type { Reply } from './answer.js';
 
 /** Content with an entity tag, so that whoever has it already need not be sent it again. */
 export interface Tagged {
@@ -16,8 +16,8 @@ export function tag(content: Tagged['content']): Tagged {
 export function replyTagged(request: Request, { content, tag }: Tagged, headers: Reply['headers']): Reply {
   const tagged = { 'Cache-Control': 'no-cache', ...headers, ETag: tag };
   return isKnown(request.headers.get('If-None-Match'), tag)
-    ? { status: 304, headers: tagged, body: null }
-    : { headers: tagged, body: content };
+    ? { kind: 'reply', status: 304, headers: tagged, body: null }
+    : { kind: 'reply', headers: tagged, body: content };
 }
 
 /** A proxy that compresses may have made a weak tag of it. */

@@ -2,6 +2,7 @@ import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
+import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
 import { type Bound, type CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
@@ -14,7 +15,7 @@ import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
-import { bodyOf, openingOf, type PullBody, unchangedBody } from './pull-body.js';
+import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
@@ -39,7 +40,7 @@ export class Puller<Context extends UserContext> {
    * The changes since the request's cookie, as of one snapshot of the database.
    * @throws Problem when the client group belongs to another user, or a client's record is lost; SetupError; and every transient failure.
    */
-  async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | PullBody> {
+  async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | JSONAnswer> {
     const { schemaVersions } = this.#options;
     if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
@@ -77,7 +78,7 @@ class Pull {
   }
 
   /** @param known what a probe would say, where another statement has said it already */
-  async answer(known?: Header): Promise<ProtocolError | PullBody> {
+  async answer(known?: Header): Promise<ProtocolError | JSONAnswer> {
     const { request, reads, auditor, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
@@ -87,17 +88,17 @@ class Pull {
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const answer = await this.#delta(cookie, audit, reader, changed);
-      if ('body' in answer) return answer.body;
-      ({ plan, changed } = answer);
+      const made = await this.#delta(cookie, audit, reader, changed);
+      if ('answer' in made) return made.answer;
+      ({ plan, changed } = made);
     }
-    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedBody(request);
-    if (plan.kind === 'delta') return bodyOf(this.#opening(header, audit), []);
+    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedAnswer(request);
+    if (plan.kind === 'delta') return answerOf(this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
   }
 
-  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<PullBody> {
+  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<JSONAnswer> {
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     return this.#full(cookie);
   }
@@ -108,7 +109,7 @@ class Pull {
     audit: Audit | null,
     reader: Reader,
     changed: Header['changed'],
-  ): Promise<{ body: PullBody } | { plan: Plan; changed: Header['changed'] }> {
+  ): Promise<{ answer: JSONAnswer } | { plan: Plan; changed: Header['changed'] }> {
     const { reads, auditor, installation, views, request, caller } = this.#parts;
     let patch: Patch | undefined;
     try {
@@ -130,7 +131,7 @@ class Pull {
       }
       const { audit: next } = audited;
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      return { body: renew ? bodyOf(this.#opening(header, next), held, rest) : unchangedBody(request) };
+      return { answer: renew ? answerOf(this.#opening(header, next), held, rest) : unchangedAnswer(request) };
     } catch (error) {
       await patch?.rest?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
@@ -140,7 +141,7 @@ class Pull {
   }
 
   /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
-  async #full(cookie?: OpenedCookie): Promise<PullBody> {
+  async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
     const { db, auditor, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
@@ -156,14 +157,14 @@ class Pull {
     }
     if (plan.kind === 'behind') {
       await patch.close();
-      return unchangedBody(request);
+      return unchangedAnswer(request);
     }
     const whole = patch.checksums?.whole;
     const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
     const clear = request.cookie === null ? '' : '{"op":"clear"}';
     const first = await patch.ops.next();
-    if (first.done) return bodyOf(`${opening}${clear}`, []);
-    return bodyOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
+    if (first.done) return answerOf(`${opening}${clear}`, []);
+    return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
   }
 
   /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */

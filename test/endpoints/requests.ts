@@ -3,6 +3,7 @@ import type { UserContext } from '../../src/context.js';
 import { type HealthRoutesOptions, healthRoutes } from '../../src/endpoints/health.js';
 import { PokeStreams } from '../../src/endpoints/poke-streams.js';
 import { type SyncRoutesOptions, syncRoutes } from '../../src/endpoints/sync.js';
+import { json } from '../../src/http/answer.js';
 import { createApp } from '../../src/http/app.js';
 import { type BodyLimitOptions, bodyLimits } from '../../src/http/body.js';
 import type { Logger } from '../../src/log.js';
@@ -23,7 +24,7 @@ type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits'> &
 /** An app whose parts answer at once, except for those given. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
   const options = {
-    pull: async () => '{"cookie":1}',
+    pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
     pokes: new PokeStreams<UserContext>(async () => () => {}, 10),

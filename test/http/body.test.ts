@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { json } from '../../src/http/answer.js';
 import { readOptionalJSON } from '../../src/http/body.js';
 import { expectProblem, pull, push, setUp } from '../endpoints/requests.js';
 
@@ -111,7 +112,7 @@ describe('bodies', () => {
   });
 
   test('a deep cookie is a cookie', async () => {
-    const seen = vi.fn(async () => '{}');
+    const seen = vi.fn(async () => json({}));
     const cookie = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const body = JSON.stringify(pull).replace('null', cookie);
     expect((await setUp({ pull: seen }).post('/sync/pull', body)).status).toBe(200);

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/errors.js';
-import { type Answer, respond } from '../../src/http/exchange.js';
+import { type Answer, json } from '../../src/http/answer.js';
+import { respond } from '../../src/http/exchange.js';
 import { memoryLog } from '../log.js';
 
 /** Has a handler answer a request, and says what was logged. */
@@ -18,10 +19,14 @@ async function* chunks(...parts: readonly (string | Error)[]) {
   }
 }
 
+function inPieces(...parts: readonly (string | Error)[]): () => Promise<Answer> {
+  return async () => ({ kind: 'json in pieces', pieces: chunks(...parts) });
+}
+
 describe('an answer', () => {
   it('has the headers of its own in place of those of every answer', async () => {
     const headers = { 'Cache-Control': 'public', 'X-Own': '1' };
-    const { response, lines } = answer(async () => ({ status: 304, headers, body: null }));
+    const { response, lines } = answer(async () => ({ kind: 'reply', status: 304, headers, body: null }));
     const { status, headers: sent } = await response;
     expect(status).toBe(304);
     expect(Object.fromEntries(sent)).toEqual({
@@ -38,13 +43,13 @@ describe('an answer', () => {
     ['/readyz', 'debug'],
     ['/x/healthz', 'info'],
   ])('of %s is logged as %s', async (path, level) => {
-    const { response, lines } = answer(async () => '{}', { path });
+    const { response, lines } = answer(async () => json({}), { path });
     expect(await (await response).text()).toBe('{}');
     expect(lines).toMatchObject([{ level, fields: { path, status: 200, requestID: 'r' } }]);
   });
 
   it('in pieces is logged when it has ended', async () => {
-    const { response, lines } = answer(async () => chunks('[', ']'));
+    const { response, lines } = answer(inPieces('[', ']'));
     const { headers, body } = await response;
     expect(headers.get('Content-Type')).toBe('application/json');
     expect(lines).toEqual([]);
@@ -54,7 +59,7 @@ describe('an answer', () => {
 
   it('of events is passed on by proxies one by one', async () => {
     const open = vi.fn(() => new ReadableStream<Uint8Array>());
-    const { headers, status } = await answer(async () => ({ open })).response;
+    const { headers, status } = await answer(async () => ({ kind: 'events', open })).response;
     expect(status).toBe(200);
     expect(Object.fromEntries(headers)).toEqual({
       'cache-control': 'private, no-store, no-transform',
@@ -67,7 +72,7 @@ describe('an answer', () => {
 });
 
 describe('an answer that fails on its way', () => {
-  const failing = async () => chunks('[', new Error('torn'));
+  const failing = inPieces('[', new Error('torn'));
 
   it('is logged, and breaks its stream', async () => {
     const { response, lines } = answer(failing);

@@ -1,7 +1,7 @@
 /** Patches that pulls cannot share because of their size, or share in pieces. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../database.js';
-import { createSynced, type PullAnswer, PullServer, tableView, textOf } from '../synced.js';
+import { createSynced, type PullAnswer, PullServer, piecesOf, tableView, textOf } from '../synced.js';
 import { WatchedDatabase } from './watched.js';
 
 const views = { item: tableView('item', 'id', 'item/'), note: tableView('note', 'id', 'note/') };
@@ -55,9 +55,9 @@ describe('a patch that is too large to hold', () => {
       await run(large);
       for (let round = 0; round < 5; round++) {
         const [gone, stays] = await Promise.all(
-          groups(2).map((clientGroupID) => server.body(cookie, { clientGroupID })),
+          groups(2).map((clientGroupID) => server.answer(cookie, { clientGroupID })),
         );
-        const reader = (gone as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+        const reader = piecesOf(gone!)[Symbol.asyncIterator]();
         for (let i = 0; i <= pieces; i++) await reader.next();
         await reader.return?.();
         expect((JSON.parse(await textOf(stays!)) as PullAnswer).patch).toHaveLength(1000);
@@ -107,13 +107,13 @@ describe('a patch that is too large to hold', () => {
 it('patches of a middle size are held once, and sent in pieces that a reader may leave', async () => {
   const cookie = await first();
   await run(`insert into item select 'x' || n, repeat('ü', 500) from generate_series(1, 100) n`);
-  const bodies = await Promise.all(groups(3).map((clientGroupID) => server.body(cookie, { clientGroupID })));
+  const answers = await Promise.all(groups(3).map((clientGroupID) => server.answer(cookie, { clientGroupID })));
   expect(watched.take()).toEqual(['probe', 'copy']);
-  const reader = (bodies[0] as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const reader = piecesOf(answers[0]!)[Symbol.asyncIterator]();
   await reader.next();
   await reader.return?.();
-  for (const body of bodies.slice(1)) {
-    const { patch } = JSON.parse(await textOf(body)) as PullAnswer;
+  for (const answer of answers.slice(1)) {
+    const { patch } = JSON.parse(await textOf(answer)) as PullAnswer;
     expect(patch).toHaveLength(100);
     expect(patch[0]).toMatchObject({ value: { n: 'ü'.repeat(500) } });
   }

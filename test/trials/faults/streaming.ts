@@ -43,7 +43,7 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'a body that is left keeps its connection',
-    file: 'src/pulls/pull-body.ts',
+    file: 'src/pulls/pull-answer.ts',
     find: 'await rest?.close();',
     replace: '',
     tests: ['test/pulls/large-patches.test.ts'],

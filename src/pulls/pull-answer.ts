@@ -1,13 +1,11 @@
-/** The bodies of OK responses to pulls. */
+/** The OK responses to pulls. */
+import { type JSONAnswer, json } from '../http/answer.js';
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { PatchStream } from './patch-stream.js';
-
-/** The JSON text of an OK response, whole or as it is made. */
-export type PullBody = string | AsyncIterable<Uint8Array>;
 
 /** What a new cookie is sealed with. */
 export interface Seal {
@@ -18,8 +16,8 @@ export interface Seal {
 }
 
 /** The identical cookie, and an empty patch. */
-export function unchangedBody({ cookie }: PullRequest): PullBody {
-  return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+export function unchangedAnswer({ cookie }: PullRequest): JSONAnswer {
+  return json({ cookie, lastMutationIDChanges: {}, patch: [] });
 }
 
 /** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
@@ -50,9 +48,10 @@ const closing = ']}';
 const wholeBytes = 16 * 1024;
 
 /** @param rest the ops behind those that are held; it is closed at the end of the body, and wherever that breaks off */
-export function bodyOf(opening: string, held: readonly Uint8Array[], rest?: PatchStream): PullBody {
+export function answerOf(opening: string, held: readonly Uint8Array[], rest?: PatchStream): JSONAnswer {
   const isWhole = !rest && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
-  return isWhole ? `${opening}${Buffer.concat(held).toString()}${closing}` : pieces(opening, held, rest);
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(opening, held, rest) };
+  return { kind: 'json', text: `${opening}${Buffer.concat(held).toString()}${closing}` };
 }
 
 async function* pieces(
