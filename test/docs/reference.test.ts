@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+/** The names of an interface's own fields. */
+function fieldsOf(file: string, name: string): string[] {
+  const body = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(read(file))?.[1];
+  if (body === undefined) throw new Error(`There is no interface ${name} in ${file}`);
+  return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]!);
+}
+
+/** The first column of the table under a heading. */
+function rowsUnder(heading: string): string[] {
+  const section = read('docs/reference.md')
+    .split(/^#+ /m)
+    .find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`There is no heading ${heading}`);
+  return [...section.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]!);
+}
+
+const sample = () => fieldsOf('src/view/sample.ts', 'SampleOptions');
+
+it.each<[heading: string, fields: () => string[]]>([
+  ['`createSync`', () => [...fieldsOf('src/server.ts', 'SyncOptions'), ...sample()]],
+  ['`pokes`', () => fieldsOf('src/server.ts', 'PokesOptions')],
+  ['`limits`', () => fieldsOf('src/http/body.ts', 'BodyLimits')],
+  ['`forward`', () => fieldsOf('src/endpoints/forward.ts', 'ForwardOptions')],
+  ['`rest`', () => fieldsOf('src/rest.ts', 'RestOptions')],
+  ['`createRest`', () => fieldsOf('src/rest.ts', 'CreateRestOptions')],
+  [
+    '`migrate` and `uninstall`',
+    () => [
+      ...fieldsOf('src/migrate.ts', 'UninstallOptions'),
+      ...fieldsOf('src/migrate.ts', 'MigrateOptions'),
+      ...sample(),
+    ],
+  ],
+  ['`tidemark.config.ts`', () => fieldsOf('src/config.ts', 'Config')],
+  ['`listen` of `tidemark/node`', () => fieldsOf('src/node.ts', 'ListenOptions')],
+])('docs/reference.md lists the options of %s, and no others', (heading, fields) => {
+  const expected = fields();
+  expect(expected.length).toBeGreaterThan(0);
+  expect(rowsUnder(heading).toSorted()).toEqual(expected.toSorted());
+});
+
+it('docs/reference.md lists the environment variables that are read', () => {
+  const sources = ['src/environment.ts', 'src/cli/call-line.ts'].map(read).join('\n');
+  const names = [...sources.matchAll(/variable\('(\w+)'\)|env\.(TIDEMARK_\w+)/g)].map((match) => match[1] ?? match[2]!);
+  expect(rowsUnder('Environment variables').toSorted()).toEqual([...new Set(names)].toSorted());
+});
+
+it('docs/reference.md lists the commands', () => {
+  const commands = [...read('src/cli.ts').matchAll(/\.command\('(\w+)'\)/g)].map((match) => match[1]!);
+  const listed = [...read('docs/reference.md').matchAll(/^\| `tidemark (\w+)/gm)].map((match) => match[1]!);
+  expect(listed.toSorted()).toEqual(commands.toSorted());
+});
