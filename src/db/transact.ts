@@ -12,12 +12,12 @@ const FIRST_BACKOFF_MS = 2;
 const LAST_BACKOFF_MS = 50;
 
 /** The work swallowed the error of a statement, so Postgres rolled its transaction back instead of committing it. */
-export class SwallowedError extends Error {
+class SwallowedError extends Error {
   override readonly name = 'SwallowedError';
 }
 
 /** The work ended the transaction that it was given. */
-export class TransactionEndedError extends Error {
+class TransactionEndedError extends Error {
   override readonly name = 'TransactionEndedError';
 }
 

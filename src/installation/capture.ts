@@ -45,7 +45,7 @@ export function triggerNames(table: Table, member: { readonly oid: number }): st
     .map(({ name }) => name);
 }
 
-export function captureFunctionName(id: number): string {
+function captureFunctionName(id: number): string {
   return `tidemark.capture_${id}`;
 }
 

@@ -1,5 +1,4 @@
 /** Requests as the sync client makes them, without it. */
-import { isDeepStrictEqual } from 'node:util';
 import type { TestServer } from './server.js';
 
 export type JSONObject = { [key: string]: unknown };
@@ -88,5 +87,3 @@ export function applied(before: ReadonlyMap<string, unknown>, patch: readonly Op
   }
   return map;
 }
-
-export const isSame: (a: unknown, b: unknown) => boolean = isDeepStrictEqual;

@@ -86,7 +86,7 @@ export function aggregate(site: Site, type: SqlType): Tree | undefined {
 }
 
 /** Its arguments are expressions over the scope. */
-export function aggregateOf(site: Site, scope: Scope, one: Signature, type: SqlType): Tree {
+function aggregateOf(site: Site, scope: Scope, one: Signature, type: SqlType): Tree {
   site.world.aggregated.add(scope);
   return withFilter(plain(deeper(site), scope), instance(plain(deeper(site), scope), one, type));
 }

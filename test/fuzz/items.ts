@@ -27,7 +27,7 @@ export interface FromTree {
 }
 
 /** A name that no other item has. */
-export function freshAlias({ world: { choices, schema } }: Site, taken: readonly Item[]): string {
+function freshAlias({ world: { choices, schema } }: Site, taken: readonly Item[]): string {
   for (;;) {
     const name = choices.percent(25) ? choices.pick(schema.tables).name : anyName(choices);
     if (!taken.some((item) => item.name === name)) return name;

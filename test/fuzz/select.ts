@@ -81,7 +81,7 @@ function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | unde
   return { site, outputs: sortable, total, key: makesRows ? undefined : outputs.key.map((i) => names[i]!) };
 }
 
-export function queryOf(tree: Tree, { columns, key }: Outputs, isKeyed: boolean): Query {
+function queryOf(tree: Tree, { columns, key }: Outputs, isKeyed: boolean): Query {
   return { tree, columns, key: isKeyed ? key : undefined };
 }
 

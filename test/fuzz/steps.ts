@@ -24,7 +24,7 @@ export type Step =
   | { readonly kind: 'look'; readonly commitAt?: number };
 
 export const clientCount = 3;
-export const serverCount = 2;
+const serverCount = 2;
 const connections = 3;
 
 export function createSteps(choices: Choices, schema: Schema): Step[] {

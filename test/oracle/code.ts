@@ -10,7 +10,7 @@ export interface Code {
   readonly prune: typeof import('../../src/store/retention.js').prune;
 }
 
-export const sources: string = new URL('../../src', import.meta.url).pathname;
+const sources: string = new URL('../../src', import.meta.url).pathname;
 
 export async function loadCode(folder: string = sources): Promise<Code> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${folder}/${file}`).href);

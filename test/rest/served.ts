@@ -17,7 +17,7 @@ export interface Hooks {
   onHook: (args: unknown) => unknown;
 }
 
-export function createMutators(hooks: Hooks) {
+function createMutators(hooks: Hooks) {
   const id = z.object({ id: z.string().min(1) });
   return defineMutators({
     note: {

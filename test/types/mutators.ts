@@ -65,4 +65,6 @@ export const wrong: Mutators = mutators;
 declare const needing: Mutators<ClientBase, AppContext>;
 // @ts-expect-error A mutator needs more than this context offers.
 export const poorer: Mutators<ClientBase, UserContext> = needing;
-export const richer: Mutators<ClientBase, AppContext> = mixed;
+export function widened(): Mutators<ClientBase, AppContext> {
+  return mixed;
+}

@@ -6,7 +6,7 @@ import { type Analysis, analyze } from '../../src/view/analyze.js';
 import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 
-export const tables = `
+const tables = `
   create schema o;
   create table t (id int primary key, x int, s text, p numeric, q numeric(9, 2), f float8, doc jsonb, raw json);
   create table o.t (id int primary key, x int);

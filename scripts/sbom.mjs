@@ -1,0 +1,32 @@
+// Writes sbom.cdx.json: what an installation of the package brings along, at the versions that it is tested with. The
+// workspaces (example, tests) are left out, which npm's own commands do not do.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+
+const { name, version, description, license, dependencies, optionalDependencies } = read('package.json');
+const manifest = { name, version, description, license, dependencies, optionalDependencies };
+const lock = read('package-lock.json');
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).filter(([path, { link }]) => path.startsWith('node_modules/') && !link),
+);
+
+const parent = mkdtempSync(join(tmpdir(), 'tidemark-sbom-'));
+// npm takes the folder's name for the package's.
+const folder = join(parent, name);
+mkdirSync(folder);
+try {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  const npm = (...args) => execFileSync('npm', [...args, '--package-lock-only'], { cwd: folder, encoding: 'utf8' });
+  // Drops from the lock what the package does not need.
+  npm('install', '--offline', '--ignore-scripts');
+  writeFileSync(join(root, 'sbom.cdx.json'), npm('sbom', '--sbom-format', 'cyclonedx'));
+} finally {
+  rmSync(parent, { recursive: true, force: true });
+}
