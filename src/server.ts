@@ -15,7 +15,7 @@ import { describeError, jsonLog, type Logger } from './log.js';
 import { Tail } from './pokes/tail.js';
 import { Auditor } from './pulls/auditor.js';
 import { Puller } from './pulls/pull.js';
-import { defineMutators } from './registry/mutators.js';
+import { defineMutators, type Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { queryOn, type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
@@ -67,8 +67,10 @@ export interface PokesOptions {
   readonly maxStreams?: number | undefined;
 }
 
-/** Makes the option `tx` required where mutators take something else than a `pg` client. */
-export type WithTx<Tx> = ClientBase extends Tx ? unknown : { readonly tx: (client: ClientBase) => Tx };
+/** Makes the option `tx` required, except for this library's mutators that take a `pg` client. */
+export type WithTx<Tx> =
+  | { readonly tx: (client: ClientBase) => Tx }
+  | (ClientBase extends Tx ? { readonly mutators?: Mutators<never, never> | undefined } : never);
 
 export interface Sync {
   /** Answers a request; never rejects. */

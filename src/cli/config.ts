@@ -3,10 +3,15 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createJiti } from 'jiti';
+import type { ClientBase } from 'pg';
 import type { Config } from '../config.js';
 import { SetupError } from '../errors.js';
 import { explainFailure } from '../failure.js';
 import { isRegistry } from '../registry/registry.js';
+import type { WithTx } from '../server.js';
+
+/** The application's own types are not known here: its transaction is taken for the default. */
+export type LoadedConfig = Config & WithTx<ClientBase>;
 
 const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
 
@@ -15,7 +20,7 @@ const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.
  * @param path as given with `--config`; else the file is looked for in the working directory
  * @throws SetupError when there is none, or it does not hold what it has to.
  */
-export async function loadConfig(path: string | undefined): Promise<Config> {
+export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
   const file = path === undefined ? findConfig() : resolve(String(path));
   if (!existsSync(file)) throw new SetupError(`There is no file ${file}.`);
   const exported = await load(file);
@@ -25,7 +30,7 @@ export async function loadConfig(path: string | undefined): Promise<Config> {
       `${file} ${fault}. It has to say: export default defineConfig({ views, mutators, authenticate })`,
     );
   }
-  return exported as Config;
+  return exported as LoadedConfig;
 }
 
 function findConfig(): string {

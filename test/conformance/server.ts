@@ -7,11 +7,14 @@ import { views } from '../../examples/tasks/src/views.js';
 import type { UserContext } from '../../src/context.js';
 import { migrate } from '../../src/migrate.js';
 import { listen } from '../../src/node.js';
+import type { Mutators } from '../../src/registry/mutators.js';
 import { createSync, type SyncOptions } from '../../src/server.js';
 import { createEmptyDatabase } from '../database.js';
 import { type LogLine, memoryLog, silent } from '../log.js';
 
-export interface ServerOptions extends Partial<Omit<SyncOptions<UserContext, pg.ClientBase>, 'database' | 'log'>> {
+export interface ServerOptions
+  extends Partial<Omit<SyncOptions<UserContext, pg.ClientBase>, 'database' | 'log' | 'mutators'>> {
+  readonly mutators?: Mutators<pg.ClientBase, UserContext>;
   /** SQL to run before the migration. */
   readonly setup?: string;
 }

@@ -25,6 +25,8 @@ await createSync({ database, views, authenticate, mutators: ofZero, tx: wrap });
 await createSync({ database, views, authenticate, mutators: ofApp });
 // @ts-expect-error Nor does this say it.
 await createSync({ database, views, authenticate, mutators: ofApp, tx: undefined });
+// @ts-expect-error Zero's mutators take a transaction of Zero's, not a `pg` client.
+await createSync({ database, views, authenticate, mutators: ofZero });
 // @ts-expect-error What `tx` makes is not what the mutators take.
 await createSync({ database, views, authenticate, mutators: ofApp, tx: (client) => client });
 // @ts-expect-error This is no registry.
@@ -37,6 +39,8 @@ await createSync({ database, views, authenticate: () => ({ userID: 'ann' }), mut
 defineConfig({ views, authenticate, mutators: ofApp, tx: wrap });
 // @ts-expect-error Nothing says how `tx` is made.
 defineConfig({ views, authenticate, mutators: ofApp });
+// @ts-expect-error Nor here.
+defineConfig({ views, authenticate, mutators: ofZero });
 
 const transact = <T>(work: (tx: AppTransaction) => Promise<T>): Promise<T> => work({} as AppTransaction);
 createRest({ mutators: ofApp, authenticate, transact });
