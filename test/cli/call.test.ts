@@ -1,11 +1,9 @@
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProblemCode } from '../../src/errors.js';
+import { bin } from '../built.js';
 import { freePort, type Output, run, start } from '../process.js';
 import { type CallServer, done, refuse, startCallServer } from './call-server.js';
-
-const bin = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 let server: CallServer;
 beforeAll(async () => {
@@ -239,16 +237,16 @@ describe('a command line that is wrong', () => {
     expect(server.calls).toEqual([]);
   });
 
-  it('may have its options before the command', async () => {
+  it('has its options before the command', async () => {
     const { code, stderr } = await run(bin, ['--token', 'ann', 'call', 'x'], optionsWith({}));
-    expect([code, stderr]).toEqual([2, 'The options of call stand behind it. See tidemark --help.\n']);
+    expect([code, stderr]).toEqual([2, 'There is no option --token. See tidemark --help.\n']);
   });
 
   it('is explained by the help', async () => {
     for (const args of [['--help'], ['x', '-1', '-h']]) {
       const { code, stdout } = await call(args);
       expect(code).toBe(0);
-      expect(stdout).toMatch(/--idempotency-key <key>[\s\S]*Exit codes[\s\S]*3 {2}the server of call/);
+      expect(stdout).toMatch(/--idempotency-key <key>[\s\S]*Exit codes[\s\S]*3 {2}call: the server/);
     }
     expect(server.calls).toEqual([]);
   });

@@ -1,13 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bin, root } from '../built.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { freePort, livingPostgres, type Output, type Running, type RunOptions, run, start } from '../process.js';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const bin = join(root, 'dist/cli.js');
 
 const table = 'create table if not exists note (id text primary key, owner_id text not null, body text not null)';
 

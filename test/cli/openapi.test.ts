@@ -1,12 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bin, root } from '../built.js';
 import { run } from '../process.js';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const bin = join(root, 'dist/cli.js');
 
 const config = `
 import { defineConfig, defineMutator, defineMutators } from 'tidemark';

@@ -3,10 +3,8 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../built.js';
 
 /** The code blocks of a document, in order. */
 export function blocksOf(document: string, language: string): string[] {

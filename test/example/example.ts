@@ -3,11 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { exampleMain, root } from '../built.js';
 import { livingPostgres, type Output, type Running, start } from '../process.js';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-export const main = join(root, 'examples/tasks/dist/main.js');
 
 const startMs = 60_000;
 /** Longer than running requests are given to finish. */
@@ -26,7 +23,7 @@ export interface Example {
 /** Starts the example on any free port, unless `env` says which, and resolves when it is ready. */
 export async function startExample(
   env: Readonly<Record<string, string>>,
-  [first, ...others]: readonly [string, ...string[]] = [main],
+  [first, ...others]: readonly [string, ...string[]] = [exampleMain],
 ): Promise<Example> {
   const server = start(first, others, { cwd: root, env: { PORT: '0', ...env } });
   const alarm = setTimeout(() => server.child.kill('SIGKILL'), startMs);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createDataFolder, type DataFolder, type Example, main, startExample } from './example.js';
+import { exampleMain } from '../built.js';
+import { createDataFolder, type DataFolder, type Example, startExample } from './example.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -69,7 +70,7 @@ it('stops at a signal, and Postgres with it', async () => {
 });
 
 it('stops when the shell in which npm runs it is gone', async () => {
-  const shell = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(main)}], { stdio: 'inherit' })`;
+  const shell = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(exampleMain)}], { stdio: 'inherit' })`;
   await start(['-e', shell], { npm_lifecycle_event: 'start' });
   expect(folder.postgres()).toBeDefined();
   // The output ends with the last process that writes to it.

@@ -1,6 +1,5 @@
 /** The served application, over real HTTP: requests go out as they are written here, which `fetch` would tidy up. */
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate } from '../../examples/tasks/src/auth.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
@@ -10,10 +9,9 @@ import { serveWeb } from '../../examples/tasks/src/web.js';
 import { migrate } from '../../src/migrate.js';
 import { type Listening, listen } from '../../src/node.js';
 import { createSync } from '../../src/server.js';
+import { exampleWeb } from '../built.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { memoryLog, silent } from '../log.js';
-
-const directory = fileURLToPath(new URL('../../examples/tasks/dist/web', import.meta.url));
 
 let database: TestDatabase;
 let server: Listening;
@@ -24,7 +22,7 @@ beforeAll(async () => {
   await migrate({ database: database.pool, views, log: silent });
   const { log } = memoryLog();
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-  const service = { ...sync, fetch: serveWeb(sync, directory) };
+  const service = { ...sync, fetch: serveWeb(sync, exampleWeb) };
   server = await listen(service, { log, port: 0, hostname: '127.0.0.1', signals: false });
 });
 afterAll(async () => {
@@ -159,7 +157,7 @@ describe('the sync server behind the same address', () => {
 
   it('is handed what the runtime passes on', async () => {
     const env = { incoming: {} };
-    const fetch = serveWeb({ fetch: async (_, passed) => Response.json(passed === env) }, directory);
+    const fetch = serveWeb({ fetch: async (_, passed) => Response.json(passed === env) }, exampleWeb);
     for (const path of ['/sync/pull', '/sync/poke', '/api/mutators/todo/create', '/api/docs', '/healthz'])
       expect(await (await fetch(new Request(`http://localhost${path}`), env)).json()).toBe(true);
   });

@@ -4,13 +4,12 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { builtPackage, root } from '../built.js';
 import { copyPatched } from '../oracle/broken-copy.js';
 import type { Patch } from '../patch.js';
 import { callWhileKilling } from './killed-calls.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Ignored by git, and inside the package, so that the copies find their dependencies. */
 const copies = join(root, '.tidemark', 'broken-calls');
 const kills = Number(process.env.KILLS ?? 100);
@@ -20,7 +19,7 @@ afterAll(() => rmSync(copies, { recursive: true, force: true }));
 test(
   'each call has its effect once, and one answer, while servers and backends are killed',
   async () => {
-    const { faults, log, ...tally } = await callWhileKilling({ code: join(root, 'dist'), kills, seed: kills });
+    const { faults, log, ...tally } = await callWhileKilling({ code: builtPackage, kills, seed: kills });
     if (process.env.KILLS !== undefined) console.log(tally);
     expect(faults).toEqual([]);
     expect(log).toBe('');
