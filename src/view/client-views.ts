@@ -1,6 +1,6 @@
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
-import { typedLiteral } from '../db/literal.js';
+import { namedLiteral, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
 import { toSqlQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
@@ -82,14 +82,8 @@ function toLiterals(
         `its parameter $${i + 1} is '${value}', which means another moment each time. Pass the time`,
       );
     }
-    const literal = typedLiteral(value, type);
-    return keepsParametersApart ? ownExpression(literal, i) : literal;
+    return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
   });
-}
-
-/** The same value as an expression that no constant equals, nor any other parameter. */
-function ownExpression(literal: string, place: number): string {
-  return `coalesce(${new Array<string>(place + 2).fill(literal).join(', ')})`;
 }
 
 function prefixOf(name: string, view: View<never>): string {

@@ -128,6 +128,18 @@ describe('to bind views', () => {
     expect(rows).toEqual([{ one: 'ann', other: 'ann', given: 'ann' }]);
   });
 
+  it.each([
+    ['by a rollup', 'false::boolean', 'rollup (1, 2)'],
+    ['by one set twice', "boolean 'false'", "grouping sets ((boolean 'false'), (boolean 'false'), ())"],
+  ])('keeps a parameter apart from a constant that it equals, and that is grouped %s', async (_, constant, sets) => {
+    const text = (parameter: string) =>
+      `select ${parameter}::boolean as id, ${constant} as b from (select where null) none group by ${sets}`;
+    const view = { query: () => ({ text: text('$1'), values: [false] }), key: 'id' };
+    const [bound] = await new ClientViews(own, { v: defineView(view) }).bind(ask('ann'), '');
+    const { rows } = await database.pool.query(text(bound!.literals[0]!));
+    expect(rows).toEqual((await database.pool.query(text('$1'), [false])).rows);
+  });
+
   it('passes on what is no matter of the view', async () => {
     const coded = asking(() => {
       throw Object.assign(new Error('of the application'), { code: 'E22' });

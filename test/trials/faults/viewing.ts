@@ -16,6 +16,13 @@ export const viewing: readonly Fault[] = [
     tests: ['test/view/client-views.test.ts'],
   },
   {
+    name: 'a parameter looks like a constant that it equals, which grouping sets may have left out',
+    file: 'src/view/client-views.ts',
+    find: 'return keepsParametersApart ? ',
+    replace: 'return false ? ',
+    tests: ['test/view/client-views.test.ts'],
+  },
+  {
     name: 'what is known of a query outlives the tables’ shape',
     file: 'src/view/client-views.ts',
     find: 'const id = `',
