@@ -1,4 +1,7 @@
-/** The application that is measured: lists, shares and todos, as in the example. Plain JavaScript, to run without a loader. */
+/**
+ * The application that is measured: lists, shares and todos, as in the example. Plain JavaScript, to run without a
+ * loader.
+ */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 
 /** @typedef {{ readonly userID: string }} Context */

@@ -1,4 +1,7 @@
-/** The least HTTP/1.1 client that will do: its own cost must not hide the server's. One connection, one request at a time. */
+/**
+ * The least HTTP/1.1 client that will do: its own cost must not hide the server's. One connection, one request at a
+ * time.
+ */
 import { connect, type Socket } from 'node:net';
 
 export interface Reply {

@@ -13,7 +13,9 @@ export interface BenchDatabase {
   stop(): Promise<void>;
 }
 
-/** Durable as by default; room for the log, so that no checkpoint falls into one contender's turn more than the other's. */
+/**
+ * Durable as by default; room for the log, so that no checkpoint falls into one contender's turn more than the other's.
+ */
 const settings = { max_wal_size: '4GB', max_connections: '100' };
 
 export async function startDatabase(): Promise<BenchDatabase> {

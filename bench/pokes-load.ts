@@ -1,10 +1,15 @@
-/** A process with many clients that listen for pokes, and can pull when one comes. It does one thing at a time, as `Order` says. */
+/**
+ * A process with many clients that listen for pokes, and can pull when one comes. It does one thing at a time, as
+ * `Order` says.
+ */
 import { connect, type Socket } from 'node:net';
 import { ClientGroup } from './client-group.js';
 import { Connection } from './connection.js';
 
 export type Order =
-  /** So many clients, of users that may be the same. Done when each has its first poke, and where they pull, has pulled. */
+  /**
+   * So many clients, of users that may be the same. Done when each has its first poke, and where they pull, has pulled.
+   */
   | {
       readonly do: 'open';
       readonly url: string;

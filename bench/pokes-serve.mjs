@@ -1,4 +1,6 @@
-/** A process with a server of documents that belong to tenants. On any message it answers what it takes of the machine. */
+/**
+ * A process with a server of documents that belong to tenants. On any message it answers what it takes of the machine.
+ */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';

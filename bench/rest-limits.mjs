@@ -57,7 +57,8 @@ serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions }, ({ po
 });
 
 /**
- * @param {{ ids: readonly (readonly string[])[], milliseconds: number }} work what each connection renames in a transaction
+ * @param {{ ids: readonly (readonly string[])[], milliseconds: number }} work what each connection renames in a
+ * transaction
  * @returns how many were committed a second
  */
 async function transactions({ ids, milliseconds }) {

@@ -16,7 +16,10 @@ import { inTurns, quantile } from './statistics.js';
 const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '60' } } });
 
 interface Sample {
-  /** From just after the write was answered, in milliseconds. Less than nothing when the screen was faster than the answer. */
+  /**
+   * From just after the write was answered, in milliseconds. Less than nothing when the screen was faster than the
+   * answer.
+   */
   readonly sinceAnswer: number;
   /** From just before the write was sent. */
   readonly sinceSent: number;

@@ -1,4 +1,7 @@
-/** A process with the server under test, as an application would run it: the built package, its default log (to nowhere). */
+/**
+ * A process with the server under test, as an application would run it: the built package, its default log (to
+ * nowhere).
+ */
 
 import { pino } from 'pino';
 import { createSync, migrate } from 'tidemark';

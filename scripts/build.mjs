@@ -1,5 +1,5 @@
-// Compiles the package and copies what its documentation page shows; then compiles the example, which imports the package by its
-// public name, and bundles the example's web application.
+// Compiles the package and copies what its documentation page shows; then compiles the example, which imports the
+// package by its public name, and bundles the example's web application.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,8 @@ const run = (program, ...args) =>
 const swagger = `${root}node_modules/swagger-ui-dist`;
 const assets = `${root}assets`;
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) copyFileSync(`${swagger}/${file}`, `${assets}/${file}`);
-// Both are under this package's own licence, which goes with them. So do their notice, and those of what is in the bundle.
+// Both are under this package's own licence, which goes with them. So do their notice, and those of what is in the
+// bundle.
 const [notice, bundled] = ['NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'].map((file) =>
   readFileSync(`${swagger}/${file}`, 'utf8').trim(),
 );

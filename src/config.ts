@@ -6,8 +6,8 @@ import type { SyncOptions, WithTx } from './server.js';
 export interface Config<Context extends UserContext = UserContext, Tx = ClientBase>
   extends Omit<SyncOptions<Context, Tx>, 'database' | 'forward' | 'log'> {
   /**
-   * Creates the application's tables in an embedded database, before each migration. It must do no harm when they are there.
-   * Not called with `DATABASE_URL`: there, the application's own migrations come first.
+   * Creates the application's tables in an embedded database, before each migration. It must do no harm when they are
+   * there. Not called with `DATABASE_URL`: there, the application's own migrations come first.
    */
   readonly prepareEmbedded?: ((client: ClientBase) => Promise<unknown>) | undefined;
 }

@@ -50,7 +50,8 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<O
 }
 
 /**
- * Where pushes are forwarded to: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Undefined where they are applied here.
+ * Where pushes are forwarded to: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Undefined where they are
+ * applied here.
  * @throws SetupError when the address is not one of HTTP.
  */
 export function forwardFromEnvironment(): ForwardOptions | undefined {

@@ -121,8 +121,8 @@ export interface MutatorErrorOptions {
 }
 
 /**
- * Thrown by a mutator, to refuse a call on purpose: nothing of it is kept. The message and the details are sent to a REST
- * caller; a sync client's mutation is skipped.
+ * Thrown by a mutator, to refuse a call on purpose: nothing of it is kept. The message and the details are sent to a
+ * REST caller; a sync client's mutation is skipped.
  */
 export class MutatorError extends Error {
   override readonly name = 'MutatorError';

@@ -15,7 +15,10 @@ export interface UninstallOptions {
 export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions<Context> {
   /** The role must own the tables that they read. */
   readonly views: Views<Context>;
-  /** With `notify`, Postgres notifies the servers of each commit: other servers' writes are poked about sooner, and commits are slower. */
+  /**
+   * With `notify`, Postgres notifies the servers of each commit: other servers' writes are poked about sooner, and
+   * commits are slower.
+   */
   readonly pokes?: Pick<PokesOptions, 'notify'> | undefined;
   /** Told of each step. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
@@ -41,8 +44,8 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
 }
 
 /**
- * Removes Tidemark from a database: its schema with all that it knows of clients, and every capture trigger. The application's
- * tables stay as they are.
+ * Removes Tidemark from a database: its schema with all that it knows of clients, and every capture trigger. The
+ * application's tables stay as they are.
  */
 export async function uninstall({ database }: UninstallOptions): Promise<void> {
   const db = openPool(database);

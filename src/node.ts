@@ -30,14 +30,19 @@ export interface ListenOptions {
   readonly hostname?: string | undefined;
   /** Milliseconds that running requests have to finish after `stop`. Default 10,000. */
   readonly drainMs?: number | undefined;
-  /** Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Under npm, stop with it. Default true. */
+  /**
+   * Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Under npm, stop with it.
+   * Default true.
+   */
   readonly signals?: boolean | undefined;
 }
 
 export interface Listening {
   /** Without a slash at its end. */
   readonly url: string;
-  /** Takes no more requests, lets the running ones finish, then closes the service. Repeated calls wait for the first. */
+  /**
+   * Takes no more requests, lets the running ones finish, then closes the service. Repeated calls wait for the first.
+   */
   close(): Promise<void>;
 }
 
@@ -133,8 +138,8 @@ function stopOnSignals(stop: () => Promise<void>, log: Logger): () => void {
 }
 
 /**
- * npm hands a SIGTERM to the shell that it runs a script in, and that shell to nobody: when it is gone, npm was told to stop.
- * Returns what ends the watch.
+ * npm hands a SIGTERM to the shell that it runs a script in, and that shell to nobody: when it is gone, npm was told to
+ * stop. Returns what ends the watch.
  */
 function onNpmGone(stop: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};

@@ -20,8 +20,8 @@ const longestRetryMs = 60_000;
 const silenceMs = 40_000;
 
 /**
- * Pulls whenever the server pokes, while the page is visible, and once each time that the connection or the page comes back.
- * Tabs of one client group share a connection: browsers allow six to a server over HTTP/1.1.
+ * Pulls whenever the server pokes, while the page is visible, and once each time that the connection or the page comes
+ * back. Tabs of one client group share a connection: browsers allow six to a server over HTTP/1.1.
  *
  * @returns what ends it
  */

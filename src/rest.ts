@@ -32,11 +32,13 @@ export interface CreateRestOptions<Context extends UserContext, Tx> extends Rest
   readonly mutators: Registry<Tx, Context>;
   /** Validators for mutators that bring none, by name. */
   readonly validators?: Validators | undefined;
-  /** Runs work in a transaction of the application's database, commits when it succeeds, and rolls back when it fails. */
+  /**
+   * Runs work in a transaction of the application's database, commits when it succeeds, and rolls back when it fails.
+   */
   readonly transact: Transact<Tx>;
   /**
-   * Runs a statement in such a transaction and returns its rows. With it, calls may carry an `Idempotency-Key`; the database
-   * must have been migrated by `migrate`.
+   * Runs a statement in such a transaction and returns its rows. With it, calls may carry an `Idempotency-Key`; the
+   * database must have been migrated by `migrate`.
    */
   readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
   /** Says who sends a request; null answers 401. */

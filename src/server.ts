@@ -50,8 +50,8 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number | undefined;
   /**
-   * The part of all client groups, from 0 to 1, whose data is compared with their views now and then. One that does not hold what it
-   * should is logged, counted and reset. Default 0.
+   * The part of all client groups, from 0 to 1, whose data is compared with their views now and then. One that does not
+   * hold what it should is logged, counted and reset. Default 0.
    */
   readonly audit?: number | undefined;
   /** Where log lines go. Default: JSON on standard output. */
@@ -59,7 +59,10 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
 }
 
 export interface PokesOptions {
-  /** How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once. Default 100. */
+  /**
+   * How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once.
+   * Default 100.
+   */
   readonly intervalMs?: number | undefined;
   /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
   readonly notify?: boolean | undefined;

@@ -40,7 +40,8 @@ class TaggedQuery<Row> implements SqlQuery<Row> {
 }
 
 /**
- * Builds a query from a template. An interpolated value becomes a parameter; an interpolated `sql` query becomes part of the text.
+ * Builds a query from a template. An interpolated value becomes a parameter; an interpolated `sql` query becomes part
+ * of the text.
  *
  * @example sql<{ id: string }>`select id from todo where owner_id = ${userID}`
  */

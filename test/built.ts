@@ -1,4 +1,7 @@
-/** What `npm run build` made, for tests of what is delivered. They refuse to run on a build that is older than the sources. */
+/**
+ * What `npm run build` made, for tests of what is delivered. They refuse to run on a build that is older than the
+ * sources.
+ */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,6 @@
-/** One real Postgres for the whole run, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries. */
+/**
+ * One real Postgres for the whole run, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -22,7 +22,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts Node with these arguments, the first of them usually a file. Of this process's environment it gets what names no database and no port. */
+/**
+ * Starts Node with these arguments, the first of them usually a file. Of this process's environment it gets what names
+ * no database and no port.
+ */
 export function start(file: string, args: readonly string[], { cwd, env }: RunOptions): Running {
   const { DATABASE_URL: _, PORT: __, HOST: ___, TIDEMARK_DATA: ____, LOG_LEVEL: _____, ...inherited } = process.env;
   const child = spawn(process.execPath, [file, ...args], { cwd, env: { ...inherited, ...env }, stdio: 'pipe' });

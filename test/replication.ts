@@ -22,8 +22,8 @@ export interface ReplicationOptions {
   /** How much later than it comes each of the standbys replays a commit, in milliseconds. */
   readonly delays: readonly number[];
   /**
-   * For what the primary waits before it shows a commit, where that is made with another `synchronous_commit` than `local`, the default
-   * here: `standby_0`, `standby_1`, …, or something that there is not.
+   * For what the primary waits before it shows a commit, where that is made with another `synchronous_commit` than
+   * `local`, the default here: `standby_0`, `standby_1`, …, or something that there is not.
    */
   readonly waitsFor: string;
 }

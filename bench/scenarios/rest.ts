@@ -10,7 +10,9 @@ const callers = 16;
 const batchSize = 10;
 const [mutator, name] = ['/api/mutators/todo/rename', 'todo.rename'];
 
-/** Every caller calls the mutator of a push for todos of its own, one request at a time, as fast as they are answered. */
+/**
+ * Every caller calls the mutator of a push for todos of its own, one request at a time, as fast as they are answered.
+ */
 export async function rest(bench: Bench): Promise<Result[]> {
   const server = await startProcess('rest-serve.mjs', bench.databaseURL);
   try {

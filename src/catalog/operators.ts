@@ -15,7 +15,8 @@ const ordersSql = `
   group by o.oid`;
 
 /**
- * By OID, the orders that an operator, or the one that says the opposite, is about: the `<` of each. Operators of no order are left out.
+ * By OID, the orders that an operator, or the one that says the opposite, is about: the `<` of each. Operators of no
+ * order are left out.
  */
 export async function findOrders(db: Database, oids: readonly number[]): Promise<Map<number, readonly number[]>> {
   const rows = await db.query<{ oid: number; orders: number[] }>({ text: ordersSql, values: [oids] });

@@ -34,8 +34,8 @@ export interface Table {
   readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
   /**
-   * One UPDATE may find or leave several rows under one key: its uniqueness can be deferred, or actions of foreign keys,
-   * whose changes come to triggers as the UPDATE's own, change rows again.
+   * One UPDATE may find or leave several rows under one key: its uniqueness can be deferred, or actions of foreign
+   * keys, whose changes come to triggers as the UPDATE's own, change rows again.
    */
   readonly keysMayRepeat: boolean;
   /** The table itself, then its partitions at every level: each needs triggers of its own. */

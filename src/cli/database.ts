@@ -28,7 +28,10 @@ export async function withExistingDatabase<T>(work: (database: OpenedDatabase) =
   return withDatabase(work);
 }
 
-/** Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps taken. */
+/**
+ * Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps
+ * taken.
+ */
 export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
   const { prepareEmbedded } = config;
   if (embedded && prepareEmbedded) {

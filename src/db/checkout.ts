@@ -12,8 +12,8 @@ export interface Checkout {
 /** Checks a client out. It has an `error` listener all the while: without one, a killed backend ends the process. */
 export function checkOut(pool: Pool): Promise<Checkout> {
   return new Promise((resolve, reject) => {
-    // By callback, since the pool stops listening just before it calls: an error that came in with the same packet as the
-    // client's readiness would find no listener by the time that a promise is resolved.
+    // By callback, since the pool stops listening just before it calls: an error that came in with the same packet as
+    // the client's readiness would find no listener by the time that a promise is resolved.
     pool.connect((error, client) => {
       if (client === undefined) reject(error);
       else resolve(watch(client));

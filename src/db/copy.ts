@@ -7,9 +7,9 @@ import { checkOut } from './checkout.js';
 const HIGH_WATER_MARK = 64 * 1024;
 
 /**
- * Runs a `copy … to stdout` statement and yields its bytes. A chunk is all that has arrived since the last one: the first
- * comes as soon as Postgres sends it, and a slow reader gets few large ones.
- * Leaving early closes the connection and cancels the statement on the server.
+ * Runs a `copy … to stdout` statement and yields its bytes. A chunk is all that has arrived since the last one: the
+ * first comes as soon as Postgres sends it, and a slow reader gets few large ones. Leaving early closes the connection
+ * and cancels the statement on the server.
  */
 export async function* readCopy(pool: Pool, text: string): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool);

@@ -17,7 +17,10 @@ export interface ResultColumn {
 
 /** What Postgres says of a query without running it. */
 export interface QueryDescription {
-  /** The types of `$1…$n` in order, as qualified names: no keyword such as `character`, which would mean a length of one. */
+  /**
+   * The types of `$1…$n` in order, as qualified names: no keyword such as `character`, which would mean a length of
+   * one.
+   */
   readonly parameterTypes: readonly string[];
   /** The query as Postgres has understood it: the text of a `Query` node, as `debug_print_parse` writes it. */
   readonly tree: string;
@@ -43,20 +46,20 @@ export interface Database {
   copy(text: string): AsyncIterable<Uint8Array>;
 
   /**
-   * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
-   * Retries on serialization failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
+   * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws. Retries on serialization
+   * failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
    */
   transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 
   /**
-   * Runs `work` with a `query` of its own, whose statements all see the database at one moment: that of the first. One that takes longer
-   * than its `timeoutMs` is cancelled. One that fails harms none that come after it.
+   * Runs `work` with a `query` of its own, whose statements all see the database at one moment: that of the first. One
+   * that takes longer than its `timeoutMs` is cancelled. One that fails harms none that come after it.
    */
   atOneMoment<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
 
   /**
-   * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was notified before
-   * is unknown. Holds one connection. Returns what ends it.
+   * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was
+   * notified before is unknown. Holds one connection. Returns what ends it.
    */
   listen(channel: string, onNotice: () => void): () => void;
 

@@ -4,8 +4,8 @@ import { checkOut } from './checkout.js';
 import type { QueryDescription, ResultColumn } from './database.js';
 
 /**
- * A message of several statements is one transaction, which a pooler in transaction mode does not tear apart. The settings end
- * with it, also where Postgres refuses the query.
+ * A message of several statements is one transaction, which a pooler in transaction mode does not tear apart. The
+ * settings end with it, also where Postgres refuses the query.
  */
 const opening = `
   set local client_min_messages = log;

@@ -3,7 +3,9 @@ import { type Checkout, checkOut } from './checkout.js';
 
 const retryMs = 1_000;
 
-/** `Database.listen`: holds a connection of the pool, and takes another when that is lost. The channel needs no quoting. */
+/**
+ * `Database.listen`: holds a connection of the pool, and takes another when that is lost. The channel needs no quoting.
+ */
 export function listenTo(pool: Pool, channel: string, onNotice: () => void): () => void {
   let stopped = false;
   let held: Checkout | undefined;

@@ -17,8 +17,8 @@ export function typedLiteral(value: unknown, type: string): string {
 }
 
 /**
- * The same as an expression that is the same for one parameter wherever it stands, and that neither a constant nor another
- * parameter equals, whatever its value: not even a part of it does.
+ * The same as an expression that is the same for one parameter wherever it stands, and that neither a constant nor
+ * another parameter equals, whatever its value: not even a part of it does.
  * @param name names the parameter
  * @throws as `literal`
  */

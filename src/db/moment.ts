@@ -10,7 +10,9 @@ const graceMs = 1_000;
 
 const begin = `begin isolation level repeatable read read only; set local statement_timeout = ${usualLimitMs}; savepoint sound`;
 
-/** `Database.atOneMoment`: a transaction that only reads, with a savepoint to return to after a statement that failed. */
+/**
+ * `Database.atOneMoment`: a transaction that only reads, with a savepoint to return to after a statement that failed.
+ */
 export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']) => Promise<T>): Promise<T> {
   const checkout = await checkOut(pool);
   let limitMs = usualLimitMs;

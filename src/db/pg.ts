@@ -19,8 +19,8 @@ export interface PoolOptions {
 }
 
 /**
- * Opens a connection pool for a Postgres URL, or takes one that the application has: `close` ends only a pool of our own.
- * It connects at its first use.
+ * Opens a connection pool for a Postgres URL, or takes one that the application has: `close` ends only a pool of our
+ * own. It connects at its first use.
  */
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof source === 'string' ? createPool(source, options) : source;

@@ -72,8 +72,8 @@ export function isUniquenessViolation(error: unknown): boolean {
 const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /**
- * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in transaction
- * mode): it may be run once more without a name.
+ * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in
+ * transaction mode): it may be run once more without a name.
  */
 export function isStalePlan(error: unknown): boolean {
   return stalePlanStates.has(codeOf(error) ?? '');

@@ -96,7 +96,9 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => 
   }
 }
 
-/** That the rollback fails says that the connection is gone; the work may have hidden that behind an error of its own. */
+/**
+ * That the rollback fails says that the connection is gone; the work may have hidden that behind an error of its own.
+ */
 async function rollback({ client }: Checkout, error: unknown): Promise<void> {
   try {
     await client.query('rollback');

@@ -22,7 +22,8 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 }
 
 /**
- * Whether the request asks to be rolled back, which `Prefer: tx=rollback` does. Other preferences are not for this server.
+ * Whether the request asks to be rolled back, which `Prefer: tx=rollback` does. Other preferences are not for this
+ * server.
  * @see https://www.rfc-editor.org/rfc/rfc7240
  */
 export function prefersRollback(headers: Headers): boolean {

@@ -33,8 +33,8 @@ const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> 
 
 /**
  * Has the application's mutate endpoint apply pushes. Nothing else that it says reaches the caller.
- * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
- * else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
+ * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429,
+ * 503; else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
  */
 export function createForward<Context extends UserContext>(options: ForwardOptions): PushRoute<Context> {
   return async (_, { log }, sent) => {

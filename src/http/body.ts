@@ -30,7 +30,8 @@ export interface JSONBody {
 
 /**
  * @param limit in bytes
- * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off or is no JSON.
+ * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off or is no
+ * JSON.
  */
 export async function readJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
   requireJSON(request.headers);

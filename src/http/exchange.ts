@@ -104,7 +104,8 @@ function destroyConnection(env: unknown): boolean {
 
 /**
  * Under Node's HTTP server, what is left of a body that was read in part would stand before the next request on the
- * connection. The adapter discards it after the response, up to a bound, once the reader of the body no longer holds it back.
+ * connection. The adapter discards it after the response, up to a bound, once the reader of the body no longer holds it
+ * back.
  */
 function releaseBody(env: unknown): void {
   if (typeof env !== 'object' || env === null || !('incoming' in env)) return;

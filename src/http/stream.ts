@@ -16,8 +16,8 @@ export interface StreamOptions {
 
 /**
  * A response body out of an iterator, one chunk at a time as the client takes them. The first chunk is awaited here, so
- * that what fails before it can still be answered with an error. What fails later breaks the connection: the client must
- * never take the part that it has for the whole.
+ * that what fails before it can still be answered with an error. What fails later breaks the connection: the client
+ * must never take the part that it has for the whole.
  */
 export async function toBody(
   chunks: AsyncIterable<Uint8Array>,

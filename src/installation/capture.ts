@@ -24,8 +24,9 @@ const statementTriggers: readonly Trigger[] = [
 ];
 
 /**
- * Partitions take row triggers over from their parent, those made later too. Statement triggers fire only for the table that a
- * statement names, and a row that MERGE moves to another partition is in no transition table (seen on Postgres 15 and 18).
+ * Partitions take row triggers over from their parent, those made later too. Statement triggers fire only for the table
+ * that a statement names, and a row that MERGE moves to another partition is in no transition table (seen on Postgres
+ * 15 and 18).
  */
 const rowTriggers: readonly Trigger[] = ['insert', 'update', 'delete'].map((event) => ({
   name: `tidemark_${event}`,
@@ -50,8 +51,8 @@ function captureFunctionName(id: number): string {
 }
 
 /**
- * A row as a row literal. As a whole row it follows the table through new and dropped columns; that of a partition has the
- * partition's own order of columns. A column that is generated when read has no value here.
+ * A row as a row literal. As a whole row it follows the table through new and dropped columns; that of a partition has
+ * the partition's own order of columns. A column that is generated when read has no value here.
  */
 function imageOf(row: string): string {
   return `(${row}.*)::text`;
@@ -67,9 +68,9 @@ function textOf(row: string, column: string): string {
 }
 
 /**
- * The body of the function that writes a table's changes to the log: of each key the old row's image and the new row's hash.
- * A statement that a trigger runs inside another one is logged before it, so the order of the log says nothing within a
- * transaction; that an image is not also the outcome of a change does. `stateQueries` reads it so.
+ * The body of the function that writes a table's changes to the log: of each key the old row's image and the new row's
+ * hash. A statement that a trigger runs inside another one is logged before it, so the order of the log says nothing
+ * within a transaction; that an image is not also the outcome of a change does. `stateQueries` reads it so.
  */
 export function captureBody(id: number, table: Table): string {
   const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
@@ -145,9 +146,9 @@ function statementEvents(table: Table, { gone, made, entry, hash }: StatementEnt
 }
 
 /**
- * The statements that install capture on a table and its partitions, replacing what is there.
- * The function runs as its owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are
- * written as text, alike in every session. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
+ * The statements that install capture on a table and its partitions, replacing what is there. The function runs as its
+ * owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are written as
+ * text, alike in every session. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
@@ -157,7 +158,8 @@ export function installCapture(id: number, table: Table): string[] {
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'
 as ${quotedText(captureBody(id, table))}`,
-    // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the owner.
+    // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the
+    // owner.
     `revoke all on function ${call}() from public`,
     ...triggersOf(table).flatMap(({ name, event, scope }) => [
       `create or replace trigger ${name} after ${event} on ${relation} ${scope} execute function ${call}()`,

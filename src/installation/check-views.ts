@@ -9,9 +9,9 @@ import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';
 
 /**
- * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived from the
- * query, also where it then fails for the nulls. What plans with nulls only, as a full join may, is found by planning the delta with
- * the parameters.
+ * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived
+ * from the query, also where it then fails for the nulls. What plans with nulls only, as a full join may, is found by
+ * planning the delta with the parameters.
  * @throws SetupError naming the view that Postgres refuses.
  */
 export async function checkViews(
@@ -45,8 +45,8 @@ async function passes({ view }: BoundView, work: () => Promise<unknown>): Promis
 }
 
 /**
- * While Postgres plans a query it reads what depends on nothing but the query. A text in it that means another moment each time would
- * fail each pull.
+ * While Postgres plans a query it reads what depends on nothing but the query. A text in it that means another moment
+ * each time would fail each pull.
  */
 async function checkConstantMoments(db: Database, { view, literals }: BoundView): Promise<void> {
   try {

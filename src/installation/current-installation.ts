@@ -6,7 +6,9 @@ import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow, readInstallation } from './installation.js';
 
-/** How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time. */
+/**
+ * How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time.
+ */
 const maxAgeMs = 1000;
 
 /** A connection that is dead without saying so must not keep the knowledge from being read anew. */
@@ -53,8 +55,8 @@ export class CurrentInstallation<Context> {
   }
 
   /**
-   * The views of one user, and the installation as far as it concerns them: which queries other users have must not matter, since
-   * other servers have not seen them.
+   * The views of one user, and the installation as far as it concerns them: which queries other users have must not
+   * matter, since other servers have not seen them.
    * @throws SetupError when a view cannot be served, or changes of its tables are not captured.
    */
   async bind(input: ViewInput<Context>): Promise<Bound> {
@@ -62,8 +64,8 @@ export class CurrentInstallation<Context> {
   }
 
   /**
-   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read again first, and
-   * the work is given the error.
+   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read
+   * again first, and the work is given the error.
    * @throws what `bind` and the work throw.
    */
   async serve<T>(input: ViewInput<Context>, work: (bound: Bound, last?: OutdatedError) => Promise<T>): Promise<T> {
@@ -95,7 +97,10 @@ export class CurrentInstallation<Context> {
     }
   }
 
-  /** With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once it has been read anew. */
+  /**
+   * With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once
+   * it has been read anew.
+   */
   present(): Promise<Installation> {
     return this.#current().installation;
   }

@@ -10,8 +10,8 @@ import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
 import { codeVersion, installedVersion, refuseNewer } from './version.js';
 
 /**
- * True when stored transaction IDs are of another cluster: what a snapshot shows in this one lies below its xmax. Such log rows would
- * count as unseen by every cookie.
+ * True when stored transaction IDs are of another cluster: what a snapshot shows in this one lies below its xmax. Such
+ * log rows would count as unseen by every cookie.
  */
 export const foreignSql: string = `
   exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
@@ -33,7 +33,10 @@ export interface Installation {
   readonly faults: ReadonlyMap<number, string>;
 }
 
-/** The control file learns of a promotion only with the next checkpoint; where there is WAL to write, its name tells at once. */
+/**
+ * The control file learns of a promotion only with the next checkpoint; where there is WAL to write, its name tells at
+ * once.
+ */
 const timelineSql = `case
     when pg_is_in_recovery() then upper(lpad(to_hex(c.timeline_id), 8, '0'))
     else left(pg_walfile_name(pg_current_wal_lsn()), 8)
@@ -49,9 +52,10 @@ const outlineSql = `
   select found.oid, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
 
 /**
- * All that a view's rows depend on besides the rows of its tables. The xmin of a catalog row tells any change of it, and one
- * that was undone: a trigger disabled for a while lost changes, and so did a table that was another's child for a while. A table
- * that was a parent is marked as one for long. A partition that is truncated by itself has another file.
+ * All that a view's rows depend on besides the rows of its tables. The xmin of a catalog row tells any change of it,
+ * and one that was undone: a trigger disabled for a while lost changes, and so did a table that was another's child for
+ * a while. A table that was a parent is marked as one for long. A partition that is truncated by itself has another
+ * file.
  */
 const shapeSql = `
   with recursive member (oid) as (
@@ -125,8 +129,8 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
 type ShapedTable = Omit<SyncedTable, 'id'>;
 
 /**
- * Reads a table as it is now. What is read later may be of a later time: then the outline is not that of the statements to come, or
- * the shape not that of the next reading.
+ * Reads a table as it is now. What is read later may be of a later time: then the outline is not that of the statements
+ * to come, or the shape not that of the next reading.
  */
 async function readShaped(db: Database, table: Table): Promise<ShapedTable> {
   const name = identifier(table.schema, table.name);
@@ -143,7 +147,8 @@ export function knows({ tables, faults }: Installation, oid: number): boolean {
 }
 
 /**
- * The installation as far as it concerns these tables. What is wrong with others is no matter of who does not read them.
+ * The installation as far as it concerns these tables. What is wrong with others is no matter of who does not read
+ * them.
  * @throws SetupError when changes of one of them are not captured.
  */
 export function narrow(installation: Installation, tables: readonly Table[]): Installation {

@@ -52,7 +52,10 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
   await client.query('update tidemark.client set xid = pg_current_xact_id()');
 }
 
-/** Installs change capture on each table where it is missing or does not fit. One transaction a table, to hold its lock briefly. */
+/**
+ * Installs change capture on each table where it is missing or does not fit. One transaction a table, to hold its lock
+ * briefly.
+ */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
   for (const found of tables) {
     await oneAtATime(db, async (client) => {
@@ -99,7 +102,10 @@ async function captureFits(client: ClientBase, id: number, table: Table): Promis
   return captureFault(table, id, rows) === undefined;
 }
 
-/** Removes the schema with all that Tidemark knows of clients, and with it every capture trigger. The user's tables stay. */
+/**
+ * Removes the schema with all that Tidemark knows of clients, and with it every capture trigger. The user's tables
+ * stay.
+ */
 export async function dropSchema(db: Database): Promise<void> {
   await db.query({ text: 'drop schema if exists tidemark cascade' });
 }

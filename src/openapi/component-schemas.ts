@@ -22,8 +22,8 @@ export class ComponentSchemas {
   }
 
   /**
-   * Puts a schema under a reserved name. Its `$defs` become components too; its references follow them. Definitions that are
-   * equal, with all they refer to, are put once. Those of the same name that are not get names of their own.
+   * Puts a schema under a reserved name. Its `$defs` become components too; its references follow them. Definitions
+   * that are equal, with all they refer to, are put once. Those of the same name that are not get names of their own.
    */
   hoist(name: string, schema: SchemaObject, side: Side): Reference {
     const local = new LocalDefinitions(schema);

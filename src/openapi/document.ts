@@ -54,9 +54,9 @@ const rootTag: Tag = {
 const problemComponent = 'Problem';
 
 /**
- * Makes the OpenAPI 3.1 document of an application's mutators, as they are called over REST. What cannot be described is left
- * open and warned about. The same registry gives the same document. Validators are tried with examples and with nothing, to
- * know what they require; mutators do not run. Never rejects.
+ * Makes the OpenAPI 3.1 document of an application's mutators, as they are called over REST. What cannot be described
+ * is left open and warned about. The same registry gives the same document. Validators are tried with examples and with
+ * nothing, to know what they require; mutators do not run. Never rejects.
  */
 export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
   const { info = defaultInfo, basePath, securityScheme = bearer, idempotent } = options;

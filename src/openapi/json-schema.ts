@@ -13,7 +13,10 @@ export interface Described {
   readonly isInexpressible: boolean;
 }
 
-/** The keywords of JSON Schema that are kept, and OpenAPI's own. Validators may bring metadata that is nobody else's business. */
+/**
+ * The keywords of JSON Schema that are kept, and OpenAPI's own. Validators may bring metadata that is nobody else's
+ * business.
+ */
 const keywords = new Set(
   `$anchor $comment $defs $dynamicAnchor $dynamicRef $ref additionalProperties allOf anyOf const contains contentEncoding
   contentMediaType contentSchema default definitions dependentRequired dependentSchemas deprecated description else enum

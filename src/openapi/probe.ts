@@ -5,7 +5,9 @@ export type Verdict = { readonly isAccepted: true; readonly value: unknown } | {
 const patienceMs = 1_000;
 const refused: Verdict = { isAccepted: false };
 
-/** Whether a validator accepts a value, and what it makes of it. One that throws, or is silent for a second, does not. */
+/**
+ * Whether a validator accepts a value, and what it makes of it. One that throws, or is silent for a second, does not.
+ */
 export async function probe(validator: StandardSchemaV1, value: unknown): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {

@@ -20,8 +20,8 @@ const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 
 /**
- * Copies a schema, from the outside to the inside: `change` sees each subschema before what is below it. Values that are no
- * schemas (`const`, `default`, `examples` …) are left alone, whatever they look like.
+ * Copies a schema, from the outside to the inside: `change` sees each subschema before what is below it. Values that
+ * are no schemas (`const`, `default`, `examples` …) are left alone, whatever they look like.
  */
 export function walkSchema(
   schema: Schema,

@@ -25,8 +25,9 @@ export interface LookParts {
 }
 
 /**
- * Pokes those who are concerned by what has been committed since the base. What has changed, and whom it concerns, is read at one moment:
- * were a table to change between the two, it would be looked at as if it had always been so; and two transactions might be taken for one.
+ * Pokes those who are concerned by what has been committed since the base. What has changed, and whom it concerns, is
+ * read at one moment: were a table to change between the two, it would be looked at as if it had always been so; and
+ * two transactions might be taken for one.
  *
  * @returns the base of the next look
  */

@@ -15,7 +15,8 @@ export class Outlooks {
 
   /**
    * Brings all outlooks up to the present. An outlook that could not be found is tried again at each new reading.
-   * @returns the listeners who see something else than before, or cannot see anything any more; all, when the database is another one
+   * @returns the listeners who see something else than before, or cannot see anything any more; all, when the database
+   * is another one
    */
   async refresh(): Promise<Iterable<Listener>> {
     const known = this.#known;

@@ -25,10 +25,16 @@ export const quick: Bounds = { rows: 5_000, net: 10_000, ever: 50_000, compare: 
 /** Of one view, when it is asked about by itself: some 500 ms, and more where there are more rows than are counted. */
 export const thorough: Bounds = { rows: Number.POSITIVE_INFINITY, net: 200_000, ever: 1_000_000, compare: 50 };
 
-/** So many views are asked about in one look: where each user has a query of their own, there are as many views as users. */
+/**
+ * So many views are asked about in one look: where each user has a query of their own, there are as many views as
+ * users.
+ */
 export const mostQuestions = 50;
 
-/** A question, and who sits on its seats now: whoever is seated elsewhere before the answer comes is concerned all the same. */
+/**
+ * A question, and who sits on its seats now: whoever is seated elsewhere before the answer comes is concerned all the
+ * same.
+ */
 export interface SeatedQuestion {
   readonly view: CompiledView;
   readonly mode: Question['mode'];
@@ -74,8 +80,8 @@ export interface PlanInput {
 }
 
 /**
- * A change that another one takes back shows no difference in the end, and yet somebody may have pulled in between. So only a
- * single transaction is judged by what it has changed; several, by what they have touched.
+ * A change that another one takes back shows no difference in the end, and yet somebody may have pulled in between. So
+ * only a single transaction is judged by what it has changed; several, by what they have touched.
  */
 export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: PlanInput): PokePlan {
   const changes = new Map(batch.changes.map((change) => [change.table, change]));

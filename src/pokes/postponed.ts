@@ -7,7 +7,10 @@ import { askEach } from './ask-each.js';
 import type { Audience, Audiences, Listener, Seat } from './audiences.js';
 import { planPokes, thorough } from './plan-pokes.js';
 
-/** So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes longer than this. */
+/**
+ * So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes
+ * longer than this.
+ */
 export const patienceMs = 3_000;
 const longestRestMs = 1_000;
 
@@ -26,8 +29,8 @@ interface Debt {
 }
 
 /**
- * Views that it takes long to ask about. They are asked about one after the other, each at a moment of its own, while looks go on.
- * In the end whoever is concerned has been poked.
+ * Views that it takes long to ask about. They are asked about one after the other, each at a moment of its own, while
+ * looks go on. In the end whoever is concerned has been poked.
  */
 export class Postponed {
   readonly #options: PostponedOptions;

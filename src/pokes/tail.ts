@@ -28,9 +28,9 @@ export interface TailState {
 }
 
 /**
- * Pokes those whose client view has changed, whoever made the change. Looks at the change log only while somebody listens.
- * What was not seen because the database could not be asked is seen at the next look: each begins where the last one that
- * succeeded ended.
+ * Pokes those whose client view has changed, whoever made the change. Looks at the change log only while somebody
+ * listens. What was not seen because the database could not be asked is seen at the next look: each begins where the
+ * last one that succeeded ended.
  */
 export class Tail<Context extends UserContext> {
   readonly #options: TailOptions<Context>;
@@ -74,7 +74,8 @@ export class Tail<Context extends UserContext> {
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
     this.#audiences.add(listener);
     try {
-      // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will see.
+      // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will
+      // see.
       if (this.#base) await this.#looking?.catch(() => {});
       else await this.#look();
     } catch (error) {

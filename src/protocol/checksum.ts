@@ -1,9 +1,10 @@
 /**
  * A checksum of rows that rows can be added to and taken from. Where two differ in few rows, they name them.
  *
- * It is an invertible Bloom lookup table (Goodrich and Mitzenmacher, 2011) over hashes of 31 bits. Each row counts in one cell of each
- * of three groups. A cell holds how many rows there are, the sum of their hashes and the sum of the squares: where the difference
- * of two checksums has a cell of one row, these agree, and give the row away; without it, other cells may be left with one row.
+ * It is an invertible Bloom lookup table (Goodrich and Mitzenmacher, 2011) over hashes of 31 bits. Each row counts in
+ * one cell of each of three groups. A cell holds how many rows there are, the sum of their hashes and the sum of the
+ * squares: where the difference of two checksums has a cell of one row, these agree, and give the row away; without it,
+ * other cells may be left with one row.
  */
 
 interface Cell {

@@ -9,7 +9,9 @@ export interface Cookie {
   readonly order: Order;
   /** Which transactions the client has seen. */
   readonly snapshot: string;
-  /** A transaction ID. In the write-ahead log, the transactions from here on end behind all that the snapshot has seen. */
+  /**
+   * A transaction ID. In the write-ahead log, the transactions from here on end behind all that the snapshot has seen.
+   */
   readonly next: string;
   /** Which history of which database the snapshot belongs to. */
   readonly epoch: string;
@@ -17,7 +19,10 @@ export interface Cookie {
   readonly views: string;
   /** The client group that was told its mutation IDs as of the snapshot. */
   readonly clientGroupID: string;
-  /** The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told of. */
+  /**
+   * The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told
+   * of.
+   */
   readonly mutations: number;
   /** The newest tick of the database below the snapshot's xmin: a witness of its history. Null where there was none. */
   readonly tick: string | null;

@@ -1,8 +1,8 @@
 /**
  * Numbers in JSON text that a double cannot carry.
  *
- * A number passes when it is what a JavaScript client would have written for some double (`0.1`, also as `0.10` or `1e-1`),
- * or when a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
+ * A number passes when it is what a JavaScript client would have written for some double (`0.1`, also as `0.10` or
+ * `1e-1`), or when a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
  */
 
 // Fifteen significant digits always survive; a number with more has a run of digits and points this long.
@@ -12,7 +12,9 @@ const QUOTE = 34;
 const MINUS = 45;
 const BACKSLASH = 92;
 
-/** The offset of the first number that would change as a double, or undefined. `text` must be valid JSON. Linear time. */
+/**
+ * The offset of the first number that would change as a double, or undefined. `text` must be valid JSON. Linear time.
+ */
 export function findInexactNumber(text: string): number | undefined {
   if (!suspicious.test(text)) return undefined;
   let at = 0;

@@ -10,6 +10,7 @@ export interface VersionNotSupported {
 }
 
 /**
- * The two refusals that the sync client reads. They are values, not exceptions: they count only in a body with status 200.
+ * The two refusals that the sync client reads. They are values, not exceptions: they count only in a body with status
+ * 200.
  */
 export type ProtocolError = ClientStateNotFound | VersionNotSupported;

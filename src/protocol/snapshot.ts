@@ -20,7 +20,10 @@ const lastXid = 2n ** 63n - 1n;
 /** A snapshot that has seen every transaction there can be. */
 export const allSeen: Snapshot = { text: `${lastXid}:${lastXid}:`, xmin: lastXid, xmax: lastXid, unseen: [] };
 
-/** Postgres's own form `xmin:xmax:xip,xip,…`, with those in progress; or, for what a standby has seen, `xmin:xmax:~` and a packed list. */
+/**
+ * Postgres's own form `xmin:xmax:xip,xip,…`, with those in progress; or, for what a standby has seen, `xmin:xmax:~` and
+ * a packed list.
+ */
 const form = /^(\d{1,19}):(\d{1,19}):(?:~([\w-]+)|((?:\d{1,19}(?:,\d{1,19})*)?))$/;
 
 /** @returns undefined when the text is no snapshot. */
@@ -44,8 +47,8 @@ export function parseXid(text: string): bigint | undefined {
 }
 
 /**
- * A standby's snapshot. Postgres does not say which transactions it holds to be in progress. So only those count as seen that are
- * known to be: they were seen by the primary once, or have left something that is visible.
+ * A standby's snapshot. Postgres does not say which transactions it holds to be in progress. So only those count as
+ * seen that are known to be: they were seen by the primary once, or have left something that is visible.
  *
  * @param bounds what Postgres says of the standby's snapshot: its xmin and xmax
  * @param known a snapshot of the primary's that this one goes beyond
@@ -66,7 +69,9 @@ export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen:
   return { text: `${xmin}:${xmax}:${rest}`, xmin, xmax, unseen };
 }
 
-/** From xmin up, in turn: how many transactions in a row have been seen, and how many have not. Deflated, in base64url. */
+/**
+ * From xmin up, in turn: how many transactions in a row have been seen, and how many have not. Deflated, in base64url.
+ */
 function pack(xmin: bigint, unseen: readonly Range[]): string {
   const lengths: bigint[] = [];
   let from = xmin;
@@ -120,8 +125,9 @@ export function covers(one: Snapshot, other: Snapshot): boolean {
 }
 
 /**
- * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it; on one primary it
- * rises whenever there could be anything new: a commit leaves the list of those in progress, or lies below a higher xmax.
+ * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it; on
+ * one primary it rises whenever there could be anything new: a commit leaves the list of those in progress, or lies
+ * below a higher xmax.
  */
 export function finishedTransactions({ xmax, unseen }: Snapshot): bigint {
   return unseen.reduce((finished, [first, last]) => finished - (last - first + 1n), xmax);

@@ -18,8 +18,9 @@ interface Queue<Question, Answer> {
 }
 
 /**
- * Has what is asked at once under one key answered by one run. While a run is under way, questions gather, and the next run
- * answers them together: a run answers none that came after its start. Keeps nothing but the questions without an answer.
+ * Has what is asked at once under one key answered by one run. While a run is under way, questions gather, and the next
+ * run answers them together: a run answers none that came after its start. Keeps nothing but the questions without an
+ * answer.
  */
 export class Coalescer<Question, Answer> {
   readonly #run: Run<Question, Answer>;

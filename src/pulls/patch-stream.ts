@@ -1,4 +1,7 @@
-/** A patch as it comes from the database: a line with the headers, maybe one with checksums, then ops as bytes, each preceded by a comma. */
+/**
+ * A patch as it comes from the database: a line with the headers, maybe one with checksums, then ops as bytes, each
+ * preceded by a comma.
+ */
 import type { Database } from '../db/database.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
 import { type PatchHeader, readPatchHeaders } from '../store/header.js';

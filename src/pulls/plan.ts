@@ -7,8 +7,9 @@ export type Plan =
   /** Nothing has changed for this client: the identical cookie and an empty patch. */
   | { readonly kind: 'unchanged' }
   /**
-   * It is not certain that the database, at this moment, shows all that the client has been shown: the identical cookie and an empty
-   * patch, whatever there is to tell. What is told would take away some of it, and a new cookie would not say that it is there.
+   * It is not certain that the database, at this moment, shows all that the client has been shown: the identical cookie
+   * and an empty patch, whatever there is to tell. What is told would take away some of it, and a new cookie would not
+   * say that it is there.
    */
   | { readonly kind: 'behind' }
   /** Ops for what changed in these tables; none when only mutation IDs moved, or the cookie is to be renewed. */
@@ -16,8 +17,9 @@ export type Plan =
   /** All data after a `clear`: the cookie's state cannot be compared with today's. */
   | { readonly kind: 'reset'; readonly reason: ResetReason }
   /**
-   * The database has lost mutations that this group was told of, as a restore does. A lower lastMutationID is an error that the client
-   * would meet for ever, so it is to start over as another group. That one brings the same cookie, but is not the group it names.
+   * The database has lost mutations that this group was told of, as a restore does. A lower lastMutationID is an error
+   * that the client would meet for ever, so it is to start over as another group. That one brings the same cookie, but
+   * is not the group it names.
    */
   | { readonly kind: 'lost' };
 
@@ -56,11 +58,12 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
 /**
  * Whether the header's snapshot is known to have seen all that the cookie's has.
  *
- * A primary's snapshot says exactly what it has seen. It may be behind a standby's all the same: a commit is often replayed before the
- * primary itself shows it, always where commits wait for standbys.
+ * A primary's snapshot says exactly what it has seen. It may be behind a standby's all the same: a commit is often
+ * replayed before the primary itself shows it, always where commits wait for standbys.
  *
- * A standby's does not list all that it has seen. But on a standby transactions end in the order of the write-ahead log, and the last one
- * that has ended is next below xmax: once that is one which ended behind all that the cookie's snapshot has seen, all that is there.
+ * A standby's does not list all that it has seen. But on a standby transactions end in the order of the write-ahead
+ * log, and the last one that has ended is next below xmax: once that is one which ended behind all that the cookie's
+ * snapshot has seen, all that is there.
  */
 function showsAllOf(cookie: OpenedCookie, { snapshot, recovery }: Header): boolean {
   return (recovery && snapshot.xmax > cookie.parsedNext) || coversSnapshot(snapshot, cookie.parsedSnapshot);
@@ -74,8 +77,8 @@ export function covers(prepared: Plan, actual: Plan): boolean {
 }
 
 /**
- * Whether an answer without ops has a new cookie all the same: there are mutation IDs to tell; or a client to whom nothing happens
- * would fall behind the horizon, or read more and more of a busy database's log in vain.
+ * Whether an answer without ops has a new cookie all the same: there are mutation IDs to tell; or a client to whom
+ * nothing happens would fall behind the horizon, or read more and more of a busy database's log in vain.
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);

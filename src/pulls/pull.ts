@@ -38,7 +38,8 @@ export class Puller<Context extends UserContext> {
 
   /**
    * The changes since the request's cookie, as of one snapshot of the database.
-   * @throws Problem when the client group belongs to another user, or a client's record is lost; SetupError; and every transient failure.
+   * @throws Problem when the client group belongs to another user, or a client's record is lost; SetupError; and every
+   * transient failure.
    */
   async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | JSONAnswer> {
     const { schemaVersions } = this.#options;
@@ -140,7 +141,9 @@ class Pull {
     }
   }
 
-  /** @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer */
+  /**
+   * @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer
+   */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
     const { db, auditor, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });

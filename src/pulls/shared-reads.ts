@@ -20,8 +20,8 @@ import { openPatch, type PatchStream } from './patch-stream.js';
 /** One pull, and what it reads. */
 export interface Reader {
   /**
-   * Names the user, the views with their parameters, the installation, the base, its tick and the checksums: readers with one key
-   * differ in `member` alone.
+   * Names the user, the views with their parameters, the installation, the base, its tick and the checksums: readers
+   * with one key differ in `member` alone.
    */
   readonly key: string;
   readonly installation: Installation;
@@ -54,7 +54,10 @@ interface DeltaReader extends Reader {
 const heldBytes = 256 * 1024;
 const patienceMs = 100;
 
-/** Reads for pulls, in as few statements as they allow. Every answer comes from a statement that began after it was asked for. */
+/**
+ * Reads for pulls, in as few statements as they allow. Every answer comes from a statement that began after it was
+ * asked for.
+ */
 export class SharedReads {
   readonly #db: Database;
   readonly #probes = new Coalescer((readers: readonly Reader[]) => this.#probe(readers), patienceMs);

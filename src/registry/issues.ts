@@ -9,13 +9,18 @@ export interface CallIssue {
 
 /** The most issues that a caller is told of. */
 const maxIssues = 100;
-/** The most characters in the paths of all issues but the first: a long key, sent once, is in the path of each issue below it. */
+/**
+ * The most characters in the paths of all issues but the first: a long key, sent once, is in the path of each issue
+ * below it.
+ */
 const maxPathLength = 65_536;
 
 /** Validators that quote what they were given are not quoted in turn: what was sent may be a secret, or a script. */
 const withheld = '…';
 
-/** In place of a message about a value of more parts than are looked for in it, or in which looking would take too long. */
+/**
+ * In place of a message about a value of more parts than are looked for in it, or in which looking would take too long.
+ */
 const unspecific = 'Invalid value';
 const maxRenderings = 1_000;
 /** Texts to look for, times the length of the message. */
@@ -77,7 +82,10 @@ function renderings(value: unknown): Set<string> {
   return texts;
 }
 
-/** Longest first, so that no text is spared for a part of it; as words of their own, so that "a" does not empty a sentence. */
+/**
+ * Longest first, so that no text is spared for a part of it; as words of their own, so that "a" does not empty a
+ * sentence.
+ */
 function withhold(message: string, texts: ReadonlySet<string>): string {
   const found = [...texts].filter((text) => message.includes(text)).sort((a, b) => b.length - a.length);
   return found.reduce(withholdOne, message);

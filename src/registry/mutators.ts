@@ -76,7 +76,9 @@ export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
   readonly [name: string]: Mutator<Tx, Context> | MutatorTree<Tx, Context>;
 }
 
-/** The registry: every mutator by its dot name. Names come from outside, so they are only ever looked up in this Map. */
+/**
+ * The registry: every mutator by its dot name. Names come from outside, so they are only ever looked up in this Map.
+ */
 export interface Mutators<Tx = ClientBase, Context = UserContext, Types = RegistryTypes>
   extends ReadonlyMap<string, Mutator<Tx, Context>> {
   readonly [types]?: Types;

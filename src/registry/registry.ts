@@ -4,8 +4,8 @@ import type { Mutator, Mutators } from './mutators.js';
 import { collectLeaves } from './tree.js';
 
 /**
- * The registry that `defineMutators` of `@rocicorp/zero` returns, known by its shape: nested objects, tagged under `~`, of
- * functions that carry `mutatorName` and `fn`.
+ * The registry that `defineMutators` of `@rocicorp/zero` returns, known by its shape: nested objects, tagged under `~`,
+ * of functions that carry `mutatorName` and `fn`.
  */
 export interface ZeroRegistry {
   readonly '~': typeof zeroTag;
@@ -16,7 +16,9 @@ const zeroTag = 'MutatorRegistry';
 /** What can be served: what this library's `defineMutators` returns, or Zero's. */
 export type Registry<Tx, Context> = Mutators<Tx, Context> | ZeroRegistry;
 
-/** Validators by the mutators' names, beside a registry whose mutators have none: nested as that is, or under dot names. */
+/**
+ * Validators by the mutators' names, beside a registry whose mutators have none: nested as that is, or under dot names.
+ */
 export interface Validators {
   readonly [name: string]: StandardSchemaV1 | Validators;
 }

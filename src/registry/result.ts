@@ -7,8 +7,9 @@ export class UnexpectedResultError extends Error {
 }
 
 /**
- * The JSON text of what a mutator returned; undefined when that is no JSON value. With a schema, it is what that makes of the
- * result. Without one, an instance of a class, as a driver's answer that an arrow function happens to return, is left out.
+ * The JSON text of what a mutator returned; undefined when that is no JSON value. With a schema, it is what that makes
+ * of the result. Without one, an instance of a class, as a driver's answer that an arrow function happens to return, is
+ * left out.
  *
  * @throws UnexpectedResultError; TypeError for what JSON cannot say
  */

@@ -12,8 +12,8 @@ export interface Question {
   /** The parameters of each, as SQL literals. */
   readonly seats: readonly (readonly string[])[];
   /**
-   * `net`: whose rows are others now than at the snapshot. That is all there is to know where one transaction made the changes.
-   * `ever`: who sees, or saw in the meantime, a row that was touched. For incremental views.
+   * `net`: whose rows are others now than at the snapshot. That is all there is to know where one transaction made the
+   * changes. `ever`: who sees, or saw in the meantime, a row that was touched. For incremental views.
    */
   readonly mode: 'net' | 'ever';
   /** How long Postgres may take for the answer. */
@@ -54,7 +54,10 @@ interface Parts {
 
 type Ids = ReadonlyMap<number, number>;
 
-/** Each seat's whole view, before and after. Not with a row for each seat: an aggregate over its columns alone would be over the seats. */
+/**
+ * Each seat's whole view, before and after. Not with a row for each seat: an aggregate over its columns alone would be
+ * over the seats.
+ */
 function compared({ view, seats }: Question, ids: Ids): Parts {
   const sides = seats.map((literals) => sidesOf(view, literals, ids)!);
   const rows = (side: 'before' | 'after') =>

@@ -9,7 +9,9 @@ import { type SyncedTable, stateQueries, states } from './states.js';
 
 /** Checksums of each view's rows. */
 export interface Checksums {
-  /** What the statement's ops do to those of a client that applies them; null where the ops are all that it will hold. */
+  /**
+   * What the statement's ops do to those of a client that applies them; null where the ops are all that it will hold.
+   */
   readonly changes: readonly Checksum[] | null;
   /** Those of all rows there are; null where these were not read. */
   readonly whole: readonly Checksum[] | null;
@@ -52,8 +54,8 @@ export function readChecksums(line: string): Checksums {
 }
 
 /**
- * The keys of those rows, now or as of the snapshot, that have one of the hashes. The rows are materialized, or Postgres would try out
- * what raises the error of a row without a key when it estimates how many are found.
+ * The keys of those rows, now or as of the snapshot, that have one of the hashes. The rows are materialized, or
+ * Postgres would try out what raises the error of a row without a key when it estimates how many are found.
  *
  * @param tables those that the view reads
  */

@@ -1,7 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { Database } from '../db/database.js';
 
-/** The ID in the change log, where tables have theirs, under which a trigger says that a client group's mutation was applied. */
+/**
+ * The ID in the change log, where tables have theirs, under which a trigger says that a client group's mutation was
+ * applied.
+ */
 export const mutationsID = 0;
 
 /** A client, as far as pushes have recorded it. */

@@ -30,8 +30,8 @@ export interface Header extends SharedHeader, MemberHeader {}
 /** What the statement that yields a patch says first. */
 export interface PatchHeader extends Header {
   /**
-   * A table has another outline than it is known by: the statement may have read another table, or other files than those that hold
-   * what its snapshot shows.
+   * A table has another outline than it is known by: the statement may have read another table, or other files than
+   * those that hold what its snapshot shows.
    */
   readonly torn: boolean;
 }
@@ -69,7 +69,8 @@ interface SharedHeader {
 }
 
 /**
- * So far do `tidemark.headers` count a table's changes: there are none, few or many. To read many in vain is worth a fresh cookie.
+ * So far do `tidemark.headers` count a table's changes: there are none, few or many. To read many in vain is worth a
+ * fresh cookie.
  */
 export const countedRows = 100;
 

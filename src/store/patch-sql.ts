@@ -12,8 +12,8 @@ function copyOut(query: string): string {
 }
 
 /**
- * Each op is preceded by a comma. Reading the header through a materialized WITH query keeps the plan from running the parts in
- * parallel, so it comes first.
+ * Each op is preceded by a comma. Reading the header through a materialized WITH query keeps the plan from running the
+ * parts in parallel, so it comes first.
  */
 function linesQuery(header: string, withQueries: readonly string[], lines: readonly string[]): string {
   const queries = [`tidemark_header as materialized (${header})`, ...withQueries];
@@ -52,7 +52,10 @@ export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<numb
   });
 }
 
-/** Which checksums a delta comes with, in a line behind the header: none; those of its changes; or of all rows of the views too. */
+/**
+ * Which checksums a delta comes with, in a line behind the header: none; those of its changes; or of all rows of the
+ * views too.
+ */
 export type Checked = 'no' | 'changes' | 'whole';
 
 /** Header and what has changed in the views, given that these tables have changed since the snapshot. */
@@ -128,8 +131,8 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
 }
 
 /**
- * The rows before and after, each with the value that the same key has on the other side. By sorting: Postgres often expects one
- * changed row where there are thousands, and would join them in a loop over all pairs.
+ * The rows before and after, each with the value that the same key has on the other side. By sorting: Postgres often
+ * expects one changed row where there are thousands, and would join them in a loop over all pairs.
  */
 function paired(view: CompiledView, before: string, after: string): string {
   const row = rowColumns(view);

@@ -36,9 +36,9 @@ const deleteTicks = `
 const batch = 10_000;
 
 /**
- * Forgets changes older than the retention. The horizon is raised first and by transaction ID: a pull that finds its cookie's
- * snapshot below it resets the client, so no pull can miss a row that is gone. On a standby there is nothing to do: it follows
- * its primary in this too.
+ * Forgets changes older than the retention. The horizon is raised first and by transaction ID: a pull that finds its
+ * cookie's snapshot below it resets the client, so no pull can miss a row that is gone. On a standby there is nothing
+ * to do: it follows its primary in this too.
  *
  * @param retentionSeconds how long a cookie is good for without a pull
  * @returns the number of log rows deleted

@@ -6,8 +6,9 @@ import type { Stand } from '../view/rewrite.js';
 import { states } from './states.js';
 
 /**
- * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are about such a row `b`.
- * A view's query that stands in a condition sees its columns, and would take them for rows of its own that have such a name.
+ * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are
+ * about such a row `b`. A view's query that stands in a condition sees its columns, and would take them for rows of its
+ * own that have such a name.
  */
 export interface Sides {
   /** Of an incremental view, the rows that may have left it or changed; of another, all rows as of the snapshot. */
@@ -15,8 +16,8 @@ export interface Sides {
   /** Of an incremental view, the rows that may have come or changed; of another, all rows now. */
   readonly after: string;
   /**
-   * Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has come. Written
-   * when it is asked for: most deltas do without.
+   * Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has
+   * come. Written when it is asked for: most deltas do without.
    */
   readonly wasThere: () => string;
   /** Of an incremental view, that it has the row's key all the same: for another reason than the one that has gone. */
@@ -54,8 +55,8 @@ export function sidesOf(
 }
 
 /**
- * The rows of an incremental view that owe themselves to a row of one state of a changed table: a query for each place where the view
- * reads such a table.
+ * The rows of an incremental view that owe themselves to a row of one state of a changed table: a query for each place
+ * where the view reads such a table.
  * @param others the state of the changed tables in the other places. Default: now
  */
 export function focusedRows(
@@ -92,8 +93,8 @@ function chosenAt(view: CompiledView, keys: string, query: Template, values: rea
 }
 
 /**
- * OFFSET 0 has the row looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1 and 1.0, or
- * letters of a case-insensitive collation.
+ * OFFSET 0 has the row looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1
+ * and 1.0, or letters of a case-insensitive collation.
  */
 function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');

@@ -57,9 +57,9 @@ export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number
 /**
  * The WITH queries of one table for the other states. Those that no query names cost nothing.
  *
- * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the changes
- * of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the last remain.
- * Where these are the same, the key has not changed.
+ * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the
+ * changes of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the
+ * last remain. Where these are the same, the key has not changed.
  *
  * @param rows how many log rows there are about, as the header counts them
  */
@@ -105,8 +105,8 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
 }
 
 /**
- * The table's log rows that the snapshot has not seen. What was written to a partition that is none now is not of it: it was none at
- * the snapshot either, or the cookie would be of another shape.
+ * The table's log rows that the snapshot has not seen. What was written to a partition that is none now is not of it:
+ * it was none at the snapshot either, or the cookie would be of another shape.
  */
 function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows: number): string {
   const { lows, highs } = unseenRanges(snapshot);
@@ -115,7 +115,9 @@ function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows
   return kind === 'p' ? `(select * from ${unseen} where partition = any ('{${partitions}}')) unseen` : unseen;
 }
 
-/** A log row's image as a literal of the table's type: the rows of partitions may have their columns in another order. */
+/**
+ * A log row's image as a literal of the table's type: the rows of partitions may have their columns in another order.
+ */
 function imageOf({ columns, members }: Table): string {
   const layout = JSON.stringify(columns);
   const others = members.filter((member) => JSON.stringify(member.columns) !== layout);

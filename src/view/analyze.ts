@@ -110,8 +110,8 @@ function settle(select: Tree, settling: Settling): boolean {
 }
 
 /**
- * A parameter is an expression to group by, and until Postgres knows its type it equals no other that is the same parameter. Values are
- * written with their types everywhere.
+ * A parameter is an expression to group by, and until Postgres knows its type it equals no other that is the same
+ * parameter. Values are written with their types everywhere.
  */
 async function checkTypes(db: Database, { query }: Meaning, text: string, types: readonly string[]): Promise<void> {
   const typed = types.map((type, i) => `$${i + 1}::${type}`);

@@ -8,7 +8,10 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
 
-/** A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape is the same. */
+/**
+ * A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape
+ * is the same.
+ */
 export interface BoundView {
   readonly view: CompiledView;
   readonly literals: readonly string[];
@@ -20,7 +23,9 @@ interface Prepared {
   readonly view: CompiledView;
 }
 
-/** Queries of views that depend on the user in more than their parameters are few; those kept are bounded all the same. */
+/**
+ * Queries of views that depend on the user in more than their parameters are few; those kept are bounded all the same.
+ */
 const keptQueries = 1000;
 
 /** An application's client views: each query is analyzed once per text. */

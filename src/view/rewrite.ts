@@ -9,7 +9,8 @@ export type Stand = string | 'now';
 /**
  * The query with each occurrence of a table reading what stands for it, in the order of `tablesIn`.
  *
- * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an OR or a UNION,
+ * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an
+ * OR or a UNION,
  *   the other branches count as false or empty, so that they add no row that has nothing to do with them
  */
 export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): string {
@@ -36,8 +37,8 @@ function replaceRange(range: Tree, stand: string): void {
 }
 
 /**
- * Sets of occurrences such that every change of the result is one of some set: one occurrence for each factor of a join, and for the
- * arms of a UNION, which do not meet, one in each arm at once.
+ * Sets of occurrences such that every change of the result is one of some set: one occurrence for each factor of a
+ * join, and for the arms of a UNION, which do not meet, one in each arm at once.
  *
  * @param isWanted which occurrences are to be in a set
  */

@@ -8,7 +8,10 @@ export interface SampleOptions<Context> {
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
-/** One and the same for `migrate`, for a server and for `status`: else one of them would refuse what another has let pass. */
+/**
+ * One and the same for `migrate`, for a server and for `status`: else one of them would refuse what another has let
+ * pass.
+ */
 export function sampleInput<Context>({ sampleContext, schemaVersions }: SampleOptions<Context>): ViewInput<Context> {
   const ctx = sampleContext ?? ({ userID: 'sample' } as Context);
   return { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };

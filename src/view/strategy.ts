@@ -4,8 +4,8 @@ import { names, type Tree, visits } from './parse/tree.js';
 import { isDistinctOn } from './settle/order.js';
 
 /**
- * `incremental`: the view is evaluated over the changed rows alone; cost O(changes).
- * `compare`: the view now against the view as of the cookie's snapshot; cost O(view), only when a table it reads has changed.
+ * `incremental`: the view is evaluated over the changed rows alone; cost O(changes). `compare`: the view now against
+ * the view as of the cookie's snapshot; cost O(view), only when a table it reads has changed.
  */
 export type Strategy = 'incremental' | 'compare';
 

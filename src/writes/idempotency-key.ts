@@ -22,8 +22,8 @@ export class IdempotencyKey {
 
   /**
    * Takes the key for a transaction. Returns the answer where the request has been done, in an earlier one.
-   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where there is no way to keep keys;
-   * SetupError where there is no place to
+   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where there is no way
+   * to keep keys; SetupError where there is no place to
    */
   async claim({ query }: Queryable): Promise<string | undefined> {
     if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');

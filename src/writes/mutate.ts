@@ -1,9 +1,14 @@
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
 
-/** Runs work in a transaction, which is kept when the work succeeds, and only then. It may run the work more than once. */
+/**
+ * Runs work in a transaction, which is kept when the work succeeds, and only then. It may run the work more than once.
+ */
 export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
-/** Takes for a transaction what may be done once only. Undefined when it has it; else what shows that it was done before. */
+/**
+ * Takes for a transaction what may be done once only. Undefined when it has it; else what shows that it was done
+ * before.
+ */
 export type Claim<Transaction, Done> = (transaction: Transaction) => Promise<Done | undefined>;
 
 export type MutateResult<Result, Done> =
@@ -38,8 +43,8 @@ export async function mutate<Transaction, Result, Done = never>(
       });
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
-      // Where two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a violation.
-      // Run once more, the mutator sees the first one's row.
+      // Where two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a
+      // violation. Run once more, the mutator sees the first one's row.
       if (attempt > 1 || !isUniquenessViolation(error)) return { status: 'failed', error };
     }
   }

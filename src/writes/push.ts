@@ -30,7 +30,8 @@ export interface PushOptions<Tx, Context> {
 
 /**
  * Applies a push's mutations in order, each exactly once. Null when all of them are applied or skipped.
- * @throws Problem `forbidden` or `mutation-gap`, and every transient failure: the mutations before the one that failed stay applied.
+ * @throws Problem `forbidden` or `mutation-gap`, and every transient failure: the mutations before the one that failed
+ * stay applied.
  */
 export type Push<Context extends UserContext> = (
   request: PushRequest,
@@ -78,8 +79,8 @@ async function push<Tx, Context extends UserContext>(
 }
 
 /**
- * Applies a mutation if it is its client's next one. A mutation that fails for good is skipped, so that those behind it go
- * on. Returns the client's record as it is then, undefined when there is none.
+ * Applies a mutation if it is its client's next one. A mutation that fails for good is skipped, so that those behind it
+ * go on. Returns the client's record as it is then, undefined when there is none.
  */
 async function applyOnce<Tx, Context extends UserContext>(
   options: PushOptions<Tx, Context>,

@@ -1,4 +1,7 @@
-/** Values that are hard to keep: in names, args and rows. What cannot be kept fails for good and is told; all else comes back equal. */
+/**
+ * Values that are hard to keep: in names, args and rows. What cannot be kept fails for good and is told; all else comes
+ * back equal.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { views } from '../../examples/tasks/src/views.js';
 import { sql } from '../../src/sql.js';

@@ -79,7 +79,10 @@ export class CaseDatabase {
     this.url = url;
   }
 
-  /** For statements of the case itself. What takes long is given up: some joins of everything with everything would take for ever. */
+  /**
+   * For statements of the case itself. What takes long is given up: some joins of everything with everything would take
+   * for ever.
+   */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url, statement_timeout: 3_000 });
     client.on('error', () => {});

@@ -53,7 +53,9 @@ function where(choices: Choices, table: Table, of?: string): Tree {
   return list(choices.percent(75) ? [condition(choices, table, of)] : [], { before: ' where ', by: ' and ' });
 }
 
-/** New values for some columns, the key's among them. Values that are equal to the old ones come about by themselves. */
+/**
+ * New values for some columns, the key's among them. Values that are equal to the old ones come about by themselves.
+ */
 function assignments(choices: Choices, table: Table): Tree {
   const others = writable(table).filter((column) => !table.key.includes(column));
   const changed = choices.some(choices.percent(80) && others.length > 0 ? others : writable(table), 3);

@@ -1,5 +1,6 @@
 /**
- * A hot standby of a case's database, behind a long transaction of the primary's. It shows what it had replayed when it was last told to.
+ * A hot standby of a case's database, behind a long transaction of the primary's. It shows what it had replayed when it
+ * was last told to.
  */
 import type { Client } from 'pg';
 import type { Replication, ReplicationOptions, Standby } from '../replication.js';

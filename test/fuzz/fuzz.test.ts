@@ -1,4 +1,7 @@
-/** Generated schemas, views and transactions, the same in each run. `npm run fuzz` makes others, for as long as you like. */
+/**
+ * Generated schemas, views and transactions, the same in each run. `npm run fuzz` makes others, for as long as you
+ * like.
+ */
 import { expect, it } from 'vitest';
 import { postgresVersion } from './database.js';
 import { fuzz } from './fuzz.js';

@@ -1,4 +1,7 @@
-/** Functions, operators, casts and aggregates of the application's own: some immutable, some not, and some that only seem so. */
+/**
+ * Functions, operators, casts and aggregates of the application's own: some immutable, some not, and some that only
+ * seem so.
+ */
 import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import { type Signature, signature } from './signature.js';

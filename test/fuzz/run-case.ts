@@ -197,7 +197,10 @@ class CaseRun {
     }
   }
 
-  /** @param commitAt before which of the pull's statements the others commit; where there is one, a standby has not caught up before */
+  /**
+   * @param commitAt before which of the pull's statements the others commit; where there is one, a standby has not
+   * caught up before
+   */
   async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
     const { sync, pool, judge, truth } = await this.#server(server);
     if (this.#isStandby(server) && commitAt === undefined) await this.#follower!.replay();
@@ -214,7 +217,8 @@ class CaseRun {
       pool.before = undefined;
     }
     this.#options.tally.pulls[outcome]++;
-    // What a cookie of the primary's has seen, a standby need not show yet, or not know that it does: it then tells nothing.
+    // What a cookie of the primary's has seen, a standby need not show yet, or not know that it does: it then tells
+    // nothing.
     if (outcome === 'unchanged' && this.#isStandby(server) && this.#sources.get(client) !== server) return;
     if (outcome !== 'unchanged') this.#sources.set(client, server);
     if (!(await this.#isRight(client, judge))) return this.#pull(client, server);

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every other server asks a
- * hot standby.
+ * `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
+ * other server asks a hot standby.
  */
 import { parseArgs } from 'node:util';
 import startCluster from '../cluster.js';

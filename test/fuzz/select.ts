@@ -73,7 +73,10 @@ function ordinary(inner: Site, from: From, want: Want): Query {
   return queryOf(assemble(inner, from, select, [clause, tail(site, want, ordering)]), outputs, want.isKeyed);
 }
 
-/** @param makesRows what tells the rows apart that are read is enough then: those that are made of one have an order of their own */
+/**
+ * @param makesRows what tells the rows apart that are read is enough then: those that are made of one have an order of
+ * their own
+ */
 function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | undefined, makesRows = false) {
   const names = namesOf(site.world, outputs.columns);
   const total = key?.map(({ tree, tag }) => ({ tag, isFixed: true as const, parts: asInputs([tree], names) }));

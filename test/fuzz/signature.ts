@@ -13,8 +13,9 @@ export interface Signature {
 }
 
 /**
- * Variables stand for one type throughout: `any`, `=` one with equality, `<` one with an order, `==` one whose equal values are
- * identical, `cased` one whose text is compared as texts are. `$` before a family is a parameter of it, `#1` the first argument again. `16| ` before it all says since when.
+ * Variables stand for one type throughout: `any`, `=` one with equality, `<` one with an order, `==` one whose equal
+ * values are identical, `cased` one whose text is compared as texts are. `$` before a family is a parameter of it, `#1`
+ * the first argument again. `16| ` before it all says since when.
  */
 export function signature(line: string, more: { illegal?: string; chance?: string } = {}): Signature {
   const [, since = '0', result, template] = /^(?:(\d+)\| )?(.+?): (.*)$/.exec(line)!;

@@ -1,4 +1,6 @@
-/** What Postgres has, as far as it depends on its arguments alone (or on settings that are the same in every session). */
+/**
+ * What Postgres has, as far as it depends on its arguments alone (or on settings that are the same in every session).
+ */
 import { type Signature, signatures } from './signature.js';
 
 const comparisons = signatures(`

@@ -14,8 +14,8 @@ export interface Ordering {
   /** What must come first: of DISTINCT ON. */
   readonly first?: readonly Tree[];
   /**
-   * The view's key, with which the library ends the outermost order; undefined where it ends it otherwise, as over rows that functions
-   * make.
+   * The view's key, with which the library ends the outermost order; undefined where it ends it otherwise, as over rows
+   * that functions make.
    */
   readonly key: readonly Tree[] | undefined;
 }

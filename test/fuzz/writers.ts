@@ -106,7 +106,10 @@ export class Writers {
   }
 }
 
-/** A row that is updated goes to the end of its table. Where a table has no column that can be set, its rows are all alike. */
+/**
+ * A row that is updated goes to the end of its table. Where a table has no column that can be set, its rows are all
+ * alike.
+ */
 const reordering = `
 do $$
 declare t record;

@@ -41,7 +41,9 @@ export class KeyedClient {
     this.#options = options;
   }
 
-  /** Resolves with the answer, once there is one. Rejects for an answer that says that the call is wrong, or the server. */
+  /**
+   * Resolves with the answer, once there is one. Rejects for an answer that says that the call is wrong, or the server.
+   */
   async call(path: string, body: unknown, key: string): Promise<Answer> {
     const { url, tally, random } = this.#options;
     for (;;) {

@@ -1,4 +1,6 @@
-/** Calls with a double effect if they ran twice, while servers and the database's backends are killed at random moments. */
+/**
+ * Calls with a double effect if they ran twice, while servers and the database's backends are killed at random moments.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { migrate } from '../../src/migrate.js';
@@ -93,7 +95,10 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
   }
 }
 
-/** Every third call is a batch of two; one in four is sent twice at once, and one in four again when it has been answered. */
+/**
+ * Every third call is a batch of two; one in four is sent twice at once, and one in four again when it has been
+ * answered.
+ */
 async function callOnce(
   client: KeyedClient,
   id: number,

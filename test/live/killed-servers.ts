@@ -5,7 +5,10 @@ import { type Running, start } from '../process.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const script = fileURLToPath(new URL('calls-server.mjs', import.meta.url));
 
-/** Servers start several at a time, and none while one serves: it would have too little of the machine to get any call done. */
+/**
+ * Servers start several at a time, and none while one serves: it would have too little of the machine to get any call
+ * done.
+ */
 const batchSize = 5;
 
 export interface KilledServersOptions {

@@ -18,7 +18,10 @@ afterEach(async () => {
 
 const ofTheServer = `application_name = 'tidemark' and datname = current_database()`;
 
-/** Ends all connections of the server while it reads the change log, as it nearly always is, and returns what they ran last. */
+/**
+ * Ends all connections of the server while it reads the change log, as it nearly always is, and returns what they ran
+ * last.
+ */
 async function kill(): Promise<string[]> {
   const client = await server.pool.connect();
   try {

@@ -5,9 +5,14 @@ export interface Room {
   readonly sources: readonly string[];
   /** Globs, as Vitest takes them. */
   readonly tests: readonly string[];
-  /** Of the tests, those that take long or seldom notice what others do not: they run last, where no other has noticed a mutant. */
+  /**
+   * Of the tests, those that take long or seldom notice what others do not: they run last, where no other has noticed a
+   * mutant.
+   */
   readonly slow?: RegExp;
-  /** What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run. */
+  /**
+   * What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run.
+   */
   readonly ignoresStatic?: boolean;
 }
 

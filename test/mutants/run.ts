@@ -1,6 +1,7 @@
 /**
- * `npm run mutants -- --jobs 2 --only view`: has Stryker change the sources of each room at every place where something can be
- * changed, one by one, and says which changes the room's tests pass over. Fails when these are more than a tenth of a room's.
+ * `npm run mutants -- --jobs 2 --only view`: has Stryker change the sources of each room at every place where something
+ * can be changed, one by one, and says which changes the room's tests pass over. Fails when these are more than a tenth
+ * of a room's.
  */
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
@@ -26,7 +27,8 @@ async function runRoom({ name, sources, ignoresStatic = false }: Room): Promise<
     ignoreStatic: ignoresStatic,
     concurrency: Number(values.jobs),
     thresholds: { high: 95, low: 90, break: 90 },
-    // Stryker would adapt the file to its copy of the tree, with an interface of the compiler that TypeScript 7 does not have.
+    // Stryker would adapt the file to its copy of the tree, with an interface of the compiler that TypeScript 7 does
+    // not have.
     tsconfigFile: 'none',
     ignorePatterns: ['/.tidemark', '/bench', 'dist'],
     tempDirName: `${folder}/copies`,

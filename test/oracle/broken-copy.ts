@@ -17,7 +17,10 @@ export async function loadBroken(name: string, patches: readonly Patch[]): Promi
   return loadCode(copyPatched('src', join(copies, name), patches));
 }
 
-/** Copies the sources, or what they are compiled to, and returns where the copy is. The patches' files are below the part that is copied. */
+/**
+ * Copies the sources, or what they are compiled to, and returns where the copy is. The patches' files are below the
+ * part that is copied.
+ */
 export function copyPatched(part: 'src' | 'dist', folder: string, patches: readonly Patch[]): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -10,7 +10,9 @@ export type Send = (path: string, userID: string, body: object) => Promise<Sent>
 
 export interface Sent {
   readonly response: Response;
-  /** A standby may have answered: it need not show what was there when it was asked, nor be able to say what it shows. */
+  /**
+   * A standby may have answered: it need not show what was there when it was asked, nor be able to say what it shows.
+   */
   readonly mayLag: boolean;
 }
 
@@ -58,7 +60,10 @@ export class PullingClient {
     return `${this.userID} in ${this.clientGroupID}`;
   }
 
-  /** Goes on from what another client of the same user holds: under a new group, as a client with changed mutators does, or its own. */
+  /**
+   * Goes on from what another client of the same user holds: under a new group, as a client with changed mutators does,
+   * or its own.
+   */
   fork(other: PullingClient, clientGroupID: string): void {
     this.#startAs(clientGroupID);
     this.cookie = other.cookie;

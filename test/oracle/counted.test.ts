@@ -27,7 +27,10 @@ const specs: readonly ViewSpec[] = [
 ];
 const views = toViews(specs);
 
-/** Half of the lists are mine; each has ten todos, and one more user sees it. In tables of a page or two Postgres would scan all. */
+/**
+ * Half of the lists are mine; each has ten todos, and one more user sees it. In tables of a page or two Postgres would
+ * scan all.
+ */
 const fill = `
   create table list (id int primary key, owner_id text not null, name text not null);
   create table share (list_id int not null references list, user_id text not null, primary key (user_id, list_id));

@@ -1,8 +1,8 @@
 /**
  * What every row was at every snapshot, recorded by the oracle itself.
  *
- * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of events
- * within a transaction does not matter; between transactions the row's lock orders them.
+ * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of
+ * events within a transaction does not matter; between transactions the row's lock orders them.
  */
 import type { Pool } from 'pg';
 import { type OracleTable, tables } from './schema.js';

@@ -56,15 +56,18 @@ export class Judge {
   }
 
   /**
-   * The client was told that nothing has changed for it since its cookie: then it holds what there was when it asked. Where the database
-   * that answered did not yet show all that the cookie has seen, which a standby was ahead with, it was told nothing.
+   * The client was told that nothing has changed for it since its cookie: then it holds what there was when it asked.
+   * Where the database that answered did not yet show all that the cookie has seen, which a standby was ahead with, it
+   * was told nothing.
    */
   async checkUnchanged(client: Held, seen: Seen, before: Seen): Promise<void> {
     if (before.covers(seen)) await this.#compareAt(client, before, before, 'unchanged');
     else await this.checkAt(client, seen, undefined);
   }
 
-  /** While nobody writes: what the client holds, what the oracle makes of its history, and the tables, are all the same. */
+  /**
+   * While nobody writes: what the client holds, what the oracle makes of its history, and the tables, are all the same.
+   */
   async checkQuiet(client: Held, database: Client): Promise<void> {
     const before = await this.snapshot();
     await this.#inTurn(async () => {

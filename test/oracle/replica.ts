@@ -1,7 +1,7 @@
 /**
- * A second database with the same tables, brought to the state of any snapshot, where the views' own SQL says what a client must
- * hold. Its one transaction stays open: it is also the idle transaction of another database, with an ID, that holds every
- * snapshot's xmin back.
+ * A second database with the same tables, brought to the state of any snapshot, where the views' own SQL says what a
+ * client must hold. Its one transaction stays open: it is also the idle transaction of another database, with an ID,
+ * that holds every snapshot's xmin back.
  */
 import type { Client } from 'pg';
 import type { State, Version } from './history.js';

@@ -1,4 +1,7 @@
-/** `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one with two standbys. */
+/**
+ * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
+ * with two standbys.
+ */
 import { parseArgs } from 'node:util';
 import startCluster from '../cluster.js';
 import { startReplication } from '../replication.js';

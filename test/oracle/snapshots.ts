@@ -4,7 +4,10 @@ import { inflateRawSync } from 'node:zlib';
 export class Seen {
   readonly text: string;
   readonly xmax: bigint;
-  /** Those below xmax that had not finished; in a standby's cookie, also such as have written nothing that could be seen. */
+  /**
+   * Those below xmax that had not finished; in a standby's cookie, also such as have written nothing that could be
+   * seen.
+   */
   readonly #running: ReadonlySet<bigint>;
 
   constructor(text: string) {

@@ -1,4 +1,7 @@
-/** What changes rows without a write, and tables that are made anew: listeners are told, and follow the tables as they are. */
+/**
+ * What changes rows without a write, and tables that are made anew: listeners are told, and follow the tables as they
+ * are.
+ */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { migrate } from '../../src/migrate.js';

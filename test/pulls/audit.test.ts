@@ -1,4 +1,7 @@
-/** Sampled clients are compared with their views: nothing is found where nothing is wrong, and each of some well-known faults is. */
+/**
+ * Sampled clients are compared with their views: nothing is found where nothing is wrong, and each of some well-known
+ * faults is.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
@@ -65,8 +68,8 @@ afterAll(async () => {
 });
 
 /**
- * Five deltas: a sampled client has then been compared. One change begins before the others and is committed behind them. The number of
- * the deltas is the same where a fault leaves a client without some of the rows.
+ * Five deltas: a sampled client has then been compared. One change begins before the others and is committed behind
+ * them. The number of the deltas is the same where a fault leaves a client without some of the rows.
  */
 async function live(client: SyncClient): Promise<void> {
   const writer = new pg.Client(database.url);

@@ -1,4 +1,7 @@
-/** What cannot be followed is refused while it lasts, not at the start alone; when it is undone, nothing has been missed. */
+/**
+ * What cannot be followed is refused while it lasts, not at the start alone; when it is undone, nothing has been
+ * missed.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/errors.js';
 import { expectForgotten, type Setting, useAltered } from './altered.js';

@@ -1,4 +1,7 @@
-/** Partitions come and go, and columns with them, whatever the order of their columns: clients are reset, and nothing has to be run. */
+/**
+ * Partitions come and go, and columns with them, whatever the order of their columns: clients are reset, and nothing
+ * has to be run.
+ */
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';

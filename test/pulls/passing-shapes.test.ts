@@ -1,4 +1,6 @@
-/** A change of the tables that is undone: nobody keeps what it showed, and what was logged meanwhile misleads nobody. */
+/**
+ * A change of the tables that is undone: nobody keeps what it showed, and what was logged meanwhile misleads nobody.
+ */
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';

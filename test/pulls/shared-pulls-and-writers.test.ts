@@ -1,4 +1,6 @@
-/** Many groups of one user pull at once, from one base, while others write: each is shown exactly its cookie's snapshot. */
+/**
+ * Many groups of one user pull at once, from one base, while others write: each is shown exactly its cookie's snapshot.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestDatabase } from '../database.js';

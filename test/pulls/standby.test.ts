@@ -72,7 +72,8 @@ async function begin(statement = 'select pg_current_xact_id()'): Promise<pg.Clie
 }
 
 /**
- * Commits a statement, so that standbys replay it, but not so that the primary shows it: the commit waits for a standby that there is not.
+ * Commits a statement, so that standbys replay it, but not so that the primary shows it: the commit waits for a standby
+ * that there is not.
  * @returns what ends the wait
  */
 async function commitInVain(statement: string): Promise<() => Promise<void>> {
@@ -246,7 +247,10 @@ describe('a standby that is behind', () => {
     await expectConverged(client);
   });
 
-  /** On the primary, `t` has ended and `k` has not. The standby has seen the end of `k`, which is the younger, and not that of `t`. */
+  /**
+   * On the primary, `t` has ended and `k` has not. The standby has seen the end of `k`, which is the younger, and not
+   * that of `t`.
+   */
   async function crossed(): Promise<() => Promise<void>> {
     const t = await begin(put('t'));
     const release = await commitInVain(put('k'));

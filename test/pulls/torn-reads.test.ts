@@ -51,7 +51,9 @@ async function untilWaiting(count: number): Promise<void> {
   }
 }
 
-/** A client with a delta to come and one without a cookie pull while somebody holds what they read, and then lets go. */
+/**
+ * A client with a delta to come and one without a cookie pull while somebody holds what they read, and then lets go.
+ */
 async function expectWhole(release: () => Promise<unknown>): Promise<void> {
   const { client, newcomer, truth } = altered;
   const clients = [client, newcomer()];
@@ -104,7 +106,10 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('under %s',
   });
 });
 
-/** Above read committed, a statement does not see columns that are changed while it waits; the server does, within a second. */
+/**
+ * Above read committed, a statement does not see columns that are changed while it waits; the server does, within a
+ * second.
+ */
 it('columns that change meanwhile are shown to nobody under read committed', async () => {
   await start('read committed');
   await altered.run('update t set n = n + 1 where id = 1');

@@ -9,7 +9,9 @@ export interface DocumentedCall {
   readonly args: unknown;
 }
 
-/** Calls that the document describes, of every path as often as of any other: its examples, and what its schemas accept. */
+/**
+ * Calls that the document describes, of every path as often as of any other: its examples, and what its schemas accept.
+ */
 export function documentedCalls(document: OpenAPIDocument): fc.Arbitrary<DocumentedCall> {
   const calls = Object.entries(document.paths).map(([path, { post }]): fc.Arbitrary<DocumentedCall> => {
     const content = post.requestBody?.content['application/json'];

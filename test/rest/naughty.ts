@@ -11,8 +11,8 @@ export interface JSONCase {
 const replacement = /\ufffd/;
 
 /**
- * The JSON test suite. The package has read its files as UTF-8, so bytes that are none have come as U+FFFD; a second case
- * each has bytes there again that are none.
+ * The JSON test suite. The package has read its files as UTF-8, so bytes that are none have come as U+FFFD; a second
+ * case each has bytes there again that are none.
  */
 export const jsonCases: readonly JSONCase[] = [...parsing, ...transform].flatMap(({ name, input }) => [
   { name, bytes: Buffer.from(input) },

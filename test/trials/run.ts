@@ -1,6 +1,6 @@
 /**
- * `npm run trials -- --jobs 2 --only retention`: puts each fault of the list into a copy of the tree, one by one, and says which test
- * notices. Fails when one survives.
+ * `npm run trials -- --jobs 2 --only retention`: puts each fault of the list into a copy of the tree, one by one, and
+ * says which test notices. Fails when one survives.
  */
 import { parseArgs } from 'node:util';
 import type { Fault } from './fault.js';

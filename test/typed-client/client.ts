@@ -14,7 +14,10 @@ function connect(baseUrl: string, token: string) {
   return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 }
 
-/** Makes a todo in a list of the caller's own, changes it, deletes it, and deletes the list, which fails the second time. */
+/**
+ * Makes a todo in a list of the caller's own, changes it, deletes it, and deletes the list, which fails the second
+ * time.
+ */
 export async function run(baseUrl: string, token: string): Promise<Outcome> {
   const client = connect(baseUrl, token);
   const listID = crypto.randomUUID();

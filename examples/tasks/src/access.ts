@@ -1,5 +1,6 @@
 /**
- * What a caller may do. What somebody may not see is to them as if it did not exist: the two are refused in the same words.
+ * What a caller may do. What somebody may not see is to them as if it did not exist: the two are refused in the same
+ * words.
  */
 import type { ClientBase } from 'pg';
 import { MutatorError } from 'tidemark';

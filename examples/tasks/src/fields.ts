@@ -23,7 +23,10 @@ export const userID = z
   .regex(userName)
   .meta({ id: 'UserID', description: 'The name of a user, in lower case.', examples: ['cam'] });
 
-/** The characters are counted, and one that is no white space is found, before `trim`: so a JSON schema can say the same. */
+/**
+ * The characters are counted, and one that is no white space is found, before `trim`: so a JSON schema can say the
+ * same.
+ */
 export const name = text(200)
   .regex(/\S/, { error: 'Invalid string: must contain more than white space' })
   .trim()

@@ -47,5 +47,8 @@ const share = defineView({
   key: ['listID', 'userID'],
 });
 
-/** A client holds its lists under `list/<id>`, their todos under `todo/<id>`, and their shares under `share/<list>/<user>`. */
+/**
+ * A client holds its lists under `list/<id>`, their todos under `todo/<id>`, and their shares under
+ * `share/<list>/<user>`.
+ */
 export const views = { list, todo, share };

@@ -1,6 +1,6 @@
 /**
- * Where values that Postgres calls equal can differ all the same, as 1.0 and 1.00 or letters of a case-insensitive collation: whoever keeps
- * one of several equal values keeps any of them.
+ * Where values that Postgres calls equal can differ all the same, as 1.0 and 1.00 or letters of a case-insensitive
+ * collation: whoever keeps one of several equal values keeps any of them.
  */
 import type { TypePart } from '../../catalog/types.js';
 import { collationOf, modifierOf, typeOf } from './expressions.js';
@@ -48,8 +48,8 @@ interface Origin extends Place {
 }
 
 /**
- * Where an expression of a query is a column of something that it reads, that column: through joins and, since Postgres 18, through the list
- * of what is grouped by.
+ * Where an expression of a query is a column of something that it reads, that column: through joins and, since Postgres
+ * 18, through the list of what is grouped by.
  */
 export function placeOf(expression: QueryNode, query: QueryNode): Place | undefined {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
@@ -69,8 +69,8 @@ export function originOf(expression: QueryNode, query: QueryNode): Origin | unde
 }
 
 /**
- * Which of these expressions tell rows of tables apart by primary keys that are among them: equal ones are then of one row of the table,
- * and so alike.
+ * Which of these expressions tell rows of tables apart by primary keys that are among them: equal ones are then of one
+ * row of the table, and so alike.
  * @param keyOf the columns of a table's primary key, by its OID
  */
 export function keyed(

@@ -68,7 +68,10 @@ export function collationOf(expression: QueryNode): number {
   return first(expression, collationFields) ?? (inner ? collationOf(inner) : 0);
 }
 
-/** Whether an expression makes several rows of one, as `unnest(tags)` does. What a subquery in it does is its own affair. */
+/**
+ * Whether an expression makes several rows of one, as `unnest(tags)` does. What a subquery in it does is its own
+ * affair.
+ */
 export function returnsSet(expression: Field): boolean {
   if (Array.isArray(expression)) return expression.some(returnsSet);
   if (!isNode(expression) || expression.tag === 'QUERY') return false;

@@ -17,7 +17,10 @@ import {
 } from './query-tree.js';
 
 export interface Facts {
-  /** By OID, all that runs: also the functions behind operators, those in the conditions of domains and in default arguments. */
+  /**
+   * By OID, all that runs: also the functions behind operators, those in the conditions of domains and in default
+   * arguments.
+   */
   readonly routines: ReadonlyMap<number, Routine>;
   /** What runs beside what is written: conditions of domains and default arguments. */
   readonly implied: readonly QueryNode[];

@@ -7,11 +7,17 @@ import { twinsIn } from './twins.js';
 export interface Meaning {
   /** The analyzed tree, whole. */
   readonly query: QueryNode;
-  /** The analyzed query of a SelectStmt, at whatever depth; undefined for one that puts others together below another that does. */
+  /**
+   * The analyzed query of a SelectStmt, at whatever depth; undefined for one that puts others together below another
+   * that does.
+   */
   queryOf(select: Tree): QueryNode | undefined;
   /** What a set operation has become, at whatever depth; undefined for any other SELECT. */
   operationOf(select: Tree): Operation | undefined;
-  /** The analyzed nodes that a node of the parse tree has become, by their common place in the text; its twin's, where it has none. */
+  /**
+   * The analyzed nodes that a node of the parse tree has become, by their common place in the text; its twin's, where
+   * it has none.
+   */
   nodesOf(node: Tree): readonly QueryNode[];
 }
 

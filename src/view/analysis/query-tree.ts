@@ -1,6 +1,7 @@
 /**
- * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression means. Read from the text
- * form of its nodes (outfuncs.c), whose fields differ from version to version, so any field may be missing.
+ * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression means.
+ * Read from the text form of its nodes (outfuncs.c), whose fields differ from version to version, so any field may be
+ * missing.
  */
 
 /** A field: another node, a list, a word without its escapes, or null for none. */

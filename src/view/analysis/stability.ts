@@ -1,4 +1,7 @@
-/** Whether a query's result changes with its tables alone: it runs nothing that reads a clock, chance, or a table that is not followed. */
+/**
+ * Whether a query's result changes with its tables alone: it runs nothing that reads a clock, chance, or a table that
+ * is not followed.
+ */
 import type { Routine } from '../../catalog/routines.js';
 import type { TypePart } from '../../catalog/types.js';
 import { SetupError } from '../../errors.js';

@@ -1,6 +1,6 @@
 /**
- * What is written twice in a SELECT, as in `select sum(x) … order by sum(x)`: of an expression that a query sorts or groups by and has
- * elsewhere, too, Postgres keeps one and forgets where the others stood.
+ * What is written twice in a SELECT, as in `select sum(x) … order by sum(x)`: of an expression that a query sorts or
+ * groups by and has elsewhere, too, Postgres keeps one and forgets where the others stood.
  */
 import { shape } from '../parse/syntax.js';
 import { names, type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';

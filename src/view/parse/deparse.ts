@@ -8,8 +8,8 @@ import { names, type Tree } from './tree.js';
 type Context = never;
 
 /**
- * Adds what the library leaves out or does not quote. It visits each node by the method of its name, so a node of our own can stand for
- * what Postgres's tree has no node for.
+ * Adds what the library leaves out or does not quote. It visits each node by the method of its name, so a node of our
+ * own can stand for what Postgres's tree has no node for.
  */
 class Writer extends Deparser {
   override SelectStmt(node: never, context: Context): string {

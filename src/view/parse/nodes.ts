@@ -24,8 +24,8 @@ export function integer(ival: number): Tree {
 }
 
 /**
- * The bytes of a value's text, which differ wherever anything does. Computed: where rows have one column, and several orders of it are to
- * sort them, Postgres sorts by the first alone.
+ * The bytes of a value's text, which differ wherever anything does. Computed: where rows have one column, and several
+ * orders of it are to sort them, Postgres sorts by the first alone.
  */
 export function bytes(value: Tree): Tree {
   const arg = call(['pg_catalog', 'textcat'], cast(value, 'text'), { A_Const: { sval: { sval: '' } } });

@@ -1,6 +1,6 @@
 /**
- * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT reads, and which
- * columns are written with a qualifier.
+ * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT
+ * reads, and which columns are written with a qualifier.
  */
 import { isTree, names, type Tree } from './tree.js';
 

@@ -26,7 +26,10 @@ export function toTemplate(given: string): Template {
   return { text: pieces, params: refs.map((ref) => ref.number) };
 }
 
-/** Puts expressions, one per parameter number from 1, into a template: each a token of its own, whatever stands beside it. */
+/**
+ * Puts expressions, one per parameter number from 1, into a template: each a token of its own, whatever stands beside
+ * it.
+ */
 export function render(template: Template, values: readonly string[]): string {
   return template.text.reduce((out, piece, i) => `${out} (${values[template.params[i - 1]! - 1]!})${piece}`);
 }

@@ -18,7 +18,10 @@ export interface Visit {
   readonly node: Tree;
 }
 
-/** Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as SelectStmt. */
+/**
+ * Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as
+ * SelectStmt.
+ */
 export function visits(value: unknown): Generator<Visit> {
   return walk(value, () => true);
 }
@@ -28,7 +31,10 @@ export function visitsHere(select: Tree): Generator<Visit> {
   return walk(select, (type) => type !== 'SelectStmt');
 }
 
-/** With a stack of its own: a long UNION is a deep tree, and to pass each node up through all generators above takes quadratic time. */
+/**
+ * With a stack of its own: a long UNION is a deep tree, and to pass each node up through all generators above takes
+ * quadratic time.
+ */
 function* walk(value: unknown, isEntered: (type: string | undefined) => boolean): Generator<Visit> {
   const left = childrenOf(value);
   for (let next = left.pop(); next; next = left.pop()) {

@@ -1,6 +1,6 @@
 /**
- * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is left to chance: it is
- * settled to be the one whose bytes come first.
+ * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is
+ * left to chance: it is settled to be the one whose bytes come first.
  */
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, oneForm, originOf } from '../analysis/exactness.js';
@@ -14,8 +14,8 @@ import { type KeyOf, settleGroups } from './groups.js';
 import { isDistinctOn, isLimited, type Settling } from './order.js';
 
 /**
- * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept instead, for one to be
- * chosen by the view's key: that can be done for changed rows alone.
+ * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept
+ * instead, for one to be chosen by the view's key: that can be done for changed rows alone.
  * @returns whether duplicates are kept
  * @throws SetupError where that cannot be, saying what to write.
  */

@@ -1,4 +1,7 @@
-/** Groups by every column that a query takes from the primary key it groups by: where another state of a table is read, no key is known. */
+/**
+ * Groups by every column that a query takes from the primary key it groups by: where another state of a table is read,
+ * no key is known.
+ */
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { numberOf } from '../analysis/query-tree.js';
 import { columnRef } from '../parse/nodes.js';

@@ -1,6 +1,6 @@
 /**
- * A group can hold values that are equal and written differently. Where the query takes one of them, it is settled to be the one whose bytes
- * come first.
+ * A group can hold values that are equal and written differently. Where the query takes one of them, it is settled to
+ * be the one whose bytes come first.
  */
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, oneForm } from '../analysis/exactness.js';
@@ -51,8 +51,8 @@ function targetOf(query: QueryNode, reference: unknown): QueryNode {
 }
 
 /**
- * Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out and it should be
- * null.
+ * Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out
+ * and it should be null.
  */
 function isAskedAnew(target: QueryNode, query: QueryNode): boolean {
   const hasList = nodeList(query, 'rtable').some((entry) => nodeList(entry, 'groupexprs').length > 0);
@@ -110,8 +110,8 @@ function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Fact
 }
 
 /**
- * Where this value itself is compared so, as in `price > 1`, or asked whether it is null: the answer is the same for all values of a group,
- * and Postgres can ask before it groups.
+ * Where this value itself is compared so, as in `price > 1`, or asked whether it is null: the answer is the same for
+ * all values of a group, and Postgres can ask before it groups.
  */
 function comparedIn(
   clauses: readonly unknown[],

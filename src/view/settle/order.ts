@@ -1,6 +1,7 @@
 /**
- * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a window counts or how an
- * array begins, they are told apart by their keys, so that the result is a function of the data.
+ * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a
+ * window counts or how an array begins, they are told apart by their keys, so that the result is a function of the
+ * data.
  */
 import type { Table } from '../../catalog/tables.js';
 import { SetupError } from '../../errors.js';
@@ -145,7 +146,10 @@ export function makesRows(query: QueryNode | undefined): boolean {
   return query?.fields.hasTargetSRFs === 'true';
 }
 
-/** Postgres makes them once it has sorted, and keeps them in the function's order, unless it is to sort by one that makes rows. */
+/**
+ * Postgres makes them once it has sorted, and keeps them in the function's order, unless it is to sort by one that
+ * makes rows.
+ */
 function sortsMadeRows(query: QueryNode | undefined): boolean {
   const sorted = query ? nodeList(query, 'targetList').filter(({ fields }) => fields.ressortgroupref !== '0') : [];
   return sorted.some(returnsSet);

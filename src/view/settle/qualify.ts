@@ -1,5 +1,6 @@
 /**
- * Makes the names in a query independent of the tables that they stand for, so that another state of a table can be read in its place.
+ * Makes the names in a query independent of the tables that they stand for, so that another state of a table can be
+ * read in its place.
  */
 import type { Table } from '../../catalog/tables.js';
 import type { Meaning } from '../analysis/meaning.js';
@@ -12,8 +13,8 @@ import { names, type Tree } from '../parse/tree.js';
 export type TableOf = (range: Tree) => Table;
 
 /**
- * Gives tables an alias of their own where columns are written with the schema, since an inner table of the same name would capture the
- * bare name, and where two tables of one level have the same name.
+ * Gives tables an alias of their own where columns are written with the schema, since an inner table of the same name
+ * would capture the bare name, and where two tables of one level have the same name.
  */
 export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
@@ -51,8 +52,9 @@ export function addSchemas(select: Tree, tableOf: TableOf): void {
 }
 
 /**
- * Casts whole rows of tables to the tables' types, which they lose where another state of a table is read: functions are found by the
- * type, and JSON has the names of its columns. A row that an outer join has filled up with nulls stays null.
+ * Casts whole rows of tables to the tables' types, which they lose where another state of a table is read: functions
+ * are found by the type, and JSON has the names of its columns. A row that an outer join has filled up with nulls stays
+ * null.
  */
 export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);

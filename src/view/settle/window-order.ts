@@ -5,7 +5,10 @@ import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from 
 import type { Level } from '../parse/scopes.js';
 import { isSingleRow, makesRows, type Settling } from './order.js';
 
-/** Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in everything. */
+/**
+ * Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in
+ * everything.
+ */
 export function tellsApart(call: QueryNode, level: Level, settling: Settling): boolean {
   if (isSingleRow(level, settling)) return true;
   const query = settling.meaning.queryOf(level.select)!;

@@ -11,7 +11,9 @@ const fixture = useFixture();
 const { client } = fixture;
 const query = (text: string) => fixture.server.pool.query(text);
 
-/** The pull that has reset the client, which has what the server has, as has a new tab before and after its first pull. */
+/**
+ * The pull that has reset the client, which has what the server has, as has a new tab before and after its first pull.
+ */
 async function expectReset(ann: TestClient, keys: string[]): Promise<void> {
   await ann.pullUntil(async () => JSON.stringify(await ann.keys()) === JSON.stringify(keys));
   const reset = fixture.wire.pulls(ann.rep.clientID).find(({ answer }) => answer.patch[0]?.op === 'clear')!;
@@ -29,7 +31,9 @@ async function expectReset(ann: TestClient, keys: string[]): Promise<void> {
   expect(await ann.keys()).toEqual([...keys, 'list/z']);
 }
 
-/** Until the change log no longer reaches back to the snapshot: other tests' transactions hold the horizon for a while. */
+/**
+ * Until the change log no longer reaches back to the snapshot: other tests' transactions hold the horizon for a while.
+ */
 async function pruneBeyond(snapshot: string): Promise<void> {
   await until(async () => {
     await prune(openPool(fixture.server.pool), 0);

@@ -1,4 +1,7 @@
-/** Small drawings in the colour of the text around them. The words beside them, or the names of their buttons, say what they mean. */
+/**
+ * Small drawings in the colour of the text around them. The words beside them, or the names of their buttons, say what
+ * they mean.
+ */
 import type { ReactNode } from 'react';
 
 function Icon({ children }: { children: ReactNode }) {

@@ -61,7 +61,10 @@ export function useOpenCounts({ rep }: Client): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The client keeps the objects of what has not changed; comparing ten thousand of them deeply would take longer than showing them. */
+/**
+ * The client keeps the objects of what has not changed; comparing ten thousand of them deeply would take longer than
+ * showing them.
+ */
 function sameElements<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((element, i) => element === b[i]);
 }

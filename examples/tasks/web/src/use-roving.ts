@@ -10,7 +10,9 @@ export interface Roving {
   focus(index: number): void;
 }
 
-/** Lets arrow keys move the focus between rows. The row is remembered by its todo, so it stays when others come and go. */
+/**
+ * Lets arrow keys move the focus between rows. The row is remembered by its todo, so it stays when others come and go.
+ */
 export function useRoving(todos: readonly Todo[], container: RefObject<HTMLElement | null>): Roving {
   const [active, setActive] = useState({ id: '', index: 0 });
   const wanted = useRef<string>(undefined);
