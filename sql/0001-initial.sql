@@ -36,8 +36,9 @@ create table tidemark.change (
 create index change_table_id_xid on tidemark.change (table_id, xid);
 create index change_truncate on tidemark.change (xid) where key is null;
 
--- A table's changes in the given ranges of transactions. What a function may find Postgres puts at a fixed number of rows, whatever the
--- statistics of the log: here at one, so that the changed keys are looked up one by one, and cost what has changed, not what there is.
+-- A table's changes in the given ranges of transactions. What a function may find Postgres puts at a fixed number of
+-- rows, whatever the statistics of the log: here at one, so that the changed keys are looked up one by one, and cost
+-- what has changed, not what there is.
 create function tidemark.unseen(of_table integer, lows xid8[], highs xid8[]) returns setof tidemark.change
 language plpgsql stable parallel safe rows 1 as $$
 begin
@@ -79,8 +80,8 @@ begin
 end
 $$;
 
--- A statement that waited for a TRUNCATE finds the table empty even where its snapshot was taken before: TRUNCATE does not keep
--- row versions. Being volatile, this function sees what has been committed while the statement waited.
+-- A statement that waited for a TRUNCATE finds the table empty even where its snapshot was taken before: TRUNCATE does
+-- not keep row versions. Being volatile, this function sees what has been committed while the statement waited.
 create function tidemark.truncated_since(seen pg_snapshot, tables integer[]) returns boolean
 language plpgsql volatile parallel restricted as $$
 begin
@@ -91,7 +92,8 @@ begin
 end
 $$;
 
--- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given time.
+-- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given
+-- time.
 create table tidemark.tick (
   at timestamptz primary key default clock_timestamp(),
   oldest_xid xid8 not null

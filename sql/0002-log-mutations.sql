@@ -1,4 +1,5 @@
--- The change log also says of which client group a mutation was applied: one without effect on any table must be confirmed too.
+-- The change log also says of which client group a mutation was applied: one without effect on any table must be
+-- confirmed too.
 create function tidemark.log_mutation() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$

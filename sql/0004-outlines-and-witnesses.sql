@@ -7,10 +7,10 @@ create index tick_xid on tidemark.tick (xid);
 -- Of a partitioned table, the partition that the changed row is in: the row literal has its columns, in its order.
 alter table tidemark.change add column partition oid;
 
--- A digest of what decides which rows a statement finds in a table: its name as this session says it, its row-level security, its file,
--- its partitions with theirs, its heirs and its columns. It tells what was done to the table while a statement waited for it: being
--- volatile, whatever has been committed; and above read committed all but heirs and columns, since the functions here look past the
--- transaction's snapshot.
+-- A digest of what decides which rows a statement finds in a table: its name as this session says it, its row-level
+-- security, its file, its partitions with theirs, its heirs and its columns. It tells what was done to the table while
+-- a statement waited for it: being volatile, whatever has been committed; and above read committed all but heirs and
+-- columns, since the functions here look past the transaction's snapshot.
 create function tidemark.outline(relation oid) returns bigint
 language plpgsql volatile strict parallel restricted as $$
 begin

@@ -3,9 +3,10 @@ alter table tidemark.tick add column snapshot pg_snapshot;
 -- A dump brings the snapshots of another cluster along.
 alter table tidemark.tick add column system_identifier bigint;
 
--- Postgres does not say which transactions a standby's snapshot holds to be in progress. But what such a snapshot has seen can be told: all
--- that is below its xmin; all that a snapshot of the primary's had seen, if that one's row is visible; and else, as far as these tables and
--- the client groups are concerned, whoever left a visible row in the log. Of those no list is made where there are too many rows to read.
+-- Postgres does not say which transactions a standby's snapshot holds to be in progress. But what such a snapshot has
+-- seen can be told: all that is below its xmin; all that a snapshot of the primary's had seen, if that one's row is
+-- visible; and else, as far as these tables and the client groups are concerned, whoever left a visible row in the log.
+-- Of those no list is made where there are too many rows to read.
 create function tidemark.seen_by_standby(tables integer[]) returns json
 language plpgsql stable parallel safe as $$
 declare
