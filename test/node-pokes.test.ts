@@ -1,7 +1,7 @@
 /** Streams of pokes on Node's HTTP server. */
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../src/node.js';
 import { type ListenerOptions, setUpPokes } from './endpoints/poke-listeners.js';
 import { memoryLog } from './log.js';
@@ -31,7 +31,7 @@ async function ask(url: string) {
   return { socket, text: () => text };
 }
 
-test('close ends the streams at once', async () => {
+it('close ends the streams at once', async () => {
   const { url, close, listeners, ends } = await serve();
   const responses = await Promise.all([1, 2, 3].map(() => fetch(`${url}/sync/poke?clientGroupID=g&profileID=p`)));
   expect(listeners.size).toBe(3);
@@ -43,7 +43,7 @@ test('close ends the streams at once', async () => {
   for (const text of await texts) expect(text).toMatch(/^retry: \d+\n\ndata: poke\n\n$/);
 });
 
-test('a client that goes away is let go, though nothing is sent', async () => {
+it('a client that goes away is let go, though nothing is sent', async () => {
   const { url, listeners, ends } = await serve();
   const { socket, text } = await ask(url);
   socket.resume();
@@ -54,7 +54,7 @@ test('a client that goes away is let go, though nothing is sent', async () => {
   expect(ends()).toEqual(['cancelled']);
 });
 
-test('a client that goes away before it listens is let go when it does', async () => {
+it('a client that goes away before it listens is let go when it does', async () => {
   let listenNow = () => {};
   const listening = new Promise<void>((resolve) => {
     listenNow = resolve;
@@ -71,7 +71,7 @@ test('a client that goes away before it listens is let go when it does', async (
   expect(listeners.size).toBe(0);
 });
 
-test('a client that never reads is dropped when the network holds no more for it', async () => {
+it('a client that never reads is dropped when the network holds no more for it', async () => {
   const { url, poke, listeners, ends } = await serve();
   const [reader, ...sleepers] = await Promise.all([ask(url), ask(url), ask(url)]);
   reader.socket.resume();

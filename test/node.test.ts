@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { json } from '../src/http/answer.js';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
 import { createPartsApp } from './endpoints/requests.js';
@@ -42,7 +42,7 @@ function inPieces(generate: () => AsyncGenerator<Uint8Array>) {
 const requestLines = (lines: { message: string }[]) => lines.filter((line) => line.message === 'Request');
 
 describe('a streamed answer', () => {
-  test('arrives whole', async () => {
+  it('arrives whole', async () => {
     const { pull, lines } = await serve({
       pull: inPieces(async function* () {
         yield bytes('{"patch":[');
@@ -57,7 +57,7 @@ describe('a streamed answer', () => {
     );
   });
 
-  test('its first chunk does not wait for the second', async () => {
+  it('its first chunk does not wait for the second', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -75,7 +75,7 @@ describe('a streamed answer', () => {
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('1}');
   });
 
-  test('that fails at once is an error response', async () => {
+  it('that fails at once is an error response', async () => {
     const { pull } = await serve({
       pull: inPieces(
         // biome-ignore lint/correctness/useYield: it fails before its first chunk
@@ -89,7 +89,7 @@ describe('a streamed answer', () => {
     expect(await response.text()).not.toContain('secret');
   });
 
-  test.each([1, 3, 100])('that fails after %d chunks breaks the connection off, and says nothing', async (chunks) => {
+  it.each([1, 3, 100])('that fails after %d chunks breaks the connection off, and says nothing', async (chunks) => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { pull, lines } = await serve({
       pull: inPieces(async function* () {
@@ -116,7 +116,7 @@ describe('a streamed answer', () => {
     printed.mockRestore();
   });
 
-  test('whose client goes away is let go', async () => {
+  it('whose client goes away is let go', async () => {
     const returned = vi.fn();
     let sent = 0;
     const { pull, lines } = await serve({
@@ -146,7 +146,7 @@ describe('a streamed answer', () => {
 });
 
 describe('listen', () => {
-  test('says where, and refuses a port in use', async () => {
+  it('says where, and refuses a port in use', async () => {
     const { url } = await serve({});
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const { log } = memoryLog();
@@ -157,7 +157,7 @@ describe('listen', () => {
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('stop lets running requests finish, then closes the service once', async () => {
+  it('stop lets running requests finish, then closes the service once', async () => {
     let release = () => {};
     const { pull, stop, close, url } = await serve({
       pull: () =>
@@ -176,7 +176,7 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  test('stop cuts off what does not finish in time', async () => {
+  it('stop cuts off what does not finish in time', async () => {
     const { pull, stop, close } = await serve({ pull: () => new Promise(() => {}) });
     const running = pull();
     running.catch(() => {});
@@ -188,7 +188,7 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  test('stop does not wait for connections that have sent nothing', async () => {
+  it('stop does not wait for connections that have sent nothing', async () => {
     const { url, stop } = await serve({}, { drainMs: 25_000 });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -198,7 +198,7 @@ describe('listen', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  test('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
+  it('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
     const { url, lines } = await serve({});
     const { port } = new URL(url);
     for (const text of [
@@ -242,7 +242,7 @@ describe('signals', () => {
     return { child, exited, url, output: () => output };
   }
 
-  test('SIGTERM stops the process in order', async () => {
+  it('SIGTERM stops the process in order', async () => {
     const { child, exited, output, url } = await start();
     await fetch(url);
     child.kill('SIGTERM');
@@ -250,7 +250,7 @@ describe('signals', () => {
     expect(output()).toContain('closed');
   });
 
-  test('the second signal ends it at once', async () => {
+  it('the second signal ends it at once', async () => {
     const { child, exited, url, output } = await start();
     fetch(`${url}/hang`).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 200));

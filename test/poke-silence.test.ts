@@ -1,5 +1,5 @@
 /** A stream of pokes on which nothing comes any more, with the clock in the test's hands. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectPokes } from '../src/poke.js';
 
 interface Attempt {
@@ -50,7 +50,7 @@ async function pass(seconds: number): Promise<void> {
   await settle();
 }
 
-test('is kept as long as something comes, be it nothing to pull for', async () => {
+it('is kept as long as something comes, be it nothing to pull for', async () => {
   for (let i = 0; i < 20; i++) {
     await pass(15);
     attempts[0]!.say(':\n\n');
@@ -60,14 +60,14 @@ test('is kept as long as something comes, be it nothing to pull for', async () =
   expect(attempts[0]!.signal.aborted).toBe(false);
 });
 
-test('is given up after 40 seconds without a beginning', async () => {
+it('is given up after 40 seconds without a beginning', async () => {
   await pass(39);
   expect(attempts[0]!.signal.aborted).toBe(false);
   await pass(2);
   expect(attempts[0]!.signal.aborted).toBe(true);
 });
 
-test('is given up after 40 seconds of silence, and another one is opened', async () => {
+it('is given up after 40 seconds of silence, and another one is opened', async () => {
   attempts[0]!.say('retry: 1000\n\ndata: poke\n\n');
   await settle();
   await pass(39);

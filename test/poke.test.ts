@@ -1,14 +1,14 @@
 /** The browser's half of pokes, in Node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { connect, events, passing, servePokes } from './poke-server.js';
 import { start } from './process.js';
 
 const at = (times: readonly number[]) => times.slice(1).map((time, i) => time - times[i]!);
 
 describe('connectPokes', () => {
-  test('asks as the client it is for', async () => {
+  it('asks as the client it is for', async () => {
     const { url, requests, asked } = await servePokes();
     const { clientGroupID } = connect(url);
     await asked(1);
@@ -18,7 +18,7 @@ describe('connectPokes', () => {
     expect(Object.fromEntries(searchParams)).toEqual({ clientGroupID, profileID: 'p/1', schemaVersion: 'v&2' });
   });
 
-  test('pulls at once for each poke, and for nothing else', async () => {
+  it('pulls at once for each poke, and for nothing else', async () => {
     const { url, responses, asked } = await servePokes();
     const { pull, pulled } = connect(url);
     await asked(1);
@@ -30,7 +30,7 @@ describe('connectPokes', () => {
     expect(pull.mock.calls).toEqual(Array(4).fill([{ now: true }]));
   });
 
-  test('reads events however they are cut', async () => {
+  it('reads events however they are cut', async () => {
     const { url, responses, script, asked } = await servePokes();
     script.push((response) => events(response));
     const { pull, pulled } = connect(url);
@@ -46,7 +46,7 @@ describe('connectPokes', () => {
     expect(pull).toHaveBeenCalledTimes(8);
   });
 
-  test('comes back after the time that the server named, more or less', async () => {
+  it('comes back after the time that the server named, more or less', async () => {
     const { url, script, asked } = await servePokes();
     const times: number[] = [];
     const close = (response: Parameters<typeof passing>[0]) => {
@@ -65,7 +65,7 @@ describe('connectPokes', () => {
     await pulled(1);
   });
 
-  test('waits ever longer while it is refused, and is patient no more once it was let in', async () => {
+  it('waits ever longer while it is refused, and is patient no more once it was let in', async () => {
     const { url, script, asked } = await servePokes();
     const times: number[] = [];
     const refuse = (response: Parameters<typeof passing>[0]) => {
@@ -85,7 +85,7 @@ describe('connectPokes', () => {
     expect(pull).toHaveBeenCalledTimes(1);
   });
 
-  test('has the client renew an authorization that has expired, and comes back with the new one', async () => {
+  it('has the client renew an authorization that has expired, and comes back with the new one', async () => {
     const { url, script, requests, asked } = await servePokes();
     script.push(passing, (response) => void response.writeHead(401).end('{}'));
     const { rep, pull, pulled } = connect(url);
@@ -98,7 +98,7 @@ describe('connectPokes', () => {
     expect(pull.mock.calls).toEqual([[undefined], [{ now: true }]]);
   });
 
-  test('bears a client that has been closed', async () => {
+  it('bears a client that has been closed', async () => {
     const { url, responses, asked } = await servePokes();
     const { pull, pulled } = connect(url);
     pull.mockRejectedValue(new Error('Closed'));
@@ -113,7 +113,7 @@ describe('connectPokes', () => {
 describe('stop', () => {
   const isGone = (response: { destroyed: boolean }) => vi.waitFor(() => expect(response.destroyed).toBe(true));
 
-  test('ends the connection, for good', async () => {
+  it('ends the connection, for good', async () => {
     const { url, responses, requests, asked } = await servePokes();
     const { stop, pull, pulled } = connect(url);
     await asked(1);
@@ -125,7 +125,7 @@ describe('stop', () => {
     expect(pull).toHaveBeenCalledTimes(1);
   });
 
-  test('ends a request that is not answered yet', async () => {
+  it('ends a request that is not answered yet', async () => {
     const { url, responses, script, asked } = await servePokes();
     script.push(() => {});
     const { stop } = connect(url);
@@ -134,7 +134,7 @@ describe('stop', () => {
     await isGone(responses[0]!);
   });
 
-  test('before the client is open keeps it from connecting', async () => {
+  it('before the client is open keeps it from connecting', async () => {
     const { url, requests } = await servePokes();
     connect(url).stop();
     await sleep(100);
@@ -142,7 +142,7 @@ describe('stop', () => {
   });
 
   // The program tells what kept it from ending: timers, channels, connections.
-  test.each([
+  it.each([
     ['a stream is open', `events(response, 'retry: 60000\\n\\ndata: poke\\n\\n')`],
     ['it waits to come back', `events(response, 'retry: 60000\\n\\n'), response.end()`],
     ['it was refused', `response.writeHead(503).end()`],

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
-test('Ann and Ben share a list, and each sees at once what the other does', async () => {
+it('Ann and Ben share a list, and each sees at once what the other does', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   await ann.list('Work').click();
@@ -25,7 +25,7 @@ test('Ann and Ben share a list, and each sees at once what the other does', asyn
   await ben.todo('Write the offer').waitFor({ state: 'detached' });
 });
 
-test('what SQL writes appears on both screens', async () => {
+it('what SQL writes appears on both screens', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   for (const { list } of [ann, ben]) await list('Home').click();
@@ -37,7 +37,7 @@ test('what SQL writes appears on both screens', async () => {
   expect(await ann.list('Written by SQL').count()).toBe(0);
 });
 
-test('both stand side by side on one page', async () => {
+it('both stand side by side on one page', async () => {
   const { ann, ben } = await (await profile()).sideBySide();
   for (const { list } of [ann, ben]) await list('Trip').click();
   await ann.todo('Book the tent').click();
@@ -48,7 +48,7 @@ test('both stand side by side on one page', async () => {
   expect(await ann.list("Ben's list").count()).toBe(0);
 });
 
-test('a strict content security policy is in force', async () => {
+it('a strict content security policy is in force', async () => {
   const { page, list } = await (await profile()).app('ann');
   await list('Home').waitFor();
   const policy = (await page.request.get('/')).headers()['content-security-policy'];

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { openDocs } from './docs-page.js';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
-test('what Ann calls on the documentation page appears in her application', async () => {
+it('what Ann calls on the documentation page appears in her application', async () => {
   const ann = await (await profile()).app('ann');
   await ann.list('Home').click();
   const lists = await sql<{ id: string }>("select id from list where owner_id = 'ann' and name = 'Home'");

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest
 import { launchChromium } from './chromium.js';
 import { type Docs, openDocs } from './docs-page.js';
 import { type DocsServer, startDocsServer } from './docs-server.js';
-import { test } from './fixture.js';
+import { it } from './fixture.js';
 import { type Watch, watch } from './watch.js';
 
 const prefix = '/some/prefix';
@@ -37,7 +37,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Docs> {
 }
 
 describe('the documentation page', () => {
-  test('authorizes, tries out and shows the answer, under its policy and without a request to elsewhere', async () => {
+  it('authorizes, tries out and shows the answer, under its policy and without a request to elsewhere', async () => {
     const { page, authorize, open: openOperation } = await open();
     expect(await page.title()).toBe('Tasks & more');
     await authorize('ann');
@@ -49,7 +49,7 @@ describe('the documentation page', () => {
     expect(server.calls.at(-1)).toEqual({ userID: 'ann', args: todo });
   });
 
-  test('shows schemas, copies the command, and gives the answer as a file', async () => {
+  it('shows schemas, copies the command, and gives the answer as a file', async () => {
     const { page, open: openOperation } = await open();
     watched.allow(/401/);
     const { section, execute } = await openOperation(create);
@@ -63,7 +63,7 @@ describe('the documentation page', () => {
     await (await downloading).delete();
   });
 
-  test('shows a refusal', async () => {
+  it('shows a refusal', async () => {
     const { open: openOperation } = await open();
     watched.allow(/401/);
     const operation = await openOperation(create);
@@ -72,7 +72,7 @@ describe('the documentation page', () => {
     expect(await operation.answer.textContent()).toMatch(/no valid authorization/);
   });
 
-  test('keeps no token', async () => {
+  it('keeps no token', async () => {
     const { page, authorize } = await open();
     await authorize('ann');
     expect(await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])).toEqual([]);
@@ -87,7 +87,7 @@ const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
 
 describe('screenshots, to be looked at', () => {
   for (const { name, ...options } of looks) {
-    test(name, async () => {
+    it(name, async () => {
       const { page, open: openOperation, authorize } = await open(options);
       await authorize('ann');
       const operation = await openOperation(create);

@@ -1,14 +1,14 @@
 /** One demo for a test file; for each test the browser profiles it opens, which must end without a complaint. */
 import pg from 'pg';
 import type { BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, test as anyTest, beforeAll, expect, inject } from 'vitest';
+import { afterAll, afterEach, it as anyIt, beforeAll, expect, inject } from 'vitest';
 import { type Demo, startDemo } from './demo.js';
 import type { Profile } from './profile.js';
 
 const chromium = inject('chromium');
 
 /** Skipped where there is no browser. */
-export const test = anyTest.skipIf(!chromium);
+export const it = anyIt.skipIf(!chromium);
 
 export interface Fixture {
   readonly demo: Demo;

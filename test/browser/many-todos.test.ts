@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 import { quantile } from '../../bench/statistics.js';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
@@ -28,7 +28,7 @@ function scrollToEnd(todos: Locator, frames: number): Promise<number[]> {
   }, frames);
 }
 
-test('10,000 more todos arrive on both screens, of which the page holds what is seen', async () => {
+it('10,000 more todos arrive on both screens, of which the page holds what is seen', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   for (const { list } of [ann, ben]) await list('Home').click();

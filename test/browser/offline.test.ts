@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 import type { AppPage, Profile } from './profile.js';
 
 const fixture = useDemo();
@@ -15,7 +15,7 @@ const ways: readonly Way[] = [
 ];
 
 describe.each(ways)('an application that is offline $by', ({ turn }) => {
-  test('goes on working, and catches up when it is back', async () => {
+  it('goes on working, and catches up when it is back', async () => {
     await fixture.sql("update todo set done = false where list_id = 'ann-home'");
     const profile = await fixture.profile();
     const ann = await profile.app('ann');
@@ -46,7 +46,7 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
   });
 });
 
-test('what is done while the server is away arrives when it is there again', async () => {
+it('what is done while the server is away arrives when it is there again', async () => {
   const profile = await fixture.profile();
   const ann = await profile.app('ann');
   await ann.list('Work').click();

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 
 const fixture = useDemo();
 
@@ -15,7 +15,7 @@ const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
 
 describe('screenshots, to be looked at', () => {
   for (const { name, ...options } of looks) {
-    test(name, async () => {
+    it(name, async () => {
       const { app } = await fixture.profile(options);
       const { page, list, todo } = await app('ann');
       await list('Home').click();
@@ -25,7 +25,7 @@ describe('screenshots, to be looked at', () => {
     });
   }
 
-  test('side by side', async () => {
+  it('side by side', async () => {
     const { sideBySide } = await fixture.profile();
     const { page, ann, ben } = await sideBySide();
     for (const { list } of [ann, ben]) await list('Home').click();

@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
-import { test, useDemo } from './fixture.js';
+import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
@@ -12,7 +12,7 @@ async function firstCookie(page: Page): Promise<unknown> {
   return (request.postDataJSON() as { cookie: unknown }).cookie;
 }
 
-test('a second tab starts from what the first one has saved, before any answer', async () => {
+it('a second tab starts from what the first one has saved, before any answer', async () => {
   const { app } = await profile();
   const first = await app('ann');
   await first.list('Home').click();
@@ -51,7 +51,7 @@ test('a second tab starts from what the first one has saved, before any answer',
   await expect.poll(() => isAnswered).toBe(true);
 });
 
-test('the tabs of a profile share one stream of pokes, which another takes over when its tab closes', async () => {
+it('the tabs of a profile share one stream of pokes, which another takes over when its tab closes', async () => {
   const { app, watch } = await profile();
   const first = await app('ann');
   // So that it is the one with the stream.

@@ -1,6 +1,6 @@
 /** Input that no sync client sends: it is answered clearly, and nothing is advanced that should not be. */
 import { request as httpRequest } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.js';
 import { mutation, pull, pullBody, push, pushBody, send } from './wire.js';
 
@@ -27,7 +27,7 @@ const paths = ['/sync/pull', '/sync/push'];
 const goodBody = (path: string) => (path === '/sync/pull' ? pullBody() : pushBody([create]));
 
 describe.each(paths)('%s', (path) => {
-  test.each([
+  it.each([
     ['no body', ''],
     ['half a body', '{"pullVersion":1,'],
     ['two values', '{} {}'],
@@ -72,7 +72,7 @@ describe.each(paths)('%s', (path) => {
     ['mutations', [{ ...create, timestamp: 'now' }]],
     ['mutations', [create, { ...create, id: 2, clientID: null }]],
   ];
-  test.each(wrong.filter(([field]) => field in goodBody(path)))(
+  it.each(wrong.filter(([field]) => field in goodBody(path)))(
     '%s of %j: 400 that names the field',
     async (field, value) => {
       const answer = await send(server, path, { ...goodBody(path), [field]: value });
@@ -81,7 +81,7 @@ describe.each(paths)('%s', (path) => {
     },
   );
 
-  test('each field is required', async () => {
+  it('each field is required', async () => {
     for (const field of Object.keys(goodBody(path))) {
       const answer = await send(server, path, { ...goodBody(path), [field]: undefined });
       expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
@@ -89,20 +89,20 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  test('bytes that are not UTF-8: 400', async () => {
+  it('bytes that are not UTF-8: 400', async () => {
     const body = Buffer.concat([Buffer.from(json(goodBody(path)).slice(0, -2)), Buffer.from([0xff, 0xfe])]);
     const response = await fetch(server.url + path, { method: 'POST', headers: annsHeaders, body });
     expect(response.status).toBe(400);
   });
 
-  test('a body over the limit: 413, declared or in chunks', async () => {
+  it('a body over the limit: 413, declared or in chunks', async () => {
     const body = json({ ...goodBody(path), padding: 'x'.repeat(300_000) });
     expect(await send(server, path, body)).toMatchObject({ status: 413, body: { code: 'body-too-large' } });
     // The connection is kept, and each request after the first would meet what the one before left on it.
     for (let i = 0; i < 5; i++) expect(await sendInChunks(path, body)).toBe(413);
   });
 
-  test.each([
+  it.each([
     [{ 'Content-Type': 'text/plain' }],
     [{ 'Content-Type': 'application/x-www-form-urlencoded' }],
     [{ 'Content-Type': 'application/json; charset=utf-16' }],
@@ -114,17 +114,17 @@ describe.each(paths)('%s', (path) => {
     });
   });
 
-  test.each(['GET', 'PUT', 'DELETE'])('%s: 405', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE'])('%s: 405', async (method) => {
     const answer = await send(server, path, method === 'GET' ? undefined : goodBody(path), { method });
     expect(answer).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
   });
 
-  test('without a user: 401, whatever else is wrong', async () => {
+  it('without a user: 401, whatever else is wrong', async () => {
     expect(await send(server, path, '{', { user: null })).toMatchObject({ status: 401 });
   });
 });
 
-test.each([
+it.each([
   '/',
   '/sync',
   '/sync/',
@@ -138,7 +138,7 @@ test.each([
   expect(await send(server, path, pullBody())).toMatchObject({ status: 404, body: { code: 'not-found' } });
 });
 
-test('a mutation ID that leaves a gap, or is beyond the integers, advances nothing', async () => {
+it('a mutation ID that leaves a gap, or is beyond the integers, advances nothing', async () => {
   expect(await push(server, 'ann', [{ ...create, id: 5 }])).toMatchObject({ body: { error: 'ClientStateNotFound' } });
   for (const id of ['9007199254740993', '1e400', '1e16']) {
     const body = json(pushBody([create])).replace('"id":1', `"id":${id}`);
@@ -146,7 +146,7 @@ test('a mutation ID that leaves a gap, or is beyond the integers, advances nothi
   }
 });
 
-test('a request line or header that is no HTTP does no harm', async () => {
+it('a request line or header that is no HTTP does no harm', async () => {
   const answer = await send(server, '/sync/pull', pullBody(), {
     headers: { 'X-Sync-RequestID': `${'é'.repeat(500)}"\t` },
   });

@@ -2,7 +2,7 @@
  * Values that are hard to keep: in names, args and rows. What cannot be kept fails for good and is told; all else comes
  * back equal.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { views } from '../../examples/tasks/src/views.js';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
@@ -88,7 +88,7 @@ describe('a mutation that cannot be kept fails for good, and those behind it go 
     ['a very long name', 'x'.repeat(100_000), {}],
   ];
 
-  test.each(bad)('%s', async (_, name, args) => {
+  it.each(bad)('%s', async (_, name, args) => {
     const answer = await pushed([todo('before', 'Milk'), [name, args], todo('after', 'Bread')]);
     expect(answer).toMatchObject({ status: 200, body: {} });
     expect(await lastMutationID()).toBe(3);
@@ -96,7 +96,7 @@ describe('a mutation that cannot be kept fails for good, and those behind it go 
     expect(failures()).toEqual([2]);
   });
 
-  test('nesting 100,000 deep, in args and in a key of args', async () => {
+  it('nesting 100,000 deep, in args and in a key of args', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (const args of [deep, `{"id":"p","listID":"l","title":"","sort":1,"more":${deep}}`]) {
       clientID += '+';
@@ -117,7 +117,7 @@ describe('numbers', () => {
       `"sort":${token}}`,
     );
 
-  test.each([
+  it.each([
     '9007199254740993',
     '-9007199254740993',
     '1e400',
@@ -131,7 +131,7 @@ describe('numbers', () => {
     expect(await todosPulled()).toEqual({});
   });
 
-  test.each(['9007199254740991', '0', '1e21', '1.7976931348623157e308', '5e-324', '0.1', '9007199254740994'])(
+  it.each(['9007199254740991', '0', '1e21', '1.7976931348623157e308', '5e-324', '0.1', '9007199254740994'])(
     '%s comes back as it is',
     async (token) => {
       expect(await send(server, '/sync/push', sortOf(token))).toMatchObject({ status: 200, body: {} });
@@ -139,7 +139,7 @@ describe('numbers', () => {
     },
   );
 
-  test.each([
+  it.each([
     ['0', 0],
     ['9007199254740991', 9007199254740991],
     ['-9007199254740991', -9007199254740991],
@@ -156,7 +156,7 @@ describe('numbers', () => {
     }
   });
 
-  test.each(['0.1', '12345678901234567890.123456789', '1e-30', 'NaN', 'Infinity', '1e500'])(
+  it.each(['0.1', '12345678901234567890.123456789', '1e-30', 'NaN', 'Infinity', '1e500'])(
     'a numeric of %s in a row keeps every digit',
     async (stored) => {
       await server.pool.query("insert into amount values ('n', 0, $1)", [stored]);
@@ -186,7 +186,7 @@ describe('strings', () => {
     "'; drop table todo; --",
     '\\',
   ];
-  test.each(names)('%j is an ID like any other', async (id) => {
+  it.each(names)('%j is an ID like any other', async (id) => {
     await pushed([todo(id, 'Milk'), ['todo.update', { id, done: true }]]);
     const { patch } = await pull(server, 'ann', { clientGroupID });
     const value = { id, listID: 'l', title: 'Milk', done: true, sort: 1 };
@@ -217,7 +217,7 @@ describe('strings', () => {
     'ß ẞ İ ı ﬁ',
     'x'.repeat(1000),
   ];
-  test('naughty titles come back equal, in a first pull and in a delta', async () => {
+  it('naughty titles come back equal, in a first pull and in a delta', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID });
     expect(await pushed(titles.map((title, i) => todo(`t${i}`, title)))).toMatchObject({ status: 200, body: {} });
     expect(failures()).toEqual([]);
@@ -231,7 +231,7 @@ describe('strings', () => {
     }
   });
 
-  test('__proto__ as a key of args pollutes nothing and is no arg', async () => {
+  it('__proto__ as a key of args pollutes nothing and is no arg', async () => {
     const args = '{"__proto__":{"title":"inherited"},"id":"t","listID":"l","sort":1}';
     const body = JSON.stringify(pushBody([mutation(1, 'todo.create', 'ARGS', clientID)], { clientGroupID }));
     await send(server, '/sync/push', body.replace('"ARGS"', args));

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { authenticate } from '../../examples/tasks/src/auth.js';
 import { createSchema } from '../../examples/tasks/src/schema.js';
 import { views } from '../../examples/tasks/src/views.js';
@@ -10,7 +10,7 @@ import { memoryLog, silent } from '../log.js';
 /** More than the pool has connections. */
 const pulls = 12;
 
-test.each([1, 20_000])('a pull of %i todos that nobody reads gives its connection back', async (todos) => {
+it.each([1, 20_000])('a pull of %i todos that nobody reads gives its connection back', async (todos) => {
   const database = await createEmptyDatabase();
   await createSchema(database.pool);
   await database.pool.query("insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries')");

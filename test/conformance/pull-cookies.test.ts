@@ -1,5 +1,5 @@
 /** Cookies that are no good, and the order of those that are handed out. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
@@ -62,11 +62,11 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     '\u0000',
   ];
   const objects = [[], {}, { order: null }, { order: 'zzz' }, { order: -1 }, { order: 1e300 }, { order: {} }, [[1]]];
-  test.each([...values, ...objects].map((value) => json(value)))('%s', async (text) => {
+  it.each([...values, ...objects].map((value) => json(value)))('%s', async (text) => {
     await expectReset(text);
   });
 
-  test.each([
+  it.each([
     ['a number beyond the doubles', '1e400'],
     ['nesting 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['an order nested 100,000 deep', `{"order":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
@@ -77,7 +77,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     await expectReset(text);
   });
 
-  test('our own, cut short or with a bit flipped', async () => {
+  it('our own, cut short or with a bit flipped', async () => {
     await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
     const { cookie } = await pull(server, 'ann');
     for (const field of ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
@@ -93,18 +93,18 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     await expectReset(json(json(cookie).slice(0, -1)));
   });
 
-  test('our own, with something added that cannot be repeated', async () => {
+  it('our own, with something added that cannot be repeated', async () => {
     const { cookie } = await pull(server, 'ann');
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     await expectReset(`${json(cookie).slice(0, -1)},"more":${deep}}`);
   });
 
-  test("another user's", async () => {
+  it("another user's", async () => {
     const { cookie } = await pull(server, 'ben', { clientGroupID: 'of ben' });
     await expectReset(json(cookie));
   });
 
-  test("another user's, though all users see the same", async () => {
+  it("another user's, though all users see the same", async () => {
     const lists = defineView({ key: 'id', query: () => sql<{ id: string }>`select id, name from list` });
     const other = await startServer({ views: { lists } });
     try {
@@ -118,7 +118,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     }
   });
 
-  test("another database's, even with the same secret", async () => {
+  it("another database's, even with the same secret", async () => {
     const other = await startServer();
     try {
       const { cookie } = await pull(other, 'ann');
@@ -131,7 +131,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     }
   });
 
-  test('a snapshot of the future, or none, sealed with our secret', async () => {
+  it('a snapshot of the future, or none, sealed with our secret', async () => {
     const { cookie } = await pull(server, 'ann');
     const { signature: _, ...fields } = cookie as unknown as Cookie;
     const secret = await secretOf(server);
@@ -150,7 +150,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
 });
 
 describe('the order', () => {
-  test('rises whenever the cookie differs, over random changes, forks and resets', async () => {
+  it('rises whenever the cookie differs, over random changes, forks and resets', async () => {
     const random = seeded(20261120);
     const group = () => `group ${random(3)}`;
     let last = await pull(server, 'ann');
@@ -171,7 +171,7 @@ describe('the order', () => {
     await server.pool.query('delete from share');
   });
 
-  test('resets follow one another without any transaction between them', async () => {
+  it('resets follow one another without any transaction between them', async () => {
     let order = -1;
     for (let i = 0; i < 20; i++) {
       const answer = await expectReset(json({ order }));

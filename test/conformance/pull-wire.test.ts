@@ -1,5 +1,5 @@
 /** The pull endpoint's rules, one by one, without the sync client. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.js';
 import { mutation, type PullAnswer, pull, pullBody, push, send } from './wire.js';
 
@@ -30,18 +30,18 @@ async function knownGroup(clientGroupID: string, user = 'ann'): Promise<string> 
 }
 
 describe('requests', () => {
-  test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not a pull', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not a pull', async (method) => {
     const answer = await send(server, '/sync/pull', undefined, { method });
     expect(answer).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
     expect(answer.headers.get('Allow')).toBe('POST');
   });
 
-  test.each([0, 2, 1.5])('a pullVersion of %s is not supported', async (pullVersion) => {
+  it.each([0, 2, 1.5])('a pullVersion of %s is not supported', async (pullVersion) => {
     const answer = await send(server, '/sync/pull', pullBody({ pullVersion }));
     expect(answer).toMatchObject({ status: 200, body: { error: 'VersionNotSupported', versionType: 'pull' } });
   });
 
-  test.each([0, 2, 1.5])('a pushVersion of %s is not supported, and nothing is applied', async (pushVersion) => {
+  it.each([0, 2, 1.5])('a pushVersion of %s is not supported, and nothing is applied', async (pushVersion) => {
     const clientGroupID = `push version ${pushVersion}`;
     const answer = await push(server, 'ann', [mutation(1, 'list.create', { id: 'x', name: 'x' })], {
       pushVersion,
@@ -51,20 +51,20 @@ describe('requests', () => {
     expect((await server.pool.query("select from list where id = 'x'")).rowCount).toBe(0);
   });
 
-  test('a schemaVersion that the application does not serve is not supported', async () => {
+  it('a schemaVersion that the application does not serve is not supported', async () => {
     const refused = { status: 200, body: { error: 'VersionNotSupported', versionType: 'schema' } };
     expect(await send(server, '/sync/pull', pullBody({ schemaVersion: '8' }))).toMatchObject(refused);
     expect(await push(server, 'ann', [], { schemaVersion: '8' })).toMatchObject(refused);
     expect((await pull(server, 'ann', { schemaVersion: '7' })).patch).toEqual(annsPatch);
   });
 
-  test.each([null, 'Nobody!', ''])('without a user that is known, 401: %s', async (user) => {
+  it.each([null, 'Nobody!', ''])('without a user that is known, 401: %s', async (user) => {
     const answer = await send(server, '/sync/pull', pullBody(), { user });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   });
 
-  test("another user's client group is refused, and the answer holds nothing of theirs", async () => {
+  it("another user's client group is refused, and the answer holds nothing of theirs", async () => {
     await knownGroup('group of ann');
     const { cookie: theirs } = await pull(server, 'ann', { clientGroupID: 'group of ann' });
     const { cookie: own } = await pull(server, 'ben', { clientGroupID: 'group of ben' });
@@ -76,7 +76,7 @@ describe('requests', () => {
     }
   });
 
-  test.each(['X-Sync-RequestID', 'X-Replicache-RequestID'])('%s is in every log line and the error', async (header) => {
+  it.each(['X-Sync-RequestID', 'X-Replicache-RequestID'])('%s is in every log line and the error', async (header) => {
     const requestID = `client-${header}-0`;
     const before = server.lines.length;
     const options = { headers: { [header]: requestID } };
@@ -94,14 +94,14 @@ describe('requests', () => {
 });
 
 describe('the first pull', () => {
-  test('a null cookie is answered with all data and no clear', async () => {
+  it('a null cookie is answered with all data and no clear', async () => {
     const { patch, lastMutationIDChanges, cookie } = await pull(server, 'ann');
     expect(patch).toEqual(annsPatch);
     expect(lastMutationIDChanges).toEqual({});
     expect(Number.isSafeInteger(cookie.order)).toBe(true);
   });
 
-  test('of a user without data: an empty patch, and the cookie is as good', async () => {
+  it('of a user without data: an empty patch, and the cookie is as good', async () => {
     const { patch, cookie } = await pull(server, 'cam');
     expect(patch).toEqual([]);
     expect(await pull(server, 'cam', { cookie })).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
@@ -109,7 +109,7 @@ describe('the first pull', () => {
 });
 
 describe('the view is no function of the client', () => {
-  test('two groups pull with one cookie and get byte-equal patches', async () => {
+  it('two groups pull with one cookie and get byte-equal patches', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID: 'one' });
     await server.pool.query("update todo set done = not done where id = 'a1'");
     const [one, two] = await Promise.all(
@@ -121,7 +121,7 @@ describe('the view is no function of the client', () => {
     await server.pool.query("update todo set done = false where id = 'a1'");
   });
 
-  test('another group of the user goes on from a cookie: a delta, or the identical cookie', async () => {
+  it('another group of the user goes on from a cookie: a delta, or the identical cookie', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID: 'old' });
     expect(await pull(server, 'ann', { clientGroupID: 'new', cookie })).toEqual({
       cookie,
@@ -136,7 +136,7 @@ describe('the view is no function of the client', () => {
 });
 
 describe('nothing to say', () => {
-  test("the identical cookie while only others' rows change, until that would cost much", async () => {
+  it("the identical cookie while only others' rows change, until that would cost much", async () => {
     const { cookie } = await pull(server, 'ann');
     for (let i = 0; i < 5; i++) {
       await server.pool.query('update todo set sort = sort + 1 where id = $1', ['b1']);
@@ -151,7 +151,7 @@ describe('nothing to say', () => {
     await server.pool.query("delete from todo where list_id = 'b' and id like 'n%'");
   });
 
-  test('a change that is undone before the pull', async () => {
+  it('a change that is undone before the pull', async () => {
     const { cookie } = await pull(server, 'ann');
     await server.pool.query("update todo set done = true where id = 'a1'");
     await server.pool.query("update todo set done = false where id = 'a1'");
@@ -165,7 +165,7 @@ describe('mutation IDs', () => {
     mutation(id, 'list.create', { id: `${clientID}${id}`, name: 'New' }, clientID);
   const pullOn = (last: PullAnswer) => pull(server, 'ann', { clientGroupID, cookie: last.cookie });
 
-  test('only those that changed since the cookie, in the snapshot of the data', async () => {
+  it('only those that changed since the cookie, in the snapshot of the data', async () => {
     await push(server, 'ann', [create(1, 'p'), create(1, 'q')], { clientGroupID });
     const first = await pull(server, 'ann', { clientGroupID });
     expect(first.lastMutationIDChanges).toEqual({ p: 1, q: 1 });
@@ -176,7 +176,7 @@ describe('mutation IDs', () => {
     expect(second.patch).toMatchObject([{ op: 'put', key: 'list/q2' }]);
   });
 
-  test('a mutation without any effect on the view moves the cookie too', async () => {
+  it('a mutation without any effect on the view moves the cookie too', async () => {
     const before = await pull(server, 'ann', { clientGroupID });
     await push(server, 'ann', [mutation(3, 'no.such.mutator', null, 'q')], { clientGroupID });
     const after = await pullOn(before);
@@ -184,7 +184,7 @@ describe('mutation IDs', () => {
     expect(after.cookie.order).toBeGreaterThan(before.cookie.order as number);
   });
 
-  test('never a mutation ID without its effect, while pushes and pulls race', async () => {
+  it('never a mutation ID without its effect, while pushes and pulls race', async () => {
     let pushing = true;
     const pushes = (async () => {
       for (let id = 4; id <= 60; id++) await push(server, 'ann', [create(id, 'q')], { clientGroupID });
@@ -201,13 +201,13 @@ describe('mutation IDs', () => {
     await pushes;
   });
 
-  test('those of another group are not told', async () => {
+  it('those of another group are not told', async () => {
     expect((await pull(server, 'ann', { clientGroupID: 'quiet' })).lastMutationIDChanges).toEqual({});
   });
 });
 
 describe('a request that names its client', () => {
-  test('unknown, nothing applied: as usual, and its mutation ID is 0', async () => {
+  it('unknown, nothing applied: as usual, and its mutation ID is 0', async () => {
     const first = await pull(server, 'cam', { clientID: 'fresh', lastMutationID: 0 });
     expect(first.lastMutationIDChanges).toEqual({ fresh: 0 });
     const again = await pull(server, 'cam', { clientID: 'fresh', lastMutationID: 0, cookie: first.cookie });
@@ -215,7 +215,7 @@ describe('a request that names its client', () => {
     expect(again.cookie.order).toBeGreaterThan(first.cookie.order as number);
   });
 
-  test('unknown, with mutations applied: its record is lost, 500', async () => {
+  it('unknown, with mutations applied: its record is lost, 500', async () => {
     const first = await pull(server, 'ann', { clientGroupID: 'lost' });
     for (const cookie of [null, first.cookie, 'unusable']) {
       const body = pullBody({ clientGroupID: 'lost', clientID: 'gone', lastMutationID: 5, cookie });
@@ -224,7 +224,7 @@ describe('a request that names its client', () => {
     }
   });
 
-  test('known: as usual', async () => {
+  it('known: as usual', async () => {
     const clientID = await knownGroup('named');
     const first = await pull(server, 'ann', { clientGroupID: 'named', clientID, lastMutationID: 1 });
     expect(first.lastMutationIDChanges).toEqual({ [clientID]: 1 });
@@ -236,7 +236,7 @@ describe('a request that names its client', () => {
     });
   });
 
-  test('known in another group only: as unknown', async () => {
+  it('known in another group only: as unknown', async () => {
     const clientID = await knownGroup('its own');
     const fresh = await pull(server, 'ann', { clientGroupID: 'not its own', clientID, lastMutationID: 0 });
     expect(fresh.lastMutationIDChanges).toEqual({ [clientID]: 0 });
@@ -249,7 +249,7 @@ describe('a request that names its client', () => {
     }
   });
 
-  test('half of the pair is malformed', async () => {
+  it('half of the pair is malformed', async () => {
     for (const half of [{ clientID: 'c' }, { lastMutationID: 3 }]) {
       expect(await send(server, '/sync/pull', pullBody(half))).toMatchObject({ status: 400 });
     }

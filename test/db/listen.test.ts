@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { listenTo } from '../../src/db/listen.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 
@@ -38,7 +38,7 @@ const notify = () => database.pool.query('notify news');
 const kill = () =>
   database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'`);
 
-test('a notice is told, and that the connection was made anew after it was lost', async () => {
+it('a notice is told, and that the connection was made anew after it was lost', async () => {
   listen('news');
   await noticed(1);
   await notify();
@@ -51,7 +51,7 @@ test('a notice is told, and that the connection was made anew after it was lost'
   }
 });
 
-test('a connection that cannot listen is given back', async () => {
+it('a connection that cannot listen is given back', async () => {
   const connected = vi.fn();
   pool.on('connect', connected);
   listen('no channel');
@@ -62,7 +62,7 @@ test('a connection that cannot listen is given back', async () => {
   expect(onNotice).not.toHaveBeenCalled();
 });
 
-test('nothing is told or held after the end, whenever that comes', async () => {
+it('nothing is told or held after the end, whenever that comes', async () => {
   const stop = listen('news');
   await noticed(1);
   stop();

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
@@ -27,7 +27,7 @@ const running = async (pattern: string) =>
   (await database.pool.query("select from pg_stat_activity where state = 'active' and query like $1", [pattern]))
     .rowCount;
 
-test('a query is described without being run', async () => {
+it('a query is described without being run', async () => {
   const text = 'select $1::uuid as id, $2 || n as name from generate_series(1, $3 / 0) n where n = any ($4) -- end';
   const { parameterTypes, tree, offset } = await db.describe(text);
   expect(parameterTypes).toEqual(['pg_catalog.uuid', 'pg_catalog.text', 'pg_catalog.int4', 'pg_catalog._int4']);
@@ -49,7 +49,7 @@ test('a query is described without being run', async () => {
 });
 
 describe('query', () => {
-  test('a plan that no longer fits is made anew', async () => {
+  it('a plan that no longer fits is made anew', async () => {
     await database.pool.query('create table changing (a int); insert into changing values (1)');
     const statement = { name: 'all_of_it', text: 'select * from changing' };
     await Promise.all(Array.from({ length: 4 }, () => db.query(statement)));
@@ -57,7 +57,7 @@ describe('query', () => {
     for (let i = 0; i < 8; i++) expect(await db.query(statement)).toEqual([{ a: 1, b: null }]);
   });
 
-  test('is given up when it takes too long, and its connection too', async () => {
+  it('is given up when it takes too long, and its connection too', async () => {
     const slow = { text: 'select pg_sleep(20)', timeoutMs: 100 };
     const started = performance.now();
     await expect(db.query(slow)).rejects.toThrow('timeout');
@@ -66,12 +66,12 @@ describe('query', () => {
     await vi.waitFor(async () => expect(await running('select pg_sleep(20)')).toBe(0), { timeout: 5_000 });
   });
 
-  test('a killed connection is replaced', async () => {
+  it('a killed connection is replaced', async () => {
     await expect(db.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })).rejects.toThrow();
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  test('a connection killed while it is idle is reported and replaced', async () => {
+  it('a connection killed while it is idle is reported and replaced', async () => {
     const onIdleError = vi.fn();
     const other = openPool(database.url, { onIdleError });
     const [backend] = await other.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
@@ -81,7 +81,7 @@ describe('query', () => {
     await other.close();
   });
 
-  test('a pool of the application is used and left open', async () => {
+  it('a pool of the application is used and left open', async () => {
     const pool = new pg.Pool({ connectionString: database.url, max: 1 });
     const other = openPool(pool);
     expect(await other.query({ text: 'select $1::int as n', values: [3] })).toEqual([{ n: 3 }]);
@@ -90,7 +90,7 @@ describe('query', () => {
     await pool.end();
   });
 
-  test('an exhausted pool is an error after the timeout, not a hang', async () => {
+  it('an exhausted pool is an error after the timeout, not a hang', async () => {
     // It is also the time that a connection may take to be made.
     const small = openPool(database.url, { max: 1, connectionTimeoutMs: 2_000 });
     await small.transact(() => expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded'));
@@ -99,7 +99,7 @@ describe('query', () => {
 });
 
 describe('transact', () => {
-  test('sees one snapshot, and keeps what it wrote', async () => {
+  it('sees one snapshot, and keeps what it wrote', async () => {
     await database.pool.query('create table kept (n int)');
     await db.transact(async (client) => {
       await client.query('select count(*) from kept');
@@ -110,7 +110,7 @@ describe('transact', () => {
     expect((await database.pool.query('select n from kept order by n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('a failure for good is passed on at once, and the connection goes on', async () => {
+  it('a failure for good is passed on at once, and the connection goes on', async () => {
     const work = vi.fn(async () => {
       throw new Error('no');
     });
@@ -119,7 +119,7 @@ describe('transact', () => {
     await vi.waitFor(async () => expect(await running('%kept%')).toBe(0));
   });
 
-  test('leaves no transaction open, whatever happens in it', async () => {
+  it('leaves no transaction open, whatever happens in it', async () => {
     const works = ['select 1', 'select 1 / 0', 'rollback', 'select pg_terminate_backend(pg_backend_pid())'];
     const expectNoneOpen = async () => {
       const { rows } = await database.pool.query(
@@ -137,7 +137,7 @@ describe('transact', () => {
 });
 
 describe('at one moment', () => {
-  test('all statements see the same, whatever is committed between them', async () => {
+  it('all statements see the same, whatever is committed between them', async () => {
     await database.pool.query('create table passing (n int)');
     const counts = await db.atOneMoment(async (query) => {
       const count = () =>
@@ -150,7 +150,7 @@ describe('at one moment', () => {
     expect(await db.query({ text: 'select n from passing' })).toEqual([{ n: 1 }]);
   });
 
-  test('a statement that fails, or takes too long, harms none that come after it', async () => {
+  it('a statement that fails, or takes too long, harms none that come after it', async () => {
     await db.atOneMoment(async (query) => {
       const moment = () => query({ text: 'select pg_current_snapshot()::text as snapshot' });
       const before = await moment();
@@ -163,12 +163,12 @@ describe('at one moment', () => {
     expect(await running('select pg_sleep(20)')).toBe(0);
   });
 
-  test('nothing is written', async () => {
+  it('nothing is written', async () => {
     const write = db.atOneMoment((query) => query({ text: 'create table unwritten (n int)' }));
     await expect(write).rejects.toMatchObject({ code: '25006' });
   });
 
-  test('no transaction stays open, and no limit stays, whatever happens', async () => {
+  it('no transaction stays open, and no limit stays, whatever happens', async () => {
     for (const text of ['select 1', 'select 1 / 0', 'select pg_terminate_backend(pg_backend_pid())']) {
       await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 })).catch(() => {});
       await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 }).catch(() => [])).catch(() => {});
@@ -193,13 +193,13 @@ describe('at one moment', () => {
 });
 
 describe('copy', () => {
-  test('yields all bytes', async () => {
+  it('yields all bytes', async () => {
     const text = await collect(db.copy('copy (select n from generate_series(1, 200000) n) to stdout'));
     expect(text.split('\n')).toHaveLength(200_001);
     expect(text.endsWith('\n200000\n')).toBe(true);
   });
 
-  test('the first byte does not wait for the rest', async () => {
+  it('the first byte does not wait for the rest', async () => {
     const started = performance.now();
     const slow = "copy (select repeat('x', 20000), pg_sleep(0.1) from generate_series(1, 30)) to stdout";
     for await (const chunk of db.copy(slow)) {
@@ -209,7 +209,7 @@ describe('copy', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  test('a slow reader holds Postgres back, and gets large chunks', async () => {
+  it('a slow reader holds Postgres back, and gets large chunks', async () => {
     const sizes: number[] = [];
     for await (const chunk of db.copy("copy (select repeat('x', 100) from generate_series(1, 50000)) to stdout")) {
       sizes.push(chunk.byteLength);
@@ -220,14 +220,14 @@ describe('copy', () => {
     expect(sizes.length).toBeLessThan(1_000);
   });
 
-  test('an error before or amid the rows is thrown', async () => {
+  it('an error before or amid the rows is thrown', async () => {
     await expect(collect(db.copy('copy (select * from nowhere) to stdout'))).rejects.toMatchObject({ code: '42P01' });
     const amid = 'copy (select 1 / (100000 - n) from generate_series(1, 200000) n) to stdout';
     await expect(collect(db.copy(amid))).rejects.toMatchObject({ code: '22012' });
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  test('a killed backend is an error, not a short result', async () => {
+  it('a killed backend is an error, not a short result', async () => {
     const chunks = db.copy("copy (select repeat('x', 1000) as killed from generate_series(1, 1000000)) to stdout");
     const kill = "select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%as killed%'";
     await expect(
@@ -241,7 +241,7 @@ describe('copy', () => {
     ).rejects.toThrow();
   });
 
-  test('leaving early frees the connection and ends the statement on the server, again and again', async () => {
+  it('leaving early frees the connection and ends the statement on the server, again and again', async () => {
     for (let i = 0; i < 12; i++) {
       const text = "copy (select repeat('x', 9000) as early, pg_sleep(0.01) from generate_series(1, 100000)) to stdout";
       for await (const _ of db.copy(text)) break;
@@ -250,7 +250,7 @@ describe('copy', () => {
     await vi.waitFor(async () => expect(await running('copy%as early%')).toBe(0), { timeout: 3_000 });
   });
 
-  test('leaving early ends a statement too that sends nothing more and would not notice', async () => {
+  it('leaving early ends a statement too that sends nothing more and would not notice', async () => {
     const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
     for await (const _ of db.copy(text)) break;
     await vi.waitFor(async () => expect(await running('copy%as quiet%')).toBe(0), { timeout: 10_000 });

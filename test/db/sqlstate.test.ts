@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isRetryable, isTransient } from '../../src/db/sqlstate.js';
 
 const coded = (code: string, cause?: unknown) => Object.assign(new Error('x', { cause }), { code });
 
 describe('isTransient', () => {
-  test.each([
+  it.each([
     '08006',
     '08P01',
     '53100',
@@ -32,12 +32,12 @@ describe('isTransient', () => {
     expect(isTransient(new Error('wrapped', { cause: coded('P0001', coded(code)) }))).toBe(true);
   });
 
-  test.each(['40002', '23505', '22P05', '42P01', '25001', '54001', 'P0001', 'XX000', '57', '08', 'ENOENT', ''])(
+  it.each(['40002', '23505', '22P05', '42P01', '25001', '54001', 'P0001', 'XX000', '57', '08', 'ENOENT', ''])(
     '%s does not',
     (code) => expect(isTransient(coded(code))).toBe(false),
   );
 
-  test.each([
+  it.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
     'timeout exceeded when trying to connect',
@@ -45,7 +45,7 @@ describe('isTransient', () => {
     'Client has encountered a connection error and is not queryable',
   ])('an error without a code: %s', (message) => expect(isTransient(new Error(message))).toBe(true));
 
-  test('whatever is thrown', () => {
+  it('whatever is thrown', () => {
     const circular: { cause?: unknown } = {};
     circular.cause = circular;
     const hostile = new Proxy(
@@ -62,7 +62,7 @@ describe('isTransient', () => {
   });
 });
 
-test('isRetryable takes serialization failures and deadlocks only', () => {
+it('isRetryable takes serialization failures and deadlocks only', () => {
   expect(['40001', '40P01', '40003', '55P03', '57014'].map((code) => isRetryable(coded(code)))).toEqual([
     true,
     true,

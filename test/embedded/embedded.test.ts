@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { prepareBinaries } from '../../src/embedded/binaries.js';
 import { isRunning } from '../../src/embedded/processes.js';
 import { startServer } from '../../src/embedded/server.js';
@@ -151,7 +151,7 @@ describe('a folder with data', () => {
     await database.stop();
   });
 
-  test('keeps data, port and password over a restart', async () => {
+  it('keeps data, port and password over a restart', async () => {
     const first = await start({ directory });
     await first.stop();
     const second = await start({ directory });
@@ -161,7 +161,7 @@ describe('a folder with data', () => {
     expect(statSync(join(directory, 'connection.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('leaves no process, lock or draft behind when stopped, twice', async () => {
+  it('leaves no process, lock or draft behind when stopped, twice', async () => {
     const database = await start({ directory });
     const pid = serverPid(directory);
     await Promise.all([database.stop(), database.stop()]);
@@ -170,7 +170,7 @@ describe('a folder with data', () => {
     expect(readdirSync(directory).sort()).toEqual(['connection.json', 'postgres', 'postgres.log']);
   });
 
-  test('is UTF-8, listens on 127.0.0.1 alone, has no socket, and wants the password', async () => {
+  it('is UTF-8, listens on 127.0.0.1 alone, has no socket, and wants the password', async () => {
     const { url } = await start({ directory });
     const text = `select getdatabaseencoding() as encoding, current_setting('listen_addresses') as addresses,
       current_setting('unix_socket_directories') as sockets, current_setting('fsync') as fsync`;
@@ -181,7 +181,7 @@ describe('a folder with data', () => {
     await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  test('survives kill -9 of Postgres, with every committed row', async () => {
+  it('survives kill -9 of Postgres, with every committed row', async () => {
     const lines: string[] = [];
     const database = await start({ directory, settings: {}, log: (line) => lines.push(line) });
     await write(database.url, 'killed server');
@@ -192,7 +192,7 @@ describe('a folder with data', () => {
     expect(await notes(next.url)).toContain('killed server');
   });
 
-  test('refuses a second start, and is taken over after kill -9 of the first process', async () => {
+  it('refuses a second start, and is taken over after kill -9 of the first process', async () => {
     const child = await startInChild({ directory });
     await write(child.url, 'killed process');
     const refusal = await startEmbedded({ directory, settings }).catch((error: unknown) => error);
@@ -207,7 +207,7 @@ describe('a folder with data', () => {
     await expect(startEmbedded({ directory })).rejects.toThrow('in use by this process');
   });
 
-  test('has its server stopped soon after kill -9 of the process that started it', async () => {
+  it('has its server stopped soon after kill -9 of the process that started it', async () => {
     const child = await startInChild({ directory });
     const server = serverPid(directory);
     await child.kill();
@@ -215,7 +215,7 @@ describe('a folder with data', () => {
     expect(existsSync(join(directory, 'postgres/postmaster.pid'))).toBe(false);
   });
 
-  test('is freed of a server that nobody guards', async () => {
+  it('is freed of a server that nobody guards', async () => {
     const data = join(directory, 'postgres');
     const user = chooseServerUser(data);
     const installation = { ...prepareBinaries(undefined, directory, user), user, logFile: join(directory, 'left.log') };
@@ -231,7 +231,7 @@ describe('a folder with data', () => {
     expect(new URL(database.url).port).toBe(String(port));
   });
 
-  test('ignores marks of processes that are gone, though their IDs are in use again', async () => {
+  it('ignores marks of processes that are gone, though their IDs are in use again', async () => {
     const earlier = await start({ directory });
     const mark = readdirSync(directory).find((name) => name.startsWith(`lock-${process.pid}-`))!;
     await earlier.stop();
@@ -246,13 +246,13 @@ describe('a folder with data', () => {
     expect(isRunning(other.pid!)).toBe(true);
   });
 
-  test('gets a new password when the kept one was deleted', async () => {
+  it('gets a new password when the kept one was deleted', async () => {
     rmSync(join(directory, 'connection.json'));
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
   });
 
-  test('gets another port while the kept one is taken; a port asked for has to be free', async () => {
+  it('gets another port while the kept one is taken; a port asked for has to be free', async () => {
     const { port } = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as { port: number };
     const taker = createServer().listen(port, '127.0.0.1');
     await once(taker, 'listening');
@@ -266,14 +266,14 @@ describe('a folder with data', () => {
     }
   });
 
-  test("tells Postgres's own reasons when it does not start, and can be started then", async () => {
+  it("tells Postgres's own reasons when it does not start, and can be started then", async () => {
     const failing = startEmbedded({ directory, settings: { shared_buffers: 'plenty' } });
     await expect(failing).rejects.toThrow(/invalid value for parameter "shared_buffers": "plenty"/);
     await expect(failing).rejects.toBeInstanceOf(SetupError);
     expect(await notes((await start({ directory })).url)).toContain('first');
   });
 
-  test('refuses binaries of another version', async () => {
+  it('refuses binaries of another version', async () => {
     await expect(startEmbedded({ directory, binaries: postgres15 })).rejects.toThrow(
       /of Postgres 18, but .* Postgres 15/,
     );
@@ -286,7 +286,7 @@ function statOwner(directory: string): { uid: number; gid: number } {
   return { uid, gid };
 }
 
-test('an initdb that is interrupted by kill -9 does not spoil the folder', async () => {
+it('an initdb that is interrupted by kill -9 does not spoil the folder', async () => {
   const directory = newFolder();
   const child = spawnChild({ directory });
   await waitUntil(() => readdirSync(directory).some((name) => name.startsWith('postgres.new-')));
@@ -303,7 +303,7 @@ test('an initdb that is interrupted by kill -9 does not spoil the folder', async
   expect(readdirSync(directory).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
 });
 
-test('runs Postgres 15, and starts as another user where links are missing', async () => {
+it('runs Postgres 15, and starts as another user where links are missing', async () => {
   const binaries = packageWithoutLinks();
   expect(linksMissing(binaries)).toBe(true);
   const fifteen = await start({ directory: newFolder(), binaries: postgres15 });
@@ -314,7 +314,7 @@ test('runs Postgres 15, and starts as another user where links are missing', asy
   await write(two!.url, 'beside');
 });
 
-test.runIf(isRoot)('runs as a user who is not root, in whose hands everything stays', async () => {
+it.runIf(isRoot)('runs as a user who is not root, in whose hands everything stays', async () => {
   const binaries = packageWithoutLinks();
   const directory = newFolder();
   chownSync(directory, 65534, 65534);
@@ -328,7 +328,7 @@ test.runIf(isRoot)('runs as a user who is not root, in whose hands everything st
 });
 
 describe.runIf(isRoot && process.platform === 'linux')('below a folder that only root may enter', () => {
-  test.each([
+  it.each([
     ['18', undefined],
     ['15', postgres15],
   ])('Postgres %s keeps its data in place', async (_version, installed) => {
@@ -346,7 +346,7 @@ describe.runIf(isRoot && process.platform === 'linux')('below a folder that only
     expect(await notes(second.url)).toEqual(['private']);
   });
 
-  test('the programs are copied to where they can be run', async () => {
+  it('the programs are copied to where they can be run', async () => {
     const parent = newFolder('/root');
     mkdirSync(join(parent, 'package'));
     cpSync(postgres15, join(parent, 'package'), {

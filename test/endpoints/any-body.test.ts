@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { pull, push, setUp } from './requests.js';
 
-test('no body at all is ever a 500', async () => {
+it('no body at all is ever a 500', async () => {
   const { post } = setUp();
   const field = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.constant(1));
   const body = fc.oneof(

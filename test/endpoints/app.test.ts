@@ -1,11 +1,11 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import type { PushRoute } from '../../src/endpoints/sync.js';
 import { Problem } from '../../src/errors.js';
 import { expectProblem, pull, push, setUp } from './requests.js';
 
 describe('routes', () => {
-  test('pull and push', async () => {
+  it('pull and push', async () => {
     const { post } = setUp();
     const pulled = await post('/sync/pull', pull);
     expect(pulled.status).toBe(200);
@@ -18,13 +18,13 @@ describe('routes', () => {
     expect(await (await post('/sync/push', push)).text()).toBe('{}');
   });
 
-  test('another base path', async () => {
+  it('another base path', async () => {
     const { post } = setUp({ basePath: '/api/v1' });
     expect((await post('/api/v1/sync/pull', pull)).status).toBe(200);
     await expectProblem(await post('/sync/pull', pull), 404, 'not-found');
   });
 
-  test('the protocol refusals have status 200', async () => {
+  it('the protocol refusals have status 200', async () => {
     const { post } = setUp({
       pull: async () => ({ error: 'ClientStateNotFound' }),
       push: async () => ({ error: 'VersionNotSupported', versionType: 'schema' }),
@@ -43,7 +43,7 @@ describe('routes', () => {
     expect(await (await post('/sync/push', { pushVersion: 2 })).json()).toMatchObject({ versionType: 'push' });
   });
 
-  test('health and readiness', async () => {
+  it('health and readiness', async () => {
     let cause: Error | undefined;
     const { send } = setUp({
       tail: () => ({ listeners: 2, lagMs: 41 }),
@@ -73,7 +73,7 @@ describe('routes', () => {
     expect(JSON.stringify(idle.lines)).toContain('secret host');
   });
 
-  test.each([
+  it.each([
     ['GET', '/sync/pull', 'POST'],
     ['DELETE', '/sync/push', 'POST'],
     ['OPTIONS', '/sync/pull', 'POST'],
@@ -86,11 +86,11 @@ describe('routes', () => {
     expect(detail).toBe(`This path takes ${allow} only`);
   });
 
-  test('HEAD of a POST route is not allowed', async () => {
+  it('HEAD of a POST route is not allowed', async () => {
     expect((await setUp().send('/sync/pull', { method: 'HEAD' })).status).toBe(405);
   });
 
-  test.each(['/', '/sync', '/sync/pull/', '/sync/pull/x', '/%', '/%ff', '/__proto__', '/sync/constructor'])(
+  it.each(['/', '/sync', '/sync/pull/', '/sync/pull/x', '/%', '/%ff', '/__proto__', '/sync/constructor'])(
     'nothing is at %s',
     async (path) => {
       const { detail } = await expectProblem(await setUp().post(path, pull), 404, 'not-found');
@@ -100,14 +100,14 @@ describe('routes', () => {
 });
 
 describe('authentication', () => {
-  test('nobody is 401, before the body is looked at', async () => {
+  it('nobody is 401, before the body is looked at', async () => {
     const response = await setUp().post('/sync/pull', 'no json', { Authorization: '' });
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
     const { detail } = await expectProblem(response, 401, 'unauthenticated');
     expect(detail).toBe('The request carries no valid authorization');
   });
 
-  test('a Problem passes, with its headers', async () => {
+  it('a Problem passes, with its headers', async () => {
     const { post } = setUp({
       authenticate: () => {
         throw new Problem('forbidden', 'not you', { headers: { 'X-Why': 'because' } });
@@ -118,7 +118,7 @@ describe('authentication', () => {
     expect((await expectProblem(response, 403, 'forbidden')).detail).toBe('not you');
   });
 
-  test.each([new Error('secret'), null, 'secret', undefined, Object.assign(new Error('secret'), { code: '42P01' })])(
+  it.each([new Error('secret'), null, 'secret', undefined, Object.assign(new Error('secret'), { code: '42P01' })])(
     'whatever else is thrown is 500 (case %#)',
     async (thrown) => {
       const { post, lines } = setUp({
@@ -132,7 +132,7 @@ describe('authentication', () => {
     },
   );
 
-  test('a database that is away is 503', async () => {
+  it('a database that is away is 503', async () => {
     const { post } = setUp({
       authenticate: () => {
         throw Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
@@ -143,7 +143,7 @@ describe('authentication', () => {
     await expectProblem(response, 503, 'unavailable');
   });
 
-  test("a body that authenticate has read is its mistake, not the client's", async () => {
+  it("a body that authenticate has read is its mistake, not the client's", async () => {
     const { post, lines } = setUp({
       authenticate: async (request) => {
         await request.text();
@@ -154,18 +154,18 @@ describe('authentication', () => {
     expect(JSON.stringify(lines)).toContain('has read the body');
   });
 
-  test.each([new Date(0), new Date(8.64e15), undefined])('an authorization may end: %s', async (expiresAt) => {
+  it.each([new Date(0), new Date(8.64e15), undefined])('an authorization may end: %s', async (expiresAt) => {
     const { post } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
     expect((await post('/sync/pull', pull)).status).toBe(200);
   });
 
-  test.each([new Date(Number.NaN), 5, '2030-01-01', null])('but not at no time: %s', async (expiresAt) => {
+  it.each([new Date(Number.NaN), 5, '2030-01-01', null])('but not at no time: %s', async (expiresAt) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
     expect(JSON.stringify(lines)).toContain('expiresAt must be a valid Date');
   });
 
-  test.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
+  it.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
     expect(JSON.stringify(lines)).toContain('whose userID is a non-empty, well-formed string');
@@ -173,7 +173,7 @@ describe('authentication', () => {
 });
 
 describe('request IDs and the log', () => {
-  test.each([
+  it.each([
     [{ 'X-Sync-RequestID': 'a' }, 'a'],
     [{ 'X-Sync-RequestID': '', 'X-Replicache-RequestID': 'b' }, 'b'],
     [{ 'X-Sync-RequestID': 'a', 'X-Replicache-RequestID': 'b' }, 'a'],
@@ -188,11 +188,11 @@ describe('request IDs and the log', () => {
     expect(lines.map((line) => line.fields.requestID)).toEqual([expected]);
   });
 
-  test('one is made where none was sent', async () => {
+  it('one is made where none was sent', async () => {
     expect((await setUp().send('/healthz')).headers.get('X-Request-ID')).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
   });
 
-  test('each request is logged once, and a failure with its cause', async () => {
+  it('each request is logged once, and a failure with its cause', async () => {
     const failing = setUp({
       pull: async () => {
         throw new Error('relation "secret" does not exist');
@@ -213,7 +213,7 @@ describe('request IDs and the log', () => {
     expect(fine.lines).toMatchObject([{ level: 'info', fields: { status: 200 } }, { level: 'debug' }]);
   });
 
-  test('whoever pushes is known to the push', async () => {
+  it('whoever pushes is known to the push', async () => {
     const seen = vi.fn(async () => null);
     await setUp({ push: seen }).post('/sync/push', push);
     expect(seen).toHaveBeenCalledWith(
@@ -223,7 +223,7 @@ describe('request IDs and the log', () => {
     );
   });
 
-  test('a push that is forwarded goes out as it came in', async () => {
+  it('a push that is forwarded goes out as it came in', async () => {
     const forward = vi.fn<PushRoute<UserContext>>(async () => null);
     const body = `${JSON.stringify(push)}  `;
     const response = await setUp({ push: forward }).post('/sync/push', body, {

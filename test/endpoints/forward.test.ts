@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createForward, type ForwardOptions } from '../../src/endpoints/forward.js';
 import { memoryLog } from '../log.js';
 import { pushRequest } from '../writes/push-requests.js';
@@ -43,7 +43,7 @@ const answering = (status: number, body = '{}', headers: Record<string, string> 
   });
 
 describe('what is sent', () => {
-  test('the exact bytes, the authorization, the request ID and the API key', async () => {
+  it('the exact bytes, the authorization, the request ID and the API key', async () => {
     let seen: [IncomingMessage, string] | undefined;
     const url = await upstream((request, response, body) => {
       seen = [request, body];
@@ -63,7 +63,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('no authorization and no key where there is none', async () => {
+  it('no authorization and no key where there is none', async () => {
     let headers: IncomingMessage['headers'] = {};
     const url = await upstream((request, response) => {
       headers = request.headers;
@@ -76,7 +76,7 @@ describe('what is sent', () => {
 });
 
 describe('what comes back', () => {
-  test.each([
+  it.each([
     ['{}', null],
     ['{"anything": [1]}', null],
     ['{"error": "something else"}', null],
@@ -90,7 +90,7 @@ describe('what comes back', () => {
     expect((await forward(await answering(200, body))).answer).toEqual(expected);
   });
 
-  test.each([
+  it.each([
     [400, 400],
     [401, 401],
     [403, 403],
@@ -112,7 +112,7 @@ describe('what comes back', () => {
     expect(lines[0]).toMatchObject({ level: 'warn', fields: { status } });
   });
 
-  test.each([
+  it.each([
     ['7', '7'],
     ['soon\tish', '1'],
     ['-1', '1'],
@@ -121,7 +121,7 @@ describe('what comes back', () => {
     expect(answer).toMatchObject({ headers: { 'Retry-After': expected } });
   });
 
-  test.each([301, 302, 307, 308])('a redirect (%d) is not followed', async (status) => {
+  it.each([301, 302, 307, 308])('a redirect (%d) is not followed', async (status) => {
     let requests = 0;
     const url = await upstream((_request, response) => {
       requests++;
@@ -132,14 +132,14 @@ describe('what comes back', () => {
     expect(requests).toBe(1);
   });
 
-  test.each(['', 'OK', '[]', '"x"', 'null', '{"a":1', 'x'.repeat(100_000), `{"a":"${'x'.repeat(100_000)}"}`])(
+  it.each(['', 'OK', '[]', '"x"', 'null', '{"a":1', 'x'.repeat(100_000), `{"a":"${'x'.repeat(100_000)}"}`])(
     '200 with a body of %.10j is a failure',
     async (body) => {
       expect((await forward(await answering(200, body))).answer).toMatchObject({ code: 'mutate-endpoint-failed' });
     },
   );
 
-  test('no answer in time, whether to the request or amid the body', async () => {
+  it('no answer in time, whether to the request or amid the body', async () => {
     const waiting = sleep(10_000, { answer: 'none yet' }, { ref: false });
     const answerOf = async (url: string) => (await Promise.race([forward(url, { timeoutMs: 100 }), waiting])).answer;
     const silent = await upstream(() => {});
@@ -150,7 +150,7 @@ describe('what comes back', () => {
     expect(await answerOf(stalled)).toMatchObject({ code: 'mutate-endpoint-timeout' });
   });
 
-  test('a dead port, a broken connection', async () => {
+  it('a dead port, a broken connection', async () => {
     expect((await forward('http://127.0.0.1:59998/')).answer).toMatchObject({
       code: 'mutate-endpoint-failed',
       status: 502,

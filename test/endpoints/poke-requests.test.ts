@@ -1,10 +1,10 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/errors.js';
 import { readText, setUpPokes } from './poke-listeners.js';
 import { expectProblem } from './requests.js';
 
 describe('a poke request', () => {
-  test('listens as the query and the authorization say', async () => {
+  it('listens as the query and the authorization say', async () => {
     const { open, asked } = setUpPokes({ user: { userID: 'ann' } });
     await open('clientGroupID=g%201&profileID=&schemaVersion=v2&more=1');
     await open('clientGroupID=g&profileID=p');
@@ -14,7 +14,7 @@ describe('a poke request', () => {
     ]);
   });
 
-  test('is answered with an event stream that nobody holds back', async () => {
+  it('is answered with an event stream that nobody holds back', async () => {
     const response = await setUpPokes().open(undefined, { headers: { 'X-Sync-RequestID': 'r-1-0' } });
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -25,7 +25,7 @@ describe('a poke request', () => {
     });
   });
 
-  test('needs an authorization, before all else', async () => {
+  it('needs an authorization, before all else', async () => {
     const { open, listeners } = setUpPokes({ user: null });
     const response = await open('');
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
@@ -33,7 +33,7 @@ describe('a poke request', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test.each([
+  it.each([
     ['clientGroupID', 'profileID=p'],
     ['clientGroupID', 'clientGroupID=&profileID=p'],
     ['clientGroupID', `clientGroupID=${'g'.repeat(257)}&profileID=p`],
@@ -50,13 +50,13 @@ describe('a poke request', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test.each(['POST', 'HEAD', 'PUT'])('is not made with %s', async (method) => {
+  it.each(['POST', 'HEAD', 'PUT'])('is not made with %s', async (method) => {
     const response = await setUpPokes().open(undefined, { method });
     expect(response.headers.get('Allow')).toBe('GET');
     expect(response.status).toBe(405);
   });
 
-  test('beyond the limit of streams is told to come again, until another stream has ended', async () => {
+  it('beyond the limit of streams is told to come again, until another stream has ended', async () => {
     const { open, listeners } = setUpPokes({ limit: 2 });
     const [first] = await Promise.all([open(), open()]);
     const refused = await open();
@@ -67,7 +67,7 @@ describe('a poke request', () => {
     expect(listeners.size).toBe(2);
   });
 
-  test('that could not listen gives the reason, and does not count', async () => {
+  it('that could not listen gives the reason, and does not count', async () => {
     let failure: Error | undefined = new Problem('unavailable', 'No database');
     const { open, lines, listeners } = setUpPokes({
       limit: 1,
@@ -87,7 +87,7 @@ describe('a poke request', () => {
     expect(listeners.size).toBe(1);
   });
 
-  test.each([
+  it.each([
     ['a number', 1_900_000_000_000],
     ['a text', '2030-01-01'],
     ['no date', new Date('nonsense')],
@@ -104,7 +104,7 @@ async function expectUnusable(expiresAt: unknown): Promise<void> {
 }
 
 describe('close', () => {
-  test('ends all streams, each with a line in the log, and refuses new ones', async () => {
+  it('ends all streams, each with a line in the log, and refuses new ones', async () => {
     const { open, pokes, listeners, ends } = setUpPokes();
     const readers = (await Promise.all([open(), open()])).map(readText);
     for (const { next } of readers) await next();
@@ -117,7 +117,7 @@ describe('close', () => {
     await expectProblem(refused, 503, 'unavailable');
   });
 
-  test('ends a stream that does not listen yet, too', async () => {
+  it('ends a stream that does not listen yet, too', async () => {
     let listen = () => {};
     const listening = new Promise<void>((resolve) => {
       listen = resolve;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readText, setUpPokes } from './poke-listeners.js';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +9,7 @@ const day = 24 * 60 * 60 * 1000;
 const expiringIn = (ms: number) => setUpPokes({ user: { userID: 'u', expiresAt: new Date(Date.now() + ms) } });
 
 describe('a stream of pokes', () => {
-  test('begins with the time to wait before connecting again, and one poke', async () => {
+  it('begins with the time to wait before connecting again, and one poke', async () => {
     const { open } = setUpPokes({ limit: 1000 });
     const starts = await Promise.all(Array.from({ length: 200 }, async () => readText(await open()).next()));
     const waits = starts.map((start) => Number(/^retry: (\d+)\n\ndata: poke\n\n$/.exec(start!)?.[1]));
@@ -21,7 +21,7 @@ describe('a stream of pokes', () => {
     expect(new Set(waits).size).toBeGreaterThan(100);
   });
 
-  test('has an event without content for each poke', async () => {
+  it('has an event without content for each poke', async () => {
     const { open, poke } = setUpPokes();
     const { next } = readText(await open());
     await next();
@@ -29,7 +29,7 @@ describe('a stream of pokes', () => {
     expect([await next(), await next(), await next()]).toEqual(Array(3).fill('data: poke\n\n'));
   });
 
-  test('shows every 15 seconds that it is alive', async () => {
+  it('shows every 15 seconds that it is alive', async () => {
     const { open } = setUpPokes();
     const { next } = readText(await open());
     await next();
@@ -46,7 +46,7 @@ describe('a stream of pokes', () => {
     expect(await next()).toBe(':\n\n');
   });
 
-  test('lets go of its listener and its timers when the client goes away', async () => {
+  it('lets go of its listener and its timers when the client goes away', async () => {
     const { open, poke, listeners, ends } = setUpPokes();
     const { next, cancel } = readText(await open());
     await next();
@@ -58,7 +58,7 @@ describe('a stream of pokes', () => {
     poke();
   });
 
-  test('is dropped when its client leaves some kilobytes unread', async () => {
+  it('is dropped when its client leaves some kilobytes unread', async () => {
     const { open, poke, listeners, ends } = setUpPokes();
     const slow = await open();
     const { next } = readText(await open());
@@ -76,7 +76,7 @@ describe('a stream of pokes', () => {
     await expect(slow.text()).rejects.toThrow('too slowly');
   });
 
-  test('is dropped when its client does not read for a day', async () => {
+  it('is dropped when its client does not read for a day', async () => {
     const { open, listeners, ends } = setUpPokes();
     await open();
     await vi.advanceTimersByTimeAsync(day);
@@ -87,7 +87,7 @@ describe('a stream of pokes', () => {
 });
 
 describe('the authorization', () => {
-  test('ends the stream when it expires', async () => {
+  it('ends the stream when it expires', async () => {
     const { open, listeners, ends } = expiringIn(10_000);
     const { next } = readText(await open());
     await next();
@@ -100,7 +100,7 @@ describe('the authorization', () => {
     expect(await next()).toBeNull();
   });
 
-  test('that has expired ends the stream at once', async () => {
+  it('that has expired ends the stream at once', async () => {
     const { open, listeners } = expiringIn(-day);
     const text = (await open()).text();
     await vi.advanceTimersByTimeAsync(1);
@@ -108,7 +108,7 @@ describe('the authorization', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test.each([30, 36_500, 90_000_000])('may be good for %d days', async (days) => {
+  it.each([30, 36_500, 90_000_000])('may be good for %d days', async (days) => {
     const { open, listeners } = expiringIn(days * day);
     const { next } = readText(await open());
     await next();
@@ -116,7 +116,7 @@ describe('the authorization', () => {
     expect(listeners.size).toBe(1);
   });
 
-  test('that is good for longer than a timer runs still ends the stream', async () => {
+  it('that is good for longer than a timer runs still ends the stream', async () => {
     const { open, ends } = expiringIn(30 * day);
     const { next } = readText(await open());
     const read = (async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { json } from '../../src/http/answer.js';
 import { readOptionalJSON } from '../../src/http/body.js';
 import { expectProblem, pull, push, setUp } from '../endpoints/requests.js';
@@ -6,7 +6,7 @@ import { expectProblem, pull, push, setUp } from '../endpoints/requests.js';
 describe('bodies', () => {
   const paths = ['/sync/pull', '/sync/push'];
 
-  test.each([
+  it.each([
     'text/plain',
     '',
     'application/json; charset=latin1',
@@ -20,7 +20,7 @@ describe('bodies', () => {
     }
   });
 
-  test.each([
+  it.each([
     'application/json',
     'Application/JSON; charset=utf-8',
     'application/json;charset="UTF-8"',
@@ -29,24 +29,24 @@ describe('bodies', () => {
     expect((await setUp().post('/sync/pull', pull, { 'Content-Type': type })).status).toBe(200);
   });
 
-  test('a compressed body is refused', async () => {
+  it('a compressed body is refused', async () => {
     const response = await setUp().post('/sync/push', push, { 'Content-Encoding': 'gzip' });
     const { detail } = await expectProblem(response, 415, 'unsupported-media-type');
     expect(detail).toBe('The body must not be compressed');
   });
 
-  test('a body that says that it is as it is', async () => {
+  it('a body that says that it is as it is', async () => {
     expect((await setUp().post('/sync/push', push, { 'Content-Encoding': ' Identity ' })).status).toBe(200);
   });
 
-  test('a body of just the limit is taken, declared or chunked', async () => {
+  it('a body of just the limit is taken, declared or chunked', async () => {
     const { post } = setUp({ limits: { push: 1_000 } });
     const body = JSON.stringify(push).padEnd(1_000);
     expect((await post('/sync/push', body, { 'Content-Length': '1000' })).status).toBe(200);
     expect((await post('/sync/push', new Blob([body]).stream())).status).toBe(200);
   });
 
-  test('a body over the limit is refused, declared or chunked', async () => {
+  it('a body over the limit is refused, declared or chunked', async () => {
     const { post } = setUp({ limits: { pull: 1_000, push: 2_000 } });
     expect((await post('/sync/pull', `${JSON.stringify(pull)}${' '.repeat(500)}`)).status).toBe(200);
     for (const [path, size] of [
@@ -73,7 +73,7 @@ describe('bodies', () => {
     }
   });
 
-  test('a body that says that it is over the limit is not read', async () => {
+  it('a body that says that it is over the limit is not read', async () => {
     const read = vi.fn((controller: ReadableStreamDefaultController) => controller.close());
     const body = new ReadableStream({ pull: read }, { highWaterMark: 0 });
     const response = await setUp({ limits: { push: 2_000 } }).post('/sync/push', body, { 'Content-Length': '2001' });
@@ -81,7 +81,7 @@ describe('bodies', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test.each([
+  it.each([
     ['nothing', ''],
     ['no JSON', '{"secret": hunter2'],
     ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
@@ -100,7 +100,7 @@ describe('bodies', () => {
     }
   });
 
-  test('bytes that are no UTF-8 are malformed, be it in a text of a request that is sound otherwise', async () => {
+  it('bytes that are no UTF-8 are malformed, be it in a text of a request that is sound otherwise', async () => {
     for (const [path, request] of [
       ['/sync/pull', pull],
       ['/sync/push', push],
@@ -111,7 +111,7 @@ describe('bodies', () => {
     }
   });
 
-  test('a deep cookie is a cookie', async () => {
+  it('a deep cookie is a cookie', async () => {
     const seen = vi.fn(async () => json({}));
     const cookie = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const body = JSON.stringify(pull).replace('null', cookie);
@@ -119,7 +119,7 @@ describe('bodies', () => {
     expect(seen).toHaveBeenCalledOnce();
   });
 
-  test('a number that would change is refused in a push, not in a pull', async () => {
+  it('a number that would change is refused in a push, not in a pull', async () => {
     const { post } = setUp();
     const big = (body: object) => JSON.stringify(body).replace('null', '9007199254740993');
     const { detail } = await expectProblem(await post('/sync/push', big(push)), 400, 'malformed-request');
@@ -127,7 +127,7 @@ describe('bodies', () => {
     expect((await post('/sync/pull', big(pull))).status).toBe(200);
   });
 
-  test('a body that breaks off', async () => {
+  it('a body that breaks off', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
     const { detail } = await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
     expect(detail).toBe('The body broke off');
@@ -138,7 +138,7 @@ describe('a body that may be left out', () => {
   const read = (headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>) =>
     readOptionalJSON(new Request('http://localhost', { method: 'POST', headers, body: body ?? null }), 100);
 
-  test.each<Record<string, string>>([
+  it.each<Record<string, string>>([
     {},
     { 'Sec-Fetch-Site': 'none' },
     { 'Sec-Fetch-Site': 'same-origin' },
@@ -147,7 +147,7 @@ describe('a body that may be left out', () => {
     expect(await read(headers)).toMatchObject({ bytes: { byteLength: 0 }, value: undefined });
   });
 
-  test.each<[headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>]>([
+  it.each<[headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>]>([
     [{ 'Sec-Fetch-Site': 'cross-site' }],
     [{ 'Sec-Fetch-Site': 'same-site' }],
     [{}, new Uint8Array([123, 125])],

@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { builtPackage, root } from '../built.js';
 import { copyPatched } from '../oracle/broken-copy.js';
 import type { Patch } from '../patch.js';
@@ -16,7 +16,7 @@ const kills = Number(process.env.KILLS ?? 100);
 
 afterAll(() => rmSync(copies, { recursive: true, force: true }));
 
-test(
+it(
   'each call has its effect once, and one answer, while servers and backends are killed',
   async () => {
     const { faults, log, ...tally } = await callWhileKilling({ code: builtPackage, kills, seed: kills });
@@ -71,7 +71,7 @@ const faults: readonly Fault[] = [
   },
 ];
 
-test.each(faults)(
+it.each(faults)(
   'this finds $name',
   async ({ name, found, patches }) => {
     const code = copyPatched('dist', join(copies, name.replaceAll(' ', '-')), patches);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/embedded/start.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { listenForPokes } from '../poke-reader.js';
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const send = (path: string, init: RequestInit) => fetch(server.url + path, init);
 
-test('streams outlive a database that goes away, and bring what was written at its return', async () => {
+it('streams outlive a database that goes away, and bring what was written at its return', async () => {
   const writer = startWriter(server.pool);
   await sleep(200);
   await writer.stop();

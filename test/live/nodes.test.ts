@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestClient, until } from '../conformance/client/client.js';
 import { randomChanges } from '../conformance/client/random-changes.js';
 import { truth } from '../conformance/client/truth.js';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 describe('two nodes over one database', () => {
-  test('a write on either node, or by SQL, reaches the clients of both at once', async () => {
+  it('a write on either node, or by SQL, reaches the clients of both at once', async () => {
     const { one, two, pool } = nodes;
     const [annOne, benTwo] = [client('ann', { node: one }), client('ben', { node: two })];
     const readers = [annOne, benTwo, client('ann', { node: two }), client('ben', { node: one })];
@@ -43,7 +43,7 @@ describe('two nodes over one database', () => {
     expect(await title(unpoked)).toBe('Milk');
   });
 
-  test('random writes everywhere: all clients come to hold what the database holds', async () => {
+  it('random writes everywhere: all clients come to hold what the database holds', async () => {
     const { one, two, pool } = nodes;
     const random = seeded(37);
     const { mutate, write } = randomChanges(random);
@@ -60,7 +60,7 @@ describe('two nodes over one database', () => {
     }
   });
 
-  test('a share that comes and goes on one node brings and takes the list on the other', async () => {
+  it('a share that comes and goes on one node brings and takes the list on the other', async () => {
     const { one, two } = nodes;
     const [ann, ben] = [client('ann', { node: one }), client('ben', { node: two })];
     const sees = (key: string, wanted: boolean) =>
@@ -74,7 +74,7 @@ describe('two nodes over one database', () => {
 });
 
 describe('a client that pushes to one node and is poked by the other', () => {
-  test('has its mutations confirmed', async () => {
+  it('has its mutations confirmed', async () => {
     const ann = client('ann', { node: nodes.one, pokes: nodes.two });
     await until(async () => (await title(ann)) === 'Milk');
     await ann.rep.mutate['todo.update']({ id: 't', title: 'Oats' });
@@ -82,7 +82,7 @@ describe('a client that pushes to one node and is poked by the other', () => {
     expect(await title(ann)).toBe('Oats');
   });
 
-  test('has one confirmed that the server refuses, and that changes nothing', async () => {
+  it('has one confirmed that the server refuses, and that changes nothing', async () => {
     const ben = client('ben', { node: nodes.one, pokes: nodes.two });
     await until(async () => (await title(ben)) === 'Milk');
     await ben.rep.mutate['todo.create']({ id: 'x', listID: 'private', title: 'Mine now', sort: 2 });

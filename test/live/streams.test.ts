@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { listenForPokes } from '../poke-reader.js';
 import { pokeState } from './poked-clients.js';
@@ -37,7 +37,7 @@ const openAll = () =>
     ),
   );
 
-test.each([1, 2])('hundreds of streams are poked, and nothing is left of them, time %d', async (round) => {
+it.each([1, 2])('hundreds of streams are poked, and nothing is left of them, time %d', async (round) => {
   expect(await pokeState(server)).toEqual({ listeners: 0, lagMs: null });
   const before = sockets();
   const readers = await openAll();

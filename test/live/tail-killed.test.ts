@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { views } from '../../examples/tasks/src/views.js';
 import { migrate } from '../../src/migrate.js';
 import { until } from '../conformance/client/client.js';
@@ -63,6 +63,6 @@ async function killManyTimes(times: number, notify: boolean): Promise<void> {
   expect(server.lines.map(({ message }) => message)).toContain('The change log could not be read; pokes are late');
 }
 
-test('a tail that looks misses nothing while its connections are killed', () => killManyTimes(20, false), 60_000);
+it('a tail that looks misses nothing while its connections are killed', () => killManyTimes(20, false), 60_000);
 
-test('a tail that is notified misses nothing while its connections are killed', () => killManyTimes(5, true), 60_000);
+it('a tail that is notified misses nothing while its connections are killed', () => killManyTimes(5, true), 60_000);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { until } from '../conformance/client/client.js';
 import { useFixture } from '../conformance/client/fixture.js';
 import { randomChanges } from '../conformance/client/random-changes.js';
@@ -13,7 +13,7 @@ const { client } = fixture;
 const users = ['ann', 'ann', 'ben', 'ben'];
 const steps = 150;
 
-test('clients that nobody pokes converge by their own pulls, whatever they and the database write', async () => {
+it('clients that nobody pokes converge by their own pulls, whatever they and the database write', async () => {
   const { pool } = fixture.server;
   const random = seeded(23);
   const { mutate, write } = randomChanges(random);

@@ -1,6 +1,6 @@
 /** What it takes long to ask about holds up nothing else, and is told of in the end. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { quick } from '../../src/pokes/plan-pokes.js';
 import { patienceMs } from '../../src/pokes/postponed.js';
@@ -40,7 +40,7 @@ async function listen() {
   return { ann: ann.poke, ben: ben.poke, auditor: auditor.poke };
 }
 
-test('a bulk change is asked about by itself, while others are told of their changes', async () => {
+it('a bulk change is asked about by itself, while others are told of their changes', async () => {
   const { ann, ben, auditor } = await listen();
   const { open } = await beginBulk();
   for (let i = 1; i <= 3; i++) {
@@ -58,7 +58,7 @@ test('a bulk change is asked about by itself, while others are told of their cha
   expect(ben).not.toHaveBeenCalled();
 });
 
-test('a bulk change that nobody sees pokes nobody', async () => {
+it('a bulk change that nobody sees pokes nobody', async () => {
   const { ann, ben, auditor } = await listen();
   await write(`insert into item (owner_id) select 'nobody' from generate_series(1, ${quick.rows + 1})`);
   // Of each view that reads the table: the item view, and what owners have in place of the audit view.
@@ -68,7 +68,7 @@ test('a bulk change that nobody sees pokes nobody', async () => {
   expect(ben).not.toHaveBeenCalled();
 });
 
-test('a question that Postgres does not answer in time is put off, and then given up: all are poked', async () => {
+it('a question that Postgres does not answer in time is put off, and then given up: all are poked', async () => {
   const { ann, ben, auditor } = await listen();
   const locker = await tailed.database.pool.connect();
   free = () => locker.release(true);
@@ -87,7 +87,7 @@ test('a question that Postgres does not answer in time is put off, and then give
   for (const poke of [ben, auditor]) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 10_000 });
 });
 
-test('what has waited too long to be asked about is not asked about: all are poked', async () => {
+it('what has waited too long to be asked about is not asked about: all are poked', async () => {
   const { ann, ben, auditor } = await listen();
   const { open } = await beginBulk();
   await write(`insert into note select 'nobody ' || n from generate_series(1, ${quick.rows + 1}) n`);
@@ -99,7 +99,7 @@ test('what has waited too long to be asked about is not asked about: all are pok
   expect(tailed.sent.filter((statement) => isQuestion(statement) && statement.text.includes(`'note/'`))).toEqual([]);
 });
 
-test('a listener who is seated elsewhere while questions about it wait is told all the same', async () => {
+it('a listener who is seated elsewhere while questions about it wait is told all the same', async () => {
   const { ann, auditor } = await listen();
   const { open } = await beginBulk();
   const before = looksOf(tailed);
@@ -112,7 +112,7 @@ test('a listener who is seated elsewhere while questions about it wait is told a
   await vi.waitFor(() => expect(auditor).toHaveBeenCalledTimes(2), { timeout: 10_000 });
 });
 
-test("a group's confirmation does not wait for answers", async () => {
+it("a group's confirmation does not wait for answers", async () => {
   const { ann, ben } = await listen();
   const { open } = hold(isQuestion);
   await write(`

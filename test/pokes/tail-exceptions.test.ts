@@ -1,5 +1,5 @@
 /** Where a tail cannot tell exactly whom a change concerns, it pokes all whom it may concern, and goes on. */
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { countedChanges } from '../../src/store/tail.js';
 import type { LogLine } from '../log.js';
 import { ddl, isQuestion, isReading, type Listening, useTailed, views } from './tailed.js';
@@ -25,7 +25,7 @@ async function expectExact(concerned: Listening['poke'], other: Listening['poke'
   expect(other).not.toHaveBeenCalled();
 }
 
-test('after a change of a table all who see it are poked, and then again exactly those concerned', async () => {
+it('after a change of a table all who see it are poked, and then again exactly those concerned', async () => {
   const [ann, ben] = [await listen('ann'), await listen('ben')];
   await expectExact(ann, ben);
   await write('alter table item add column extra text');
@@ -36,14 +36,14 @@ test('after a change of a table all who see it are poked, and then again exactly
   await expectExact(ann, ben);
 });
 
-test('a TRUNCATE pokes all who see the table, and nobody else', async () => {
+it('a TRUNCATE pokes all who see the table, and nobody else', async () => {
   const [ann, ben, auditor] = [await listen('ann'), await listen('ben'), await listen('auditor')];
   await write('truncate audit');
   await vi.waitFor(() => expect(auditor).toHaveBeenCalled());
   for (const poke of [ann, ben]) expect(poke).not.toHaveBeenCalled();
 });
 
-test('a TRUNCATE behind more changes than are counted pokes all who see the table', async () => {
+it('a TRUNCATE behind more changes than are counted pokes all who see the table', async () => {
   const [ann, auditor] = [await listen('ann'), await listen('auditor')];
   tailed.before = async (statement) => {
     if (isReading(statement)) throw new Error('later');
@@ -55,7 +55,7 @@ test('a TRUNCATE behind more changes than are counted pokes all who see the tabl
   expect(ann).not.toHaveBeenCalled();
 });
 
-test('a question that fails pokes all who were asked about', async () => {
+it('a question that fails pokes all who were asked about', async () => {
   const [ann, ben, auditor] = [await listen('ann'), await listen('ben'), await listen('auditor')];
   tailed.before = async (statement) => {
     if (isQuestion(statement)) throw new Error('refused');
@@ -76,7 +76,7 @@ test('a question that fails pokes all who were asked about', async () => {
   expect(auditor.mock.calls.length).toBeLessThanOrEqual(1);
 });
 
-test('a view that cannot be asked about costs the others nothing', async () => {
+it('a view that cannot be asked about costs the others nothing', async () => {
   const [ann, ben, auditor] = [await listen('ann'), await listen('ben'), await listen('auditor')];
   tailed.before = async (statement) => {
     if (isQuestion(statement) && statement.text.includes('entry <>')) throw new Error('refused');

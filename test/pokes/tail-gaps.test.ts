@@ -1,5 +1,5 @@
 /** Where the change log does not hold all that has happened since the last look, everybody is poked. */
-import { expect, test, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { prune } from '../../src/store/retention.js';
 import { ddl, isReading, useTailed, views } from './tailed.js';
@@ -20,7 +20,7 @@ async function expectExact([ann, ben]: Awaited<ReturnType<typeof listen>>): Prom
   expect(ben.poke).not.toHaveBeenCalled();
 }
 
-test('a tail that was cut off beyond the retention', async () => {
+it('a tail that was cut off beyond the retention', async () => {
   const listening = await listen();
   tailed.before = async (statement) => {
     if (isReading(statement)) throw new Error('unreachable');
@@ -41,7 +41,7 @@ test('a tail that was cut off beyond the retention', async () => {
   await expectExact(listening);
 });
 
-test('another history of the database, as the operator says', async () => {
+it('another history of the database, as the operator says', async () => {
   const listening = await listen();
   await tailed.database.pool.query('update tidemark.meta set install_id = gen_random_uuid()');
   for (const { poke } of listening) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce());

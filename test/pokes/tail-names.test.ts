@@ -1,5 +1,5 @@
 /** Those who ask whom a change concerns have names of their own, which no view's may be taken for. */
-import { expect, test, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ddl, useTailed, view } from './tailed.js';
 
 const names = ['b', 'k1', 'key', 'p1', 'r', 'seat', 'value'];
@@ -12,7 +12,7 @@ const views = {
 };
 const tailed = useTailed(ddl, views);
 
-test('a view that calls a row by a name of theirs is asked about exactly', async () => {
+it('a view that calls a row by a name of theirs is asked about exactly', async () => {
   const tail = tailed.start();
   const [ann, ben] = [await tail.listen('ann'), await tail.listen('ben')];
   await tailed.database.pool.query(`insert into item (owner_id) values ('ann')`);

@@ -1,5 +1,5 @@
 /** What is committed between reading the change log and asking whom it concerns. */
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { isQuestion, useTailed, view } from './tailed.js';
 
 const tailed = useTailed(
@@ -32,7 +32,7 @@ async function listen() {
   return [await listen('ann'), await listen('ben')] as const;
 }
 
-test('a row that goes is told of, though what made it visible goes before it is asked about', async () => {
+it('a row that goes is told of, though what made it visible goes before it is asked about', async () => {
   const [ann, ben] = await listen();
   commitBeforeQuestion(`delete from list where id = 'a'`);
   await write(`delete from todo where id = 't'`);
@@ -41,7 +41,7 @@ test('a row that goes is told of, though what made it visible goes before it is 
   await vi.waitFor(() => expect(ben.poke).toHaveBeenCalledOnce());
 });
 
-test('a change is judged by itself, though another transaction takes it back before it is asked about', async () => {
+it('a change is judged by itself, though another transaction takes it back before it is asked about', async () => {
   const [ann, ben] = await listen();
   commitBeforeQuestion(`update todo set done = false where id = 't'`);
   await write(`update todo set done = true where id = 't'`);

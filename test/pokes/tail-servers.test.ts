@@ -1,6 +1,6 @@
 /** Several servers over one database: who is poked, and how soon. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { createSync, type PokesOptions, type Sync } from '../../src/server.js';
@@ -96,7 +96,7 @@ const isListening = () =>
   });
 
 describe('a push', () => {
-  test('pokes at once on the server that applied it, however seldom that looks', async () => {
+  it('pokes at once on the server that applied it, however seldom that looks', async () => {
     const server = await start();
     const [ann, tab, ben] = [await server.listen('ann'), await server.listen('ann', 'tab'), await server.listen('ben')];
     for (let i = 2; i < 6; i++) {
@@ -108,7 +108,7 @@ describe('a push', () => {
     expect([ann.pokes(), tab.pokes(), ben.pokes()]).toEqual([5, 5, 1]);
   });
 
-  test('pokes on other servers when they look', async () => {
+  it('pokes on other servers when they look', async () => {
     const [one, other] = [await start(), await start({ intervalMs: 20 })];
     const [ann, ben] = [await other.listen('ann'), await other.listen('ben')];
     await one.push('ann', 'group of ann', 'add');
@@ -118,7 +118,7 @@ describe('a push', () => {
     expect([ann.pokes(), ben.pokes()]).toEqual([2, 2]);
   });
 
-  test('whose mutation is refused pokes its own client group alone, on every server', async () => {
+  it('whose mutation is refused pokes its own client group alone, on every server', async () => {
     const [one, other] = [await start(), await start({ intervalMs: 20 })];
     const pushing = [await one.listen('ann'), await other.listen('ann')];
     const idle = [await one.listen('ann', 'tab'), await other.listen('ann', 'tab'), await other.listen('ben')];
@@ -131,7 +131,7 @@ describe('a push', () => {
     expect(idle.map((reader) => reader.pokes())).toEqual([2, 2, 1]);
   });
 
-  test("does not poke another user who listens to the group's name", async () => {
+  it("does not poke another user who listens to the group's name", async () => {
     const server = await start();
     const [ann, spy] = [await server.listen('ann'), await server.listen('ben', 'group of ann')];
     await server.push('ann', 'group of ann', 'refuse');
@@ -143,7 +143,7 @@ describe('a push', () => {
 });
 
 describe('notifications', () => {
-  test('are installed by migrate, taken away by it, and told of when anything is done', async () => {
+  it('are installed by migrate, taken away by it, and told of when anything is done', async () => {
     expect(await notifies()).toBe(false);
     expect(await migrateAgain(true)).toContain('adding notifications');
     expect(await notifies()).toBe(true);
@@ -153,7 +153,7 @@ describe('notifications', () => {
     expect(await migrateAgain(false)).toEqual([]);
   });
 
-  test('have any commit poke at once, on every server, in whatever session it was made', async () => {
+  it('have any commit poke at once, on every server, in whatever session it was made', async () => {
     await migrateAgain(true);
     const server = await start({ notify: true });
     const reader = await server.listen('ann');
@@ -172,7 +172,7 @@ describe('notifications', () => {
     await reader.poked(count + 3);
   });
 
-  test('that do not come are made up for by looking', async () => {
+  it('that do not come are made up for by looking', async () => {
     const server = await start({ notify: true, intervalMs: 50 });
     const reader = await server.listen('ann');
     await isListening();

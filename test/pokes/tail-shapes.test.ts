@@ -2,7 +2,7 @@
  * What changes rows without a write, and tables that are made anew: listeners are told, and follow the tables as they
  * are.
  */
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
 import { migrate } from '../../src/migrate.js';
 import { defineView } from '../../src/view/define.js';
@@ -43,7 +43,7 @@ beforeEach(() => {
 });
 
 describe('without a row in the change log, listeners are poked about', () => {
-  test.each([
+  it.each([
     ['a partition truncated by itself', 'truncate event_low'],
     ['a partition detached with its rows', 'alter table event detach partition event_high'],
     [
@@ -70,7 +70,7 @@ async function expectFollowed(listener: Listening): Promise<void> {
   );
 }
 
-test('a table that is dropped, made anew and migrated is followed again', async () => {
+it('a table that is dropped, made anew and migrated is followed again', async () => {
   const listener = await listen();
   await run('drop table thing');
   await poked(listener);
@@ -80,7 +80,7 @@ test('a table that is dropped, made anew and migrated is followed again', async 
   await expectFollowed(listener);
 });
 
-test('whoever listened before another one came after a change of the shape is told of it, and follows', async () => {
+it('whoever listened before another one came after a change of the shape is told of it, and follows', async () => {
   const before = await listen();
   await run('alter table thing add column later int');
   const after = await listen();
@@ -88,7 +88,7 @@ test('whoever listened before another one came after a change of the shape is to
   for (const listener of [before, after]) await expectFollowed(listener);
 });
 
-test('whoever begins to listen while the shape changes is told of it, and follows', async () => {
+it('whoever begins to listen while the shape changes is told of it, and follows', async () => {
   await listen();
   let isChanged = false;
   tailed.before = async ({ text }) => {
@@ -106,7 +106,7 @@ test('whoever begins to listen while the shape changes is told of it, and follow
   await expectFollowed(other);
 });
 
-test('catalogs that cannot be read at first are read again', async () => {
+it('catalogs that cannot be read at first are read again', async () => {
   const listener = await listen();
   let isRefused = false;
   tailed.before = async ({ text }) => {
@@ -121,7 +121,7 @@ test('catalogs that cannot be read at first are read again', async () => {
   await expectFollowed(listener);
 });
 
-test('the catalogs are read once a second, and by nobody when nobody listens', async () => {
+it('the catalogs are read once a second, and by nobody when nobody listens', async () => {
   const started = performance.now();
   const listeners = [await listen(), await listen(), await listen()];
   const readings = () => tailed.sent.filter(({ text }) => text.includes('pg_control_system')).length;

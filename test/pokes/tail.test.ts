@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ddl, isQuestion, isReading, looksOf, useTailed, views } from './tailed.js';
 
 const tailed = useTailed(ddl, views);
@@ -8,7 +8,7 @@ const looks = () => looksOf(tailed);
 const insert = (owner: string) => tailed.database.pool.query('insert into item (owner_id) values ($1)', [owner]);
 
 describe('while nobody listens', () => {
-  test('nothing is asked', async () => {
+  it('nothing is asked', async () => {
     const { tail } = start();
     for (let i = 0; i < 5; i++) {
       tail.nudge();
@@ -19,7 +19,7 @@ describe('while nobody listens', () => {
     expect(tail.state()).toEqual({ listeners: 0, lagMs: null });
   });
 
-  test('from the first listener to the last, the change log is looked at', async () => {
+  it('from the first listener to the last, the change log is looked at', async () => {
     const { listen, tail } = start();
     const leave = [(await listen('ann')).leave, (await listen('ben')).leave];
     expect(looks()).toBe(1);
@@ -35,7 +35,7 @@ describe('while nobody listens', () => {
     expect(looks()).toBeLessThanOrEqual(atLast + 1);
   });
 
-  test('changes are not remembered: the next listener begins anew', async () => {
+  it('changes are not remembered: the next listener begins anew', async () => {
     const { listen } = start();
     (await listen('ann')).leave();
     await insert('ann');
@@ -47,7 +47,7 @@ describe('while nobody listens', () => {
 });
 
 describe('a commit by anybody', () => {
-  test('pokes whom it concerns within the poll interval, and nobody else', async () => {
+  it('pokes whom it concerns within the poll interval, and nobody else', async () => {
     const { listen } = start(100);
     const [ann, ben] = [await listen('ann'), await listen('ben')];
     for (let i = 1; i <= 5; i++) {
@@ -62,7 +62,7 @@ describe('a commit by anybody', () => {
     expect(ann.poke).toHaveBeenCalledTimes(5);
   });
 
-  test('that changes two views of a user pokes them once', async () => {
+  it('that changes two views of a user pokes them once', async () => {
     const { listen } = start(50);
     const { poke } = await listen('ann');
     await tailed.database.pool.query(
@@ -74,7 +74,7 @@ describe('a commit by anybody', () => {
     expect(poke).toHaveBeenCalledTimes(1);
   });
 
-  test('pokes who began to listen while a look was under way', async () => {
+  it('pokes who began to listen while a look was under way', async () => {
     const { listen } = start(20);
     const ann = await listen('ann');
     let go = () => {};
@@ -100,7 +100,7 @@ describe('a commit by anybody', () => {
   });
 });
 
-test('a look that failed is made again, however often there is something new', async () => {
+it('a look that failed is made again, however often there is something new', async () => {
   const { listen, tail } = start(100);
   const { poke } = await listen('ann');
   let failures = 0;
@@ -114,7 +114,7 @@ test('a look that failed is made again, however often there is something new', a
   await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 3_000 }).finally(() => clearInterval(nudges));
 });
 
-test('after a look that took long there is rest for twice as long', async () => {
+it('after a look that took long there is rest for twice as long', async () => {
   const { listen } = start(20);
   const { poke } = await listen('ann');
   let asked = 0;
@@ -135,7 +135,7 @@ test('after a look that took long there is rest for twice as long', async () => 
 });
 
 describe('the lag', () => {
-  test('is the time since the change log was last read, and grows while it cannot be', async () => {
+  it('is the time since the change log was last read, and grows while it cannot be', async () => {
     const { listen, tail, lines } = start(20);
     await sleep(100);
     const { poke } = await listen('ann');
@@ -154,7 +154,7 @@ describe('the lag', () => {
     expect(lines).toMatchObject([{ level: 'warn', fields: { error: { message: 'unreachable' } } }]);
   });
 
-  test('is none before the first look has ended', async () => {
+  it('is none before the first look has ended', async () => {
     const { listen, tail } = start(20);
     let lag: number | null | undefined;
     tailed.before = async () => {
@@ -164,7 +164,7 @@ describe('the lag', () => {
     expect(lag ?? 0).toBeLessThan(500);
   });
 
-  test('who cannot be told anything is refused', async () => {
+  it('who cannot be told anything is refused', async () => {
     const { listen, tail } = start(20);
     tailed.before = async ({ name }) => {
       if (name === 'tidemark_tail') throw new Error('unreachable');

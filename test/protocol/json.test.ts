@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findUnstorable, MAX_ARGS_DEPTH, parseJSON } from '../../src/protocol/json.js';
 import { findInexactNumber, isCarriedByDouble } from '../../src/protocol/numbers.js';
 
 const nested = (depth: number): unknown => JSON.parse(`${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`);
 
 describe('parseJSON', () => {
-  test('a syntax error does not repeat the input', () => {
+  it('a syntax error does not repeat the input', () => {
     for (const text of ['', '{', '{"secret": hunter2}', '[1,]', 'NaN', '\ufeff{}', "{'a':1}"]) {
       expect(() => parseJSON(text)).toThrow(
         expect.objectContaining({ code: 'malformed-request', message: 'The body is not valid JSON', cause: undefined }),
@@ -14,20 +14,20 @@ describe('parseJSON', () => {
     }
   });
 
-  test('own __proto__ keys stay data', () => {
+  it('own __proto__ keys stay data', () => {
     const value = parseJSON('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
     expect(Object.getOwnPropertyNames(value)).toEqual(['__proto__']);
     expect(value.polluted).toBeUndefined();
   });
 
-  test('numbers are checked only where asked', () => {
+  it('numbers are checked only where asked', () => {
     expect(parseJSON('{"cookie": 9007199254740993}')).toEqual({ cookie: 9007199254740992 });
     expect(() => parseJSON('[9007199254740993]', { exactNumbers: true })).toThrow(/offset 1 .* send it as a string/);
   });
 });
 
 describe('numbers that a double carries', () => {
-  test.each([
+  it.each([
     '0',
     '-0',
     '1',
@@ -53,7 +53,7 @@ describe('numbers that a double carries', () => {
     `1.${'0'.repeat(5000)}`,
   ])('%s', (token) => expect(isCarriedByDouble(token)).toBe(true));
 
-  test.each([
+  it.each([
     '9007199254740993',
     '-9007199254740993',
     '1e400',
@@ -77,7 +77,7 @@ describe('numbers that a double carries', () => {
     expect(findInexactNumber(`{"a":${token}}`)).toBe(5);
   });
 
-  test('what JSON.stringify writes always passes', () => {
+  it('what JSON.stringify writes always passes', () => {
     fc.assert(
       fc.property(fc.json(), (text) => findInexactNumber(text) === undefined),
       { numRuns: 500 },
@@ -85,7 +85,7 @@ describe('numbers that a double carries', () => {
     fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (n) => isCarriedByDouble(String(n))));
   });
 
-  test('every integer is judged as BigInt judges it', () => {
+  it('every integer is judged as BigInt judges it', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (n) => {
         const token = n.toString();
@@ -102,7 +102,7 @@ describe('numbers that a double carries', () => {
     );
   });
 
-  test('strings are skipped, however they end', () => {
+  it('strings are skipped, however they end', () => {
     expect(findInexactNumber('["9007199254740993"]')).toBeUndefined();
     expect(findInexactNumber('["\\"9007199254740993"]')).toBeUndefined();
     expect(findInexactNumber('["\\\\", 9007199254740993]')).toBe(7);
@@ -118,14 +118,14 @@ describe('numbers that a double carries', () => {
 });
 
 describe('findUnstorable', () => {
-  test.each([null, 0, '', 'a\0b', '𝄞', [], {}, { a: [{ b: '☃' }] }, nested(MAX_ARGS_DEPTH)])(
+  it.each([null, 0, '', 'a\0b', '𝄞', [], {}, { a: [{ b: '☃' }] }, nested(MAX_ARGS_DEPTH)])(
     'case %# is fine',
     (args) => {
       expect(findUnstorable(args)).toBeUndefined();
     },
   );
 
-  test.each([
+  it.each([
     ['\ud800', /lone surrogate/],
     [{ a: ['x\udc00'] }, /a string .* lone surrogate/],
     [{ a: 1, b: 'x\udc00' }, /a string .* lone surrogate/],
@@ -137,7 +137,7 @@ describe('findUnstorable', () => {
     expect(findUnstorable(args)).toMatch(reason);
   });
 
-  test('a deep value is found behind a wide one', () => {
+  it('a deep value is found behind a wide one', () => {
     expect(findUnstorable([...Array(100_000).fill([[]]), nested(5_000)])).toMatch(/deeper/);
   });
 });

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { findInexactNumber } from '../../src/protocol/numbers.js';
 
 // In quadratic time, each of them would take hours.
-test.each<[what: string, text: string, offset: number | undefined]>([
+it.each<[what: string, text: string, offset: number | undefined]>([
   ['backslashes in strings', `[${'"\\\\",'.repeat(2_000_000)}1e3]`, undefined],
   ['quotes in a string', `["${'\\"'.repeat(4_000_000)}",1e3]`, undefined],
   ['numbers', `[${'1e3,'.repeat(1_000_000)}1e3]`, undefined],

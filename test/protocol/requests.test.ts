@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.js';
 import { decodePokeRequest, heartbeat, pokeEvent, retryField } from '../../src/protocol/poke.js';
 import { decodePullRequest } from '../../src/protocol/pull.js';
@@ -21,37 +21,37 @@ function expectMalformed(decode: () => unknown, message: string): void {
 }
 
 describe('decodePullRequest', () => {
-  test('takes what a client sends', () => {
+  it('takes what a client sends', () => {
     const { pullVersion: _, ...request } = pull;
     expect(decodePullRequest(pull)).toEqual(request);
     expect(decodePullRequest({ ...pull, extra: 1 })).toEqual(request);
   });
 
-  test.each([0, 1.5, 'x', false, [], { order: 1 }, [[['deep']]]])('takes any cookie: %j', (cookie) => {
+  it.each([0, 1.5, 'x', false, [], { order: 1 }, [[['deep']]]])('takes any cookie: %j', (cookie) => {
     expect(decodePullRequest({ ...pull, cookie })).toMatchObject({ cookie });
   });
 
-  test('takes the optional pair that names the client', () => {
+  it('takes the optional pair that names the client', () => {
     expect(decodePullRequest({ ...pull, clientID: 'c', lastMutationID: 0 })).toMatchObject({
       client: { id: 'c', lastMutationID: 0 },
     });
   });
 
-  test.each([0, 2, -1, 1.5])('does not support version %d, whatever else is in it', (pullVersion) => {
+  it.each([0, 2, -1, 1.5])('does not support version %d, whatever else is in it', (pullVersion) => {
     expect(decodePullRequest({ pullVersion })).toEqual({ error: 'VersionNotSupported', versionType: 'pull' });
   });
 
-  test.each(['x'.repeat(256), '😀'.repeat(128)])('takes IDs of up to 256 characters', (id) => {
+  it.each(['x'.repeat(256), '😀'.repeat(128)])('takes IDs of up to 256 characters', (id) => {
     const request = { ...pull, clientGroupID: id, profileID: id, clientID: id, lastMutationID: 0 };
     expect(decodePullRequest(request)).toMatchObject({ clientGroupID: id, profileID: id, client: { id } });
   });
 
-  test('takes a schemaVersion of up to 1024 characters', () => {
+  it('takes a schemaVersion of up to 1024 characters', () => {
     const schemaVersion = 'x'.repeat(1024);
     expect(decodePullRequest({ ...pull, schemaVersion })).toMatchObject({ schemaVersion });
   });
 
-  test.each<[expected: string, body: unknown]>([
+  it.each<[expected: string, body: unknown]>([
     ['The body must be a JSON object', null],
     ['The body must be a JSON object', []],
     ['The body must be a JSON object', 'x'],
@@ -79,24 +79,24 @@ describe('decodePullRequest', () => {
 });
 
 describe('decodePushRequest', () => {
-  test('takes what a client sends, duplicates too', () => {
+  it('takes what a client sends, duplicates too', () => {
     const mutations = [mutation, mutation, { ...mutation, args: { a: [1] } }];
     const { pushVersion: _, ...request } = { ...push, mutations };
     expect(decodePushRequest({ ...push, mutations })).toEqual(request);
   });
 
-  test('args that are left out are null', () => {
+  it('args that are left out are null', () => {
     const { args: _, ...without } = mutation;
     expect(decodePushRequest({ ...push, mutations: [without] })).toMatchObject({ mutations: [{ args: null }] });
   });
 
-  test('does not support another version', () => {
+  it('does not support another version', () => {
     expect(decodePushRequest({ pushVersion: 0 })).toEqual({ error: 'VersionNotSupported', versionType: 'push' });
   });
 
   const pushing = (change: object) => ({ ...push, mutations: [{ ...mutation, ...change }] });
 
-  test.each<[expected: string, body: unknown]>([
+  it.each<[expected: string, body: unknown]>([
     ['The body must be a JSON object', null],
     ['pushVersion must be a number', { ...push, pushVersion: null }],
     ['clientGroupID must be a string', { ...push, clientGroupID: 1 }],
@@ -120,16 +120,16 @@ describe('decodePushRequest', () => {
 describe('decodePokeRequest', () => {
   const decode = (query: string) => decodePokeRequest(new URLSearchParams(query));
 
-  test('takes what a client sends, in a query', () => {
+  it('takes what a client sends, in a query', () => {
     const request = { clientGroupID: 'g', profileID: 'p', schemaVersion: 's' };
     expect(decode('clientGroupID=g&profileID=p&schemaVersion=s&extra=1')).toEqual(request);
   });
 
-  test('without a schemaVersion it is the empty one', () => {
+  it('without a schemaVersion it is the empty one', () => {
     expect(decode('clientGroupID=g&profileID=')).toEqual({ clientGroupID: 'g', profileID: '', schemaVersion: '' });
   });
 
-  test.each([
+  it.each([
     ['clientGroupID must be a string', 'profileID=p'],
     ['clientGroupID must be a non-empty string', 'clientGroupID=&profileID=p'],
     ['profileID must be a string', 'clientGroupID=g'],
@@ -143,11 +143,11 @@ describe('decodePokeRequest', () => {
   });
 });
 
-test('what is sent to a listener is an event, a comment or a field, each with an empty line behind it', () => {
+it('what is sent to a listener is an event, a comment or a field, each with an empty line behind it', () => {
   expect([pokeEvent, heartbeat, retryField(1500)]).toEqual(['data: poke\n\n', ':\n\n', 'retry: 1500\n\n']);
 });
 
-test('any JSON at all is decoded or refused', () => {
+it('any JSON at all is decoded or refused', () => {
   const field = fc.oneof(fc.jsonValue(), fc.constant(1), fc.constant('id'), fc.constant([mutation]));
   const body = fc.oneof(
     fc.jsonValue(),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.js';
 import { defineMutator, defineMutators, type MutatorTree } from '../../src/registry/mutators.js';
@@ -7,21 +7,21 @@ import { InvalidArgsError, validate } from '../../src/registry/validate.js';
 describe('defineMutators', () => {
   const leaf = defineMutator(() => {});
 
-  test('names leaves by their path', () => {
+  it('names leaves by their path', () => {
     const tree = { a: leaf, b: { c: leaf, d: { e: leaf } }, 'f.g': leaf, run: { run: leaf } };
     expect([...defineMutators(tree).keys()]).toEqual(['a', 'b.c', 'b.d.e', 'f.g', 'run.run']);
   });
 
-  test('takes own enumerable keys only', () => {
+  it('takes own enumerable keys only', () => {
     const tree = Object.defineProperty(Object.create({ inherited: leaf }), 'hidden', { value: leaf });
     expect(defineMutators(tree as MutatorTree).size).toBe(0);
   });
 
-  test.each(['__proto__', 'constructor', 'toString', 'a', ''])('%j is no name of a mutator', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'a', ''])('%j is no name of a mutator', (name) => {
     expect(defineMutators({ a: { b: leaf } }).get(name)).toBeUndefined();
   });
 
-  test('lists everything that is wrong at once', () => {
+  it('lists everything that is wrong at once', () => {
     const tree = {
       '': leaf,
       'a..b': leaf,
@@ -40,7 +40,7 @@ describe('defineMutators', () => {
 });
 
 describe('validate', () => {
-  test('returns what the validator makes of the args', async () => {
+  it('returns what the validator makes of the args', async () => {
     expect(await validate(z.object({ n: z.coerce.number() }), { n: '1', x: 2 })).toEqual({ n: 1 });
     expect(await validate(undefined, { any: 'thing' })).toEqual({ any: 'thing' });
     expect(
@@ -51,7 +51,7 @@ describe('validate', () => {
     ).toBe('a');
   });
 
-  test('names each issue and where it is', async () => {
+  it('names each issue and where it is', async () => {
     const refused = validate(z.object({ a: z.array(z.object({ b: z.string() })) }), { a: [{ b: 1 }, {}] });
     await expect(refused).rejects.toThrow(InvalidArgsError);
     await expect(refused).rejects.toThrow(/^args\.a\.0\.b: .*; args\.a\.1\.b: /);

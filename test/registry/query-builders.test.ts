@@ -1,10 +1,10 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { PoolClient } from 'pg';
-import { expectTypeOf, test } from 'vitest';
+import { expectTypeOf, it } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import type { PushOptions } from '../../src/writes/push.js';
 
-test('a query builder takes the client of the transaction', () => {
+it('a query builder takes the client of the transaction', () => {
   const tx = (client: PoolClient) => drizzle(client);
   expectTypeOf(tx).toExtend<PushOptions<NodePgDatabase, UserContext>['tx']>();
 });

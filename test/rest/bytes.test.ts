@@ -1,5 +1,5 @@
 /** Bytes that are hardly HTTP, or that no client would send. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Fuzzed, fuzzedMutators, serveFuzzed } from './fuzzed.js';
 import { expectSound, sendBytes } from './sent.js';
 
@@ -15,7 +15,7 @@ const path = '/api/mutators/echo/any';
 const common =
   'Host: localhost\r\nAuthorization: Bearer ann\r\nConnection: close\r\nContent-Type: application/json\r\n';
 
-test.each([
+it.each([
   ['no host', `POST ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
   ['a host that is none', `POST ${path} HTTP/1.1\r\nHost: a b/?#\r\nConnection: close\r\n\r\n`, 400],
   ['no version', `POST ${path}\r\n\r\n`, 400],

@@ -3,7 +3,7 @@
  * for `FUZZ_RUNS=20000 npx vitest run test/rest/fuzz.test.ts`, which sends as many of each kind, and others each time.
  */
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mutators as exampleMutators } from '../../examples/tasks/src/mutators.js';
 import { createDocument } from '../../src/openapi/document.js';
 import type { Mutators } from '../../src/registry/mutators.js';
@@ -71,7 +71,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
     expect(fuzzed.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test(
+  it(
     'documented requests are taken',
     () =>
       holds(requests, 400, async (call) => {
@@ -80,7 +80,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
     timeout,
   );
 
-  test(
+  it(
     'documented requests are taken in batches, and nothing is kept of one that is refused',
     () =>
       holds(fc.array(calls, { minLength: 1, maxLength: 5 }), 100, async (batch) => {
@@ -94,7 +94,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
     timeout,
   );
 
-  test(
+  it(
     'documented requests are answered the same in a dry run, which keeps nothing, and again with their key',
     () => {
       let n = 0;
@@ -117,7 +117,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
     timeout,
   );
 
-  test(
+  it(
     'damaged requests are taken or refused, and do no harm',
     async () => {
       const seen = new Set<number>();

@@ -1,5 +1,5 @@
 /** Texts and bytes that are hard on servers: each comes back equal, or is refused clearly. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Fuzzed, fuzzedMutators, serveFuzzed } from './fuzzed.js';
 import { jsonCases, naughtyStrings } from './naughty.js';
 import { expectSound, marker, type Received, type SentRequest, send, sendBytes } from './sent.js';
@@ -58,12 +58,12 @@ function trim(text: string): string {
 }
 
 describe('the JSON test suite', () => {
-  test('is there', () => {
+  it('is there', () => {
     expect(jsonCases.length).toBeGreaterThan(318);
     expect(naughtyStrings.length).toBeGreaterThan(480);
   });
 
-  test('as args', () =>
+  it('as args', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const answer = await post('/echo/any', bytes);
       expectSound(answer);
@@ -73,7 +73,7 @@ describe('the JSON test suite', () => {
       if (name.startsWith('n_') && bytes.byteLength > 0) expect(answer.status, name).toBe(400);
     }));
 
-  test('as the args of an entry', () =>
+  it('as the args of an entry', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const batch = Buffer.concat([Buffer.from('[{"name":"echo.any","args":'), bytes, Buffer.from('}]')]);
       const answer = await post('', batch);
@@ -84,7 +84,7 @@ describe('the JSON test suite', () => {
       expectEcho(name, answer, entry?.result, args);
     }));
 
-  test('as a batch', () =>
+  it('as a batch', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const answer = await post('', bytes);
       expectSound(answer);
@@ -94,20 +94,20 @@ describe('the JSON test suite', () => {
 });
 
 describe('naughty strings', () => {
-  test('as args come back equal', () =>
+  it('as args come back equal', () =>
     each(naughtyStrings, async (text) => {
       for (const path of ['/echo/any', '/echo/text']) {
         expect((await post(path, json(text))).body).toEqual({ ok: true, result: text });
       }
     }));
 
-  test('as keys and values come back equal', () =>
+  it('as keys and values come back equal', () =>
     each(naughtyStrings, async (text) => {
       const args = json(Object.fromEntries([[text, [text, Object.fromEntries([[text, text]])]]]));
       expect((await post('/echo/any', args)).text).toBe(`{"ok":true,"result":${args}}`);
     }));
 
-  test('as args of another type are refused, and not repeated', () =>
+  it('as args of another type are refused, and not repeated', () =>
     each(naughtyStrings, async (text) => {
       const args = {
         whole: `${marker}${text}`,
@@ -122,7 +122,7 @@ describe('naughty strings', () => {
       }
     }));
 
-  test('as the name of a mutator are nobody', () =>
+  it('as the name of a mutator are nobody', () =>
     each(naughtyStrings, async (text) => {
       for (const path of [`/${encodeURIComponent(text)}`, `/${marker}/${encodeURIComponent(text)}`]) {
         const answer = await post(path, '{}');
@@ -134,14 +134,14 @@ describe('naughty strings', () => {
       expect(answer).toMatchObject({ status: 404, body: { code: 'unknown-mutator', index: 1 } });
     }));
 
-  test('as the bytes of a path', () =>
+  it('as the bytes of a path', () =>
     each(naughtyStrings, async (text) => {
       const answer = await sendBytes(fuzzed.url, Buffer.from(`POST ${api}/${text} HTTP/1.1\r\n${head({})}`));
       expectSound(answer, [text]);
       expect([400, 404, 405]).toContain(answer.status);
     }));
 
-  test.each(['Idempotency-Key', 'Prefer', 'Content-Type', 'X-Sync-RequestID'])('as %s', (header) =>
+  it.each(['Idempotency-Key', 'Prefer', 'Content-Type', 'X-Sync-RequestID'])('as %s', (header) =>
     each(headerValues, async (value) => {
       for (const bytes of [value, `"${value}"`, `tx=${value}`]) {
         // Each has a caller of its own, for escaped and quoted, two values can be the same key.
@@ -157,7 +157,7 @@ describe('naughty strings', () => {
     }),
   );
 
-  test('as the name of the caller, who is then nobody else', () =>
+  it('as the name of the caller, who is then nobody else', () =>
     each(headerValues, async (value) => {
       const request = `POST ${api}/echo/user HTTP/1.1\r\n${head({ Authorization: `Bearer ${value}`, 'Idempotency-Key': 'shared' })}`;
       const answer = await sendBytes(fuzzed.url, Buffer.from(request));

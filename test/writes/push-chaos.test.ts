@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { isTransient } from '../../src/db/sqlstate.js';
@@ -32,7 +32,7 @@ const mutators = defineMutators({
   }),
 });
 
-test('each mutation is applied once while backends are killed and every push comes twice', async () => {
+it('each mutation is applied once while backends are killed and every push comes twice', async () => {
   const { log } = memoryLog();
   const [one, two] = servers.map((db) => createPush({ db, tx: (client) => client, mutators }));
   const ids = Array.from({ length: 100 }, (_, i) => i + 1);

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
@@ -146,7 +146,7 @@ const permanent: [kind: string, mutator: Mutator | undefined, args?: unknown, na
 ];
 
 describe('failures for good are skipped, and the queue goes on', () => {
-  test.each(permanent)('%s', async (_kind, mutator, args = null, name = 'failing') => {
+  it.each(permanent)('%s', async (_kind, mutator, args = null, name = 'failing') => {
     const { answer, ids, applied, lines } = await pushThree(mutator, args, name);
     expect(answer).toBeNull();
     expect(ids).toEqual(['before', 'ok']);
@@ -245,7 +245,7 @@ const transient: [kind: string, mutator: Mutator][] = [
 ];
 
 describe('transient failures advance nothing, and stop the push', () => {
-  test.each(transient)('%s', async (_kind, mutator) => {
+  it.each(transient)('%s', async (_kind, mutator) => {
     const { answer, ids, applied, lines } = await pushThree(mutator);
     expect(answer).toMatchObject({ code: 'unavailable', status: 503, headers: { 'Retry-After': '1' } });
     expect(ids).toEqual(['before']);
@@ -255,14 +255,14 @@ describe('transient failures advance nothing, and stop the push', () => {
     expect(await pushThree(ok)).toMatchObject({ answer: null, applied: 3 });
   });
 
-  test('an unreachable database', async () => {
+  it('an unreachable database', async () => {
     const dead = openPool('postgres://postgres@127.0.0.1:9/none');
     expect((await pushThree(ok, null, 'ok', dead)).answer).toMatchObject({ code: 'unavailable' });
     await dead.close();
   });
 });
 
-test('a swallowed serialization failure is tried again', async () => {
+it('a swallowed serialization failure is tried again', async () => {
   let runs = 0;
   const swallower = defineMutator(async ({ tx }) => {
     if (++runs === 1) {
@@ -275,7 +275,7 @@ test('a swallowed serialization failure is tried again', async () => {
   expect(runs).toBe(2);
 });
 
-test('a mutator that looks before it inserts survives a concurrent insert', async () => {
+it('a mutator that looks before it inserts survives a concurrent insert', async () => {
   let runs = 0;
   const getOrCreate = defineMutator(async ({ tx }) => {
     const { rowCount } = await tx.query("select from item where id = 'shared'");
@@ -285,7 +285,7 @@ test('a mutator that looks before it inserts survives a concurrent insert', asyn
   expect(await pushThree(getOrCreate)).toMatchObject({ answer: null, applied: 3, lines: [] });
 });
 
-test('a missing schema is no reason to skip anything', async () => {
+it('a missing schema is no reason to skip anything', async () => {
   await database.pool.query('alter table tidemark.client rename to hidden');
   try {
     const { log } = memoryLog();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
@@ -50,7 +50,7 @@ async function entries(): Promise<{ client: string; n: number }[]> {
 }
 
 describe('exactly once', () => {
-  test('200 mutations delivered 8 times at once run once, in order', async () => {
+  it('200 mutations delivered 8 times at once run once, in order', async () => {
     const { push, as } = setUp();
     const ids = Array.from({ length: 200 }, (_, i) => i + 1);
     const request = pushRequest(
@@ -65,7 +65,7 @@ describe('exactly once', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 200 });
   });
 
-  test('a push that repeats applied mutations applies only the new ones', async () => {
+  it('a push that repeats applied mutations applies only the new ones', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('a', 1), append('b', 1), append('a', 2)]), as('u'));
     await push(
@@ -80,7 +80,7 @@ describe('exactly once', () => {
     ]);
   });
 
-  test('64 clients on one hot row lose nothing and meet no serialization failure', async () => {
+  it('64 clients on one hot row lose nothing and meet no serialization failure', async () => {
     await database.pool.query('create table counter (n int); insert into counter values (0)');
     const { log } = memoryLog();
     const push = createPush({
@@ -104,7 +104,7 @@ describe('exactly once', () => {
     expect((await database.pool.query('select n from counter')).rows).toEqual([{ n: 640 }]);
   });
 
-  test('a push of 3,000 mutations works', async () => {
+  it('a push of 3,000 mutations works', async () => {
     const { push, as } = setUp();
     const request = pushRequest(
       'g',
@@ -116,7 +116,7 @@ describe('exactly once', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 3000 });
   });
 
-  test('the transaction that applied a mutation is on record', async () => {
+  it('the transaction that applied a mutation is on record', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('c', 1), append('c', 2)]), as('u'));
     const { rows } = await database.pool.query(
@@ -127,14 +127,14 @@ describe('exactly once', () => {
 });
 
 describe('gaps', () => {
-  test('a gap of a known client is refused, what came before it stays', async () => {
+  it('a gap of a known client is refused, what came before it stays', async () => {
     const { push, as } = setUp();
     const request = pushRequest('g', [append('c', 1), append('c', 3)]);
     await expect(push(request, as('u'))).rejects.toMatchObject({ code: 'mutation-gap', status: 409 });
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 1 });
   });
 
-  test('a gap of an unknown client says that the server lost its state', async () => {
+  it('a gap of an unknown client says that the server lost its state', async () => {
     const { push, as } = setUp();
     const lost = { error: 'ClientStateNotFound' };
     expect(await push(pushRequest('g', [append('c', 5)]), as('u'))).toEqual(lost);
@@ -145,7 +145,7 @@ describe('gaps', () => {
 });
 
 describe('ownership', () => {
-  test("another user's client group is refused, also while both register it", async () => {
+  it("another user's client group is refused, also while both register it", async () => {
     const { push, as } = setUp();
     const answers = await Promise.allSettled(
       ['u', 'v'].map((user) => push(pushRequest('g', [append(user, 1)]), as(user))),
@@ -157,7 +157,7 @@ describe('ownership', () => {
     expect(await entries()).toHaveLength(1);
   });
 
-  test('a client group that another user registers just before is theirs, and nothing is applied', async () => {
+  it('a client group that another user registers just before is theirs, and nothing is applied', async () => {
     const raced = announced(db, async ({ text }) => {
       if (!text.startsWith('insert into tidemark.client_group')) return;
       await database.pool.query("insert into tidemark.client_group (id, user_id) values ('g', 'v')");
@@ -170,7 +170,7 @@ describe('ownership', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({});
   });
 
-  test('a client of another group is refused, whatever its next mutation is', async () => {
+  it('a client of another group is refused, whatever its next mutation is', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('c', 1)]), as('u'));
     for (const id of [1, 2, 3]) {
@@ -181,7 +181,7 @@ describe('ownership', () => {
 });
 
 describe('versions', () => {
-  test('a schema version that is not served is named', async () => {
+  it('a schema version that is not served is named', async () => {
     const { push, as } = setUp(['1', '2']);
     expect(await push({ ...pushRequest('g', [append('c', 1)]), schemaVersion: '3' }, as('u'))).toEqual({
       error: 'VersionNotSupported',
@@ -190,7 +190,7 @@ describe('versions', () => {
     expect(await push({ ...pushRequest('g', [append('c', 1)]), schemaVersion: '2' }, as('u'))).toBeNull();
   });
 
-  test('an empty push is fine', async () => {
+  it('an empty push is fine', async () => {
     const { push, as } = setUp();
     expect(await push(pushRequest('g', []), as('u'))).toBeNull();
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { seeded } from '../random.js';
 import { useFixture } from './fixture.js';
 import { randomChanges } from './random-changes.js';
@@ -10,7 +10,7 @@ const { client } = fixture;
 
 const steps = 200;
 
-test('random mutations by three clients of two users, and by the database: all converge to the truth', async () => {
+it('random mutations by three clients of two users, and by the database: all converge to the truth', async () => {
   const { pool } = fixture.server;
   const random = seeded(11);
   const { mutate, write } = randomChanges(random);

@@ -1,10 +1,10 @@
 import { version } from 'replicache';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { openClient } from './client.js';
 
 const { NODE_ENV } = process.env;
 
-test(`the tests beside this one run replicache ${version} with NODE_ENV=${NODE_ENV}`, async () => {
+it(`the tests beside this one run replicache ${version} with NODE_ENV=${NODE_ENV}`, async () => {
   expect(version).toBe('15.3.0');
   const { rep } = openClient({ url: '' }, 'ann', { pullURL: '', pushURL: '' });
   await rep.mutate['list.create']({ id: 'a', name: 'Groceries' });

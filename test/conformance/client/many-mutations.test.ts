@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { until } from './client.js';
 import { useFixture } from './fixture.js';
 
@@ -6,7 +6,7 @@ const fixture = useFixture();
 const { client } = fixture;
 const timeoutMs = 120_000;
 
-test(
+it(
   '3,000 pending mutations go out in one push',
   async () => {
     const ann = client('ann', { pushDelay: 60_000 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { defineMutator } from '../../../src/registry/mutators.js';
 import type { TestClient } from './client.js';
@@ -36,7 +36,7 @@ async function title(): Promise<string> {
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
 describe('no mutation is lost, and none is applied twice', () => {
-  test('when the connection to the database is killed in the middle of one', async () => {
+  it('when the connection to the database is killed in the middle of one', async () => {
     fixture.expectErrors(/non 200 response doing push: 503/);
     outages = 3;
     for (const letter of 'abc') await ann.rep.mutate.append!(letter);
@@ -48,7 +48,7 @@ describe('no mutation is lost, and none is applied twice', () => {
     expect(await ann.entries()).toMatchObject({ 'todo/t': { title: 'abc' } });
   });
 
-  test('when every connection is killed again and again, while pushing and pulling', async () => {
+  it('when every connection is killed again and again, while pushing and pulling', async () => {
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 503/);
     let killing = true;
     const killer = (async () => {
@@ -73,7 +73,7 @@ describe('no mutation is lost, and none is applied twice', () => {
     expect(await ann.entries()).toMatchObject({ 'todo/t': { title: letters } });
   });
 
-  test('when the server restarts while mutations are pushed', async () => {
+  it('when the server restarts while mutations are pushed', async () => {
     fixture.expectErrors(/fetch failed|ECONNREFUSED|other side closed|50\d/);
     for (const letter of letters.slice(0, 13)) {
       await ann.rep.mutate.append!(letter);

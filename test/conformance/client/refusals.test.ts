@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { defineMutator } from '../../../src/registry/mutators.js';
 import { until } from './client.js';
@@ -17,7 +17,7 @@ const fixture = useFixture({
 const { client } = fixture;
 
 describe('401', () => {
-  test('has the client ask getAuth, and go on with what it says, on pull and on push', async () => {
+  it('has the client ask getAuth, and go on with what it says, on pull and on push', async () => {
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 401/);
     const ann = client('ann', { auth: '' });
@@ -53,7 +53,7 @@ describe('a mutation that can never be applied', () => {
     ['whose mutator throws', 'explode', null],
   ];
 
-  test.each(poisons)('%s: is rolled back, and does not block those behind it', async (_, name, args) => {
+  it.each(poisons)('%s: is rolled back, and does not block those behind it', async (_, name, args) => {
     const ann = client('ann', { moreMutators: { [name]: (tx) => tx.set('list/poison', { id: 'poison' }) } });
     await ann.rep.mutate['list.create']({ id: 'first', name: 'First' });
     await (ann.rep.mutate as Record<string, (args: unknown) => Promise<void>>)[name]!(args);
@@ -71,7 +71,7 @@ describe('a mutation that can never be applied', () => {
 describe('a schema version that is not served', () => {
   const reason = { type: 'VersionNotSupported', versionType: 'schema' };
 
-  test('on pull', async () => {
+  it('on pull', async () => {
     const reasons: unknown[] = [];
     const ann = client('ann', { schemaVersion: '2' });
     ann.rep.onUpdateNeeded = (given) => reasons.push(given);
@@ -80,7 +80,7 @@ describe('a schema version that is not served', () => {
     expect(fixture.wire.pulls()[0]).toMatchObject({ status: 200, answer: { error: 'VersionNotSupported' } });
   });
 
-  test('on push, and the mutation stays pending', async () => {
+  it('on push, and the mutation stays pending', async () => {
     const reasons: unknown[] = [];
     const ann = client('ann', { schemaVersion: '2', pullURL: '' });
     ann.rep.onUpdateNeeded = (given) => reasons.push(given);
@@ -91,7 +91,7 @@ describe('a schema version that is not served', () => {
     expect((await fixture.server.pool.query('select from list')).rowCount).toBe(0);
   });
 
-  test('one that is served works', async () => {
+  it('one that is served works', async () => {
     const ann = client('ann', { schemaVersion: '1' });
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await ann.settle();
@@ -100,7 +100,7 @@ describe('a schema version that is not served', () => {
 });
 
 describe('a client whose record the server lost', () => {
-  test.each(['the client', 'the client and its group'])(
+  it.each(['the client', 'the client and its group'])(
     '%s: hears of it on push, and its successor works',
     async (lost) => {
       const ann = client('ann');
@@ -128,7 +128,7 @@ describe('a client whose record the server lost', () => {
 });
 
 describe("another user's client group", () => {
-  test('403 on pull and push: nothing arrives, nothing is applied, nothing leaks', async () => {
+  it('403 on pull and push: nothing arrives, nothing is applied, nothing leaks', async () => {
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 403/);
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('b', 'ben', 'Secret')");
     const shared = client('ann');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
 import { listen } from '../../../src/node.js';
 import { prune } from '../../../src/store/retention.js';
@@ -44,7 +44,7 @@ async function pruneBeyond(snapshot: string): Promise<void> {
 }
 
 describe('a client is reset, converges, and a new tab starts from the new data', () => {
-  test('after the epoch is bumped', async () => {
+  it('after the epoch is bumped', async () => {
     await query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden')");
     const ann = client('ann');
     await ann.rep.mutate['list.create']({ id: 'c', name: 'Kept' });
@@ -54,7 +54,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
     await expectReset(ann, ['list/a', 'list/c']);
   });
 
-  test('when it wakes with a cookie older than the change log', async () => {
+  it('when it wakes with a cookie older than the change log', async () => {
     await query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden')");
     const ann = client('ann');
     await until(async () => (await ann.keys()).length === 2);
@@ -65,7 +65,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
     expect(await ann.entries()).toMatchObject({ 'list/a': { name: 'Shopping' } });
   });
 
-  test('with mutations pending, and none of them is lost', async () => {
+  it('with mutations pending, and none of them is lost', async () => {
     const ann = client('ann', { pushDelay: 60_000 });
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await ann.pullUntil(async () => fixture.wire.pulls().length > 0);
@@ -77,7 +77,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
     expect(await ann.entries()).toMatchObject({ 'list/a': { ownerID: 'ann' } });
   });
 
-  test.each(['2026-11-20T10:00:00Z', 2 ** 53, '', { order: 'zzz', more: [1] }])(
+  it.each(['2026-11-20T10:00:00Z', 2 ** 53, '', { order: 'zzz', more: [1] }])(
     'when it comes from another server, with the cookie %j',
     async (cookie) => {
       await query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
@@ -97,7 +97,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
   );
 });
 
-test('a client of which the database has lost mutations, as after a restore, starts over and goes on', async () => {
+it('a client of which the database has lost mutations, as after a restore, starts over and goes on', async () => {
   fixture.expectErrors(/Client state not found/);
   const ann = client('ann');
   let told = 0;
@@ -117,7 +117,7 @@ test('a client of which the database has lost mutations, as after a restore, sta
   expect(await next.keys()).toEqual(['list/a', 'list/c']);
 });
 
-test('a client on another device starts from nothing', async () => {
+it('a client on another device starts from nothing', async () => {
   const elsewhere = openClient(fixture.server, 'cam');
   await until(() => fixture.wire.pulls(elsewhere.rep.clientID).length > 0);
   expect(fixture.wire.pulls(elsewhere.rep.clientID)[0]!.answer.patch).toEqual([]);

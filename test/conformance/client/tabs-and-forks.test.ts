@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { defineMutator } from '../../../src/registry/mutators.js';
 import { until } from './client.js';
@@ -15,7 +15,7 @@ const { client } = fixture;
 const moreMutators = { append: async () => {} };
 
 describe('two tabs of one client group', () => {
-  test('push the same mutations at the same time: each is applied exactly once, in order', async () => {
+  it('push the same mutations at the same time: each is applied exactly once, in order', async () => {
     const name = randomUUID();
     const options = { name, moreMutators, pushDelay: 60_000 };
     const one = client('ann', options);
@@ -42,7 +42,7 @@ describe('two tabs of one client group', () => {
     expect(await one.entries()).toEqual(await two.entries());
   });
 
-  test('a new tab goes on from the data that the first one has', async () => {
+  it('a new tab goes on from the data that the first one has', async () => {
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
     const one = client('ann');
     await until(async () => (await one.keys()).length === 1);
@@ -57,7 +57,7 @@ describe('two tabs of one client group', () => {
 });
 
 describe('a client with other mutators', () => {
-  test("starts a group of its own from the old group's cookie, and gets a delta", async () => {
+  it("starts a group of its own from the old group's cookie, and gets a delta", async () => {
     await fixture.server.pool.query(`
       insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden');
       insert into todo (id, list_id, title, sort) select 'a' || n, 'a', 'Milk', n from generate_series(1, 50) n`);
@@ -85,7 +85,7 @@ describe('a client with other mutators', () => {
     expect((await renewed.entries())['todo/a1']).toMatchObject({ title: 'Oats!' });
   });
 
-  test('and what the old group had not pushed yet is pushed for it', async () => {
+  it('and what the old group had not pushed yet is pushed for it', async () => {
     const old = client('ann', { pushURL: '' });
     await old.rep.mutate['list.create']({ id: 'late', name: 'Groceries' });
     await old.persisted();
