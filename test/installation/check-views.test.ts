@@ -51,6 +51,14 @@ describe('refuses what means another moment each time, whatever the data are:', 
   });
 });
 
+it('takes a view that fails for a value of the data', async () => {
+  // Postgres has a code for this that it has for joins that it cannot plan, too.
+  await database.pool.query(
+    `create table big (id int primary key, amount numeric); insert into big values (1, 'infinity')`,
+  );
+  await start(`select max(amount)::int as id, $1::text as v from big`);
+});
+
 it.each([
   ['run', 'select item.id, $1::text as v from item full join note on item.sort < note.sort'],
   [
