@@ -95,7 +95,7 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
 
 const day = 24 * 60 * 60;
 
-/** The routes of the REST surface. Logs a warning for everything that the document cannot say, once it has been made. */
+/** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
   const { mutators, transact, authenticate, basePath, limit, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
