@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
-  // What is wrong is said below, in one way for all commands.
+  // `fail` reports errors instead, in the same way for all commands.
   const program = new Command('tidemark').exitOverride().configureOutput({ outputError() {} });
   program
     .description('A sync server for local-first web applications, on Postgres')
@@ -59,11 +59,11 @@ async function main(): Promise<void> {
   await program.parseAsync();
 }
 
-/** Says what went wrong, and returns the exit code. */
+/** Reports what went wrong and returns the exit code. */
 function fail(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // The commands have been listed already: there was none.
+    // Commander has already listed the commands: the command line named none.
     if (error.code !== 'commander.help') say(`${usageOf(error)}. See tidemark --help.`);
     return 2;
   }
@@ -75,7 +75,7 @@ function fail(error: unknown): number {
   return 1;
 }
 
-/** The parser's message as a sentence. What stands behind an option's name may be a secret. */
+/** The parser's message as a sentence. Of an unknown option, only the name is repeated: its value may be a secret. */
 function usageOf({ code, message }: CommanderError): string {
   if (code === 'commander.unknownOption') {
     const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;
@@ -88,7 +88,7 @@ function usageOf({ code, message }: CommanderError): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-// Whoever reads the output may have had enough of it.
+// The reader of the output may close the pipe early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

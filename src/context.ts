@@ -1,7 +1,7 @@
-/** What `authenticate` says about the caller. An application adds fields of its own. */
+/** What `authenticate` returns about the caller. An application adds its own fields. */
 export interface UserContext {
-  /** Owns the client groups that it pushes first. Not empty. */
+  /** The user's ID. A client group belongs to the user who first pushes to it. Not empty. */
   readonly userID: string;
-  /** When the authorization ends, and with it the stream of pokes. Default: never. */
+  /** When the authorization expires. The stream of pokes ends then. Default: never. */
   readonly expiresAt?: Date | undefined;
 }

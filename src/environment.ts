@@ -1,33 +1,39 @@
-/** What the environment variables of a server say. An empty variable counts as one that is not set. */
+/** Reads the environment variables of a server. An empty variable counts as not set. */
 import { startEmbedded } from './embedded/start.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
 import { jsonLog, type Logger } from './log.js';
 
+/** A database that `openDatabase` returns. */
 export interface OpenedDatabase {
+  /** The connection string. */
   readonly url: string;
-  /** Whether it is Postgres out of npm, started here. */
+  /** Whether it is the embedded Postgres from npm, started by `openDatabase`. */
   readonly embedded: boolean;
-  /** Stops the embedded database; does nothing to one of `DATABASE_URL`. */
+  /** Stops an embedded database. Does nothing to the database of `DATABASE_URL`. */
   close(): Promise<void>;
 }
 
+/** The options of `openDatabase`. */
 export interface OpenDatabaseOptions {
-  /** Where the embedded database keeps its data, unless `TIDEMARK_DATA` names a folder. Default `.tidemark`. */
+  /** The folder of the embedded database, unless `TIDEMARK_DATA` names one. Default `.tidemark`. */
   readonly directory?: string | undefined;
-  /** Told of each notable event of the embedded database. Default: JSON on standard output. */
+  /** Logs each notable event of the embedded database. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
-/** The folder of the embedded database: `TIDEMARK_DATA`, else the given one, else `.tidemark`. */
+/** The folder of the embedded database: `TIDEMARK_DATA`, or else the given one. Default `.tidemark`. */
 export function dataDirectory(otherwise = '.tidemark'): string {
   return variable('TIDEMARK_DATA') ?? otherwise;
 }
 
-/** The connection string in `DATABASE_URL`; undefined when there is none. */
+/**
+ * The connection string in `DATABASE_URL`; undefined if it is not set.
+ * @throws SetupError if `DATABASE_URL` is not a connection string.
+ */
 export function databaseURL(): string | undefined {
   const url = variable('DATABASE_URL');
-  // The value itself holds a password, and is not repeated.
+  // The message does not repeat the value: it holds a password.
   if (url !== undefined && !/^(postgres(ql)?|socket):/.test(url)) {
     throw new SetupError(
       'DATABASE_URL is not a connection string. It looks like postgres://user:password@host:5432/name.',
@@ -37,8 +43,8 @@ export function databaseURL(): string | undefined {
 }
 
 /**
- * The Postgres of `DATABASE_URL`, else an embedded one, which this starts.
- * @throws SetupError when `DATABASE_URL` is no connection string, or the embedded database cannot start.
+ * Returns the Postgres of `DATABASE_URL`. If that is not set, starts an embedded Postgres.
+ * @throws SetupError if `DATABASE_URL` is not a connection string, or the embedded database cannot start.
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
@@ -50,9 +56,10 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<O
 }
 
 /**
- * Where pushes are forwarded to: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Undefined where they are
- * applied here.
- * @throws SetupError when the address is not one of HTTP.
+ * Where to forward pushes: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Undefined if `SYNC_MUTATE_URL` is
+ * not set: this server then applies pushes itself.
+ * @throws SetupError if the address is not an HTTP URL or holds a user name or a password, or if the key cannot be sent
+ * in a header.
  */
 export function forwardFromEnvironment(): ForwardOptions | undefined {
   const url = variable('SYNC_MUTATE_URL');
@@ -71,14 +78,17 @@ export function forwardFromEnvironment(): ForwardOptions | undefined {
   return { url, apiKey };
 }
 
+/** Where a server listens. */
 export interface ListenAddress {
+  /** The port; 0 takes any free one. */
   readonly port: number;
+  /** The address; undefined means all addresses. */
   readonly hostname?: string | undefined;
 }
 
 /**
- * Where to listen: `PORT` (default 3000) and `HOST` (default: the given one, else all addresses).
- * @throws SetupError when `PORT` is no port.
+ * Where to listen: `PORT` (default 3000) and `HOST` (default: `defaultHost`, or else all addresses).
+ * @throws SetupError if `PORT` is not a port number.
  */
 export function addressFromEnvironment(defaultHost?: string): ListenAddress {
   const port = variable('PORT') ?? '3000';
@@ -92,8 +102,9 @@ export function addressFromEnvironment(defaultHost?: string): ListenAddress {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * A logger that writes JSON lines to standard output, from `LOG_LEVEL` on.
- * @throws SetupError when there is no such level.
+ * A logger that writes JSON lines to standard output, from the level in `LOG_LEVEL` upwards.
+ * @param defaultLevel the level if `LOG_LEVEL` is not set; default `info`
+ * @throws SetupError if there is no such level.
  */
 export function logFromEnvironment(defaultLevel = 'info'): Logger {
   const level = variable('LOG_LEVEL') ?? defaultLevel;

@@ -1,15 +1,17 @@
 /**
- * The error catalogue. Every failure that a request can meet has a code here; `docs/errors.md` lists the same codes.
+ * The error catalogue. Every way in which a request can fail has a code here; `docs/errors.md` lists the same codes.
  * Imports nothing.
  */
 
+/** What the catalogue says about a code. */
 export interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
-  /** Seconds after which the same request may pass. */
+  /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number | undefined;
 }
 
+/** The codes of the error catalogue. */
 export type ProblemCode =
   | 'malformed-request'
   | 'mutator-name-missing'
@@ -32,12 +34,13 @@ export type ProblemCode =
   | 'unavailable'
   | 'mutate-endpoint-timeout';
 
+/** The catalogue: the HTTP status and the title of each code. */
 export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   /** The body is not JSON, or not a request of the expected shape. */
   'malformed-request': { status: 400, title: 'The request is malformed' },
   /** A call names no mutator. */
   'mutator-name-missing': { status: 400, title: 'A mutator name is required' },
-  /** A mutator refused a call on purpose, by a `MutatorError`, which may set another status. */
+  /** A mutator refused a call on purpose, with a `MutatorError`, which may set another status. */
   'mutator-error': { status: 400, title: 'The mutator refused the call' },
   /** `authenticate` did not accept the request. */
   unauthenticated: { status: 401, title: 'Authentication is required' },
@@ -47,7 +50,7 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'not-found': { status: 404, title: 'There is nothing at this path' },
   /** No mutator has this name. */
   'unknown-mutator': { status: 404, title: 'There is no mutator of this name' },
-  /** The path exists, but not for this method; `Allow` names the right ones. */
+  /** The path exists, but not for this method; `Allow` lists the methods. */
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   /** A mutation arrived before the one that precedes it. */
   'mutation-gap': { status: 409, title: 'A mutation is missing before this one' },
@@ -57,15 +60,15 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'body-too-large': { status: 413, title: 'The request body is too large' },
   /** The body is not declared as `application/json`. */
   'unsupported-media-type': { status: 415, title: 'The content type must be application/json' },
-  /** The mutator's validator did not accept the args; `issues` says where. */
+  /** The mutator's validator did not accept the args; `issues` says where and why. */
   'invalid-args': { status: 422, title: 'The arguments are not valid' },
   /** The `Idempotency-Key` has been used for a call of another mutator, or with other args. */
   'idempotency-key-reused': { status: 422, title: 'This key was used for another call' },
   /** More requests than are allowed. Retry after the time in `Retry-After`. */
   'too-many-requests': { status: 429, title: 'There are too many requests', retryAfter: 1 },
-  /** Something failed that the caller cannot mend. The log has the cause under the request ID. */
+  /** Something failed that the caller cannot fix. The log has the cause under the request ID. */
   internal: { status: 500, title: 'The server failed' },
-  /** The request names a client with applied mutations of which the server has no record. */
+  /** The request names a client that has applied mutations, but the server has no record of it. */
   'client-record-lost': { status: 500, title: "The server has lost this client's record" },
   /** The endpoint that pushes are forwarded to could not be reached, or failed. */
   'mutate-endpoint-failed': { status: 502, title: 'The mutate endpoint failed' },
@@ -75,23 +78,27 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'mutate-endpoint-timeout': { status: 504, title: 'The mutate endpoint did not answer in time' },
 };
 
-/** What stands for a code in the member `type` of a response, as of RFC 9457. */
+/**
+ * The `type` member of an error response, which identifies the code.
+ * @see https://www.rfc-editor.org/rfc/rfc9457
+ */
 export function problemType(code: ProblemCode): string {
   return `urn:problem-type:tidemark:${code}`;
 }
 
+/** The options of `Problem`. */
 export interface ProblemOptions {
-  /** What went wrong for logs; never sent to the caller. */
+  /** What went wrong, for the log. Never sent to the caller. */
   readonly cause?: unknown;
-  /** Extra response headers, for example `Allow`. `Retry-After` is set where the catalogue has it. */
+  /** Extra response headers, for example `Allow`. `Retry-After` is set if the catalogue has it. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** In place of the catalogue's status. */
+  /** The HTTP status. Default: the catalogue's. */
   readonly status?: number | undefined;
-  /** Further members of the answer, as RFC 9457 allows them. JSON values, sent to the caller. */
+  /** More members of the response, as RFC 9457 allows. JSON values, sent to the caller. Default: none. */
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A failure with an HTTP status. `detail` is sent to the caller: it holds no SQL, no stack and nobody's data. */
+/** A failure with an HTTP status. `detail` is sent to the caller: it must hold no SQL, no stack and nobody's data. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
@@ -109,20 +116,22 @@ export class Problem extends Error {
   }
 }
 
-/** What clients and proxies take for an answer about the connection, and may send the request again after. */
+/** Statuses that clients and proxies understand as being about the connection: they may send the request again. */
 const statusesOfConnections: readonly number[] = [407, 408, 421];
 
+/** The options of `MutatorError`. */
 export interface MutatorErrorOptions {
-  /** From 400 to 499, but for 407, 408 and 421, which are about connections. Default 400. */
+  /** From 400 to 499, except 407, 408 and 421, which are about connections. Default 400. */
   readonly status?: number | undefined;
-  /** A JSON value for the caller. */
+  /** A JSON value for the caller. Default: none. */
   readonly details?: unknown;
+  /** What went wrong. Never sent to the caller. */
   readonly cause?: unknown;
 }
 
 /**
- * Thrown by a mutator, to refuse a call on purpose: nothing of it is kept. The message and the details are sent to a
- * REST caller; a sync client's mutation is skipped.
+ * A mutator throws this to refuse a call on purpose: everything that the call wrote is rolled back. A REST caller is
+ * sent the message and the details; a sync client's mutation is skipped.
  */
 export class MutatorError extends Error {
   override readonly name = 'MutatorError';
@@ -140,7 +149,7 @@ export class MutatorError extends Error {
   }
 }
 
-/** The server cannot start as configured. The message says what is wrong and what to do. */
+/** Something is set up wrongly, for example the database or a view. The message says what is wrong and what to do. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

@@ -1,10 +1,10 @@
-/** Why a program could not do its work, for whoever started it. */
+/** Explains to whoever started a program why it failed. */
 import { codeOf, isTransient } from './db/sqlstate.js';
 
-/** The text to print: a sentence for what the user can mend, the stack for anything else. */
+/** The text to print for a failure: a sentence if the user can fix the cause, and otherwise the stack. */
 export function explainFailure(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `Failed: ${String(thrown)}`;
-  // By name: a configuration file may have brought a copy of this library of its own.
+  // By name: the configuration file may have loaded another copy of this library.
   if (thrown.name === 'SetupError') return thrown.message;
   const code = codeOf(thrown);
   if (code === 'EADDRINUSE') return `${thrown.message}. Stop what listens there, or set PORT to another port.`;
@@ -15,7 +15,7 @@ export function explainFailure(thrown: unknown): string {
   return thrown.stack ?? thrown.message;
 }
 
-/** Node's error for a host with several addresses has no message of its own. */
+/** Node's error for a host with several addresses has an empty message: the messages are in its parts. */
 function reasonOf(error: Error): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
   return parts.map((part: unknown) => (part instanceof Error ? part.message : String(part))).join('; ');

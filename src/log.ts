@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** Where log lines go. A pino logger has this shape. */
+/** Where log lines go. A pino logger has these methods. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -8,7 +8,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** JSON lines on standard output. */
+/** A logger that writes JSON lines to standard output. */
 export function jsonLog(level = 'info'): Logger {
   return pino({ name: 'tidemark', level });
 }
@@ -26,11 +26,11 @@ export function withFields(log: Logger, fields: object): Logger {
 const MAX_CAUSES = 8;
 const MAX_TEXT_LENGTH = 8_192;
 
-/** What is taken over from an error. Not Postgres's `detail`, `where` and `internalQuery`: they quote rows. */
+/** What is copied from an error. Not Postgres's `detail`, `where` and `internalQuery`: they quote rows. */
 const errorKeys = ['name', 'message', 'stack', 'code', 'schema', 'table', 'column', 'constraint', 'routine'] as const;
 
 /**
- * A plain object that says what was thrown, safe to log whatever it is: no cycles, no getters left, bounded in size.
+ * Describes what was thrown as a plain object that is safe to log: without cycles and getters, and bounded in size.
  * Never throws.
  */
 export function describeError(thrown: unknown): object {

@@ -7,27 +7,29 @@ import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
 
+/** The options of `uninstall`. */
 export interface UninstallOptions {
-  /** A connection string, or a pool of the application's own, which stays the application's to close. */
+  /** A connection string, or your own `pg` pool, which remains yours to close. */
   readonly database: string | Pool;
 }
 
+/** The options of `migrate`. */
 export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions<Context> {
-  /** The role must own the tables that they read. */
+  /** The client views by name. The role must own the tables that they read. */
   readonly views: Views<Context>;
   /**
-   * With `notify`, Postgres notifies the servers of each commit: other servers' writes are poked about sooner, and
-   * commits are slower.
+   * With `notify`, Postgres notifies the servers of each commit: servers poke clients sooner about writes that others
+   * made, but commits become slower. Default: no notifications.
    */
   readonly pokes?: Pick<PokesOptions, 'notify'> | undefined;
-  /** Told of each step. Default: JSON on standard output. */
+  /** Logs each step. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
 /**
- * Installs or upgrades Tidemark's schema and the change capture on every table that the views read.
- * Safe to run again, and at the same time from several places.
- * @throws SetupError when a view cannot be served, or the schema is newer than this code.
+ * Installs or upgrades Tidemark's schema, and the change capture of every table that the views read. Safe to run
+ * repeatedly, and from several places at once.
+ * @throws SetupError if a view cannot be served, or the schema is newer than this code.
  */
 export async function migrate<Context>(options: MigrateOptions<Context>): Promise<void> {
   const { database, views, pokes, log = jsonLog() } = options;
@@ -44,7 +46,7 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
 }
 
 /**
- * Removes Tidemark from a database: its schema with all that it knows of clients, and every capture trigger. The
+ * Removes Tidemark from a database: its schema, with all its records of clients, and every capture trigger. The
  * application's tables stay as they are.
  */
 export async function uninstall({ database }: UninstallOptions): Promise<void> {

@@ -14,49 +14,60 @@ export {
 } from './environment.js';
 export { explainFailure } from './failure.js';
 
-/** What is served: requests go to `fetch`, and `close` lets go of everything it holds. */
+/** What `listen` serves, for example a `Sync`. */
 export interface Service {
+  /** Answers a request. `env` is what the runtime's adapter passes on. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
-  /** Ends responses that would never end by themselves. */
+  /** Ends the responses that would otherwise never end. */
   drain?(): void;
+  /** Releases everything that the service holds. */
   close(): Promise<void>;
 }
 
+/** The options of `listen`. */
 export interface ListenOptions {
+  /** Where log lines go. */
   readonly log: Logger;
-  /** Default 3000; 0 takes any free port. */
+  /** The port to listen on; 0 takes any free one. Default 3000. */
   readonly port?: number | undefined;
-  /** Default: all addresses. */
+  /** The address to listen on. Default: all addresses. */
   readonly hostname?: string | undefined;
-  /** Milliseconds that running requests have to finish after `stop`. Default 10,000. */
+  /** Milliseconds that running requests have to finish after `close` is called. Default 10,000. */
   readonly drainMs?: number | undefined;
   /**
-   * Stop on SIGTERM and SIGINT, then end the process; the second signal ends it at once. Under npm, stop with it.
-   * Default true.
+   * Stop on SIGTERM and SIGINT, then end the process. A second signal ends it at once. If npm runs the process, it also
+   * stops when npm is told to. Default true.
    */
   readonly signals?: boolean | undefined;
 }
 
+/** A server that listens. */
 export interface Listening {
-  /** Without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string;
   /**
-   * Takes no more requests, lets the running ones finish, then closes the service. Repeated calls wait for the first.
+   * Stops accepting requests, lets the running ones finish, then closes the service. Further calls wait for the first.
    */
   close(): Promise<void>;
 }
 
-/** A request's headers, and the whole request, must arrive within so many milliseconds. */
+/** A request's headers, and the whole request, must arrive within this time. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Longer than the idle timeout of the usual load balancers, which would otherwise reuse a connection as it closes. */
+/**
+ * Longer than the idle timeout of common load balancers. Otherwise one could reuse a connection just as the server
+ * closes it.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const SWEEP_MS = 50;
 const WATCH_PARENT_MS = 200;
 
 const startedBy = process.ppid;
 
-/** Serves on Node's HTTP server. Resolves when it listens; rejects when it cannot, for example with `EADDRINUSE`. */
+/**
+ * Serves on Node's HTTP server. Resolves once it is listening, and rejects if it cannot listen, for example with
+ * `EADDRINUSE`.
+ */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
   const { log, port = 3000, hostname, drainMs = 10_000, signals = true } = options;
   const server = createAdaptorServer({
@@ -100,9 +111,9 @@ async function drain(
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   service.drain?.();
   const closeIdle = () => {
-    // A connection is idle again only when its last response is out.
+    // A connection becomes idle only when its last response has been sent.
     server.closeIdleConnections();
-    // Browsers open connections ahead of need; to Node, one that has sent nothing yet is not idle.
+    // Browsers open connections in advance. Node does not count one as idle that has not sent anything yet.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
   closeIdle();
@@ -138,8 +149,8 @@ function stopOnSignals(stop: () => Promise<void>, log: Logger): () => void {
 }
 
 /**
- * npm hands a SIGTERM to the shell that it runs a script in, and that shell to nobody: when it is gone, npm was told to
- * stop. Returns what ends the watch.
+ * npm passes a SIGTERM on to the shell in which it runs a script, but that shell does not pass it on: if the shell is
+ * gone, npm was told to stop. Returns a function that ends the watch.
  */
 function onNpmGone(stop: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};

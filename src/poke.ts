@@ -1,29 +1,33 @@
-/** For the browser: pulls when the server says that something has changed. Imports nothing. */
+/** For the browser: pulls when the server pokes. Imports nothing. */
 
-/** What pokes need of a client; a `Replicache` has it. */
+/** What `connectPokes` needs of a client. A `Replicache` has all of it. */
 export interface PokeTarget {
   readonly clientGroupID: Promise<string>;
   readonly profileID: Promise<string>;
+  /** The schema that the client was built for. */
   readonly schemaVersion: string;
+  /** Sent as the `Authorization` header. */
   readonly auth: string;
+  /** Pulls, with `now` without a delay. */
   pull(options?: { readonly now?: boolean }): unknown;
 }
 
+/** The options of `connectPokes`. */
 export interface PokeOptions {
-  /** The poke endpoint. Default `/sync/poke`. */
+  /** The URL of the poke endpoint. Default `/sync/poke`. */
   readonly url?: string | undefined;
 }
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** The server sends something every 15 seconds; a connection that is silent for longer is dead. */
+/** The server sends a heartbeat every 15 seconds: a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
 
 /**
- * Pulls whenever the server pokes, while the page is visible, and once each time that the connection or the page comes
- * back. Tabs of one client group share a connection: browsers allow six to a server over HTTP/1.1.
+ * Pulls whenever the server pokes, as long as the page is visible, and once each time the connection or the page comes
+ * back. The tabs of a client group share one connection: over HTTP/1.1, browsers allow six per server.
  *
- * @returns what ends it
+ * @returns a function that stops it
  */
 export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOptions = {}): () => void {
   const page = globalThis.document;
@@ -35,7 +39,7 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
     if (signal.aborted) return;
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
     const stay = (onPoke: () => void) => stayConnected(rep, `${url}?${query}`, signal, onPoke);
-    // Only secure contexts have locks; elsewhere each tab listens for itself.
+    // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
     if (!locks) return stay(pull);
     const name = `tidemark/${clientGroupID}`;
@@ -53,7 +57,7 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
     turn.abort();
     if (page?.hidden) return;
     turn = new AbortController();
-    // Stopped while it waited for the lock, or the client does not open.
+    // It was stopped while it waited for the lock, or the client could not be opened.
     listen(turn).catch(() => {});
   };
   const restart = () => {
@@ -70,7 +74,7 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
   };
 }
 
-/** A client that is closed rejects the pulls that it still owes. */
+/** Ignores rejections: a client that is closed rejects its outstanding pulls. */
 function forget(pulled: unknown): void {
   Promise.resolve(pulled).catch(() => {});
 }
@@ -86,7 +90,7 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
         },
       });
     } catch {
-      // Lost, silent or refused.
+      // The connection was lost, silent or refused.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
     await pause(retryMs * (0.5 + Math.random()), signal);
@@ -95,11 +99,11 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
 
 interface Events {
   readonly onPoke: () => void;
-  /** The time to wait before connecting again. */
+  /** Reports the milliseconds to wait before connecting again, as the server sends them. */
   readonly onRetry: (ms: number) => void;
 }
 
-/** Reads one event stream to its end. */
+/** Reads one event stream to its end. Rejects when the connection fails, is refused or stays silent. */
 async function readPokes(
   rep: PokeTarget,
   url: string,
@@ -150,7 +154,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
-    // Once aborted, a signal says no more that it is: a pause would hold the lock that the next turn waits for.
+    // A signal that is already aborted fires no event: the pause would keep the lock that the next turn waits for.
     if (signal.aborted) end();
   });
 }

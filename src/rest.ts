@@ -17,40 +17,42 @@ import type { Transact } from './writes/mutate.js';
 
 /** How the REST surface is served. */
 export interface RestOptions {
-  /** Who may see the OpenAPI document and the page that shows it. Default `public`. */
+  /** Who may see the OpenAPI document and the documentation page. `off` serves neither. Default `public`. */
   readonly discovery?: 'public' | 'authenticated' | 'off' | undefined;
-  /** What the document says of the application. Default: a title and a version. */
+  /** What the document says about the application. Default: a title and a version. */
   readonly info?: Info | undefined;
-  /** How callers authenticate, as the document says it. Default: a bearer token. */
+  /** How callers authenticate, for the document. Default: a bearer token. */
   readonly securityScheme?: SecurityScheme | undefined;
   /** How long the answer to a call with an `Idempotency-Key` is kept, in seconds. Default: a day. */
   readonly idempotencyRetentionSeconds?: number | undefined;
 }
 
+/** The options of `createRest`. */
 export interface CreateRestOptions<Context extends UserContext, Tx> extends RestOptions {
-  /** What `defineMutators` returns: this library's, or that of `@rocicorp/zero`. */
+  /** What `defineMutators` returns, from this library or from `@rocicorp/zero`. */
   readonly mutators: Registry<Tx, Context>;
-  /** Validators for mutators that bring none, by name. */
+  /** Validators for mutators that have none of their own, by name. Default: none. */
   readonly validators?: Validators | undefined;
   /**
-   * Runs work in a transaction of the application's database, commits when it succeeds, and rolls back when it fails.
+   * Runs work in a transaction of the application's database. Commits if the work succeeds, and rolls back if it fails.
    */
   readonly transact: Transact<Tx>;
   /**
-   * Runs a statement in such a transaction and returns its rows. With it, calls may carry an `Idempotency-Key`; the
-   * database must have been migrated by `migrate`.
+   * Runs a statement in such a transaction and returns its rows. If it is given, calls may carry an `Idempotency-Key`;
+   * run `migrate` on the database first. Default: none.
    */
   readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
-  /** Says who sends a request; null answers 401. */
+  /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
-  /** What stands before every path: `/api/…`. Default: nothing. */
+  /** The prefix of every path: `/api/…`. Default: none. */
   readonly basePath?: string | undefined;
-  /** The largest request bodies, in bytes. */
+  /** The largest request bodies, in bytes. Default: 1 MiB. */
   readonly limits?: Pick<BodyLimitOptions, 'call'> | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
+/** What `createRest` returns. */
 export interface Rest {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
@@ -58,7 +60,7 @@ export interface Rest {
 
 /**
  * Serves mutators to REST callers, without pulls and pushes.
- * @throws SetupError when the registry or the validators are not what they should be; the message says what to do.
+ * @throws SetupError if the registry or the validators cannot be used; the message says what to do.
  */
 export function createRest<Context extends UserContext = UserContext, Tx = unknown>(
   options: CreateRestOptions<Context, Tx>,
@@ -78,20 +80,22 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   return createApp(routes, log);
 }
 
+/** The options of `restSurface`. */
 export interface RestSurfaceOptions<Context extends UserContext, Tx> extends RestOptions {
   readonly mutators: Mutators<Tx, Context>;
   readonly transact: Transact<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
   readonly basePath: string;
-  /** Whether its transactions take idempotency keys. */
+  /** Whether calls may carry an `Idempotency-Key`. */
   readonly idempotent: boolean;
+  /** The largest body of a call or a batch, in bytes. */
   readonly limit: number;
   readonly log: Logger;
 }
 
 const day = 24 * 60 * 60;
 
-/** The routes of the REST surface. What its document cannot say is warned about as soon as that is made. */
+/** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
   const { mutators, transact, authenticate, basePath, limit, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
@@ -109,7 +113,7 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
   return [...routes, ...discoveryRoutes({ document, title: (options.info ?? defaultInfo).title, basePath, admit })];
 }
 
-/** Makes the OpenAPI document of mutators as they are served with these options. */
+/** Makes the OpenAPI document of mutators that are served with these options. */
 export function describeRest<Context, Tx>(
   options: RestOptions & { readonly mutators: Mutators<Tx, Context>; readonly basePath?: string | undefined },
   idempotent: boolean,
@@ -124,7 +128,7 @@ export function describeRest<Context, Tx>(
   });
 }
 
-/** The transactions of a `pg` client, as calls need them. */
+/** A `Query` that runs its statements on a `pg` client. */
 export function queryOn(client: { query(text: string, values: unknown[]): Promise<{ rows: unknown[] }> }): Query {
   return async (text, values) => (await client.query(text, [...values])).rows;
 }

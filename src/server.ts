@@ -26,63 +26,68 @@ import type { CallTransaction } from './writes/calls.js';
 import type { Transact } from './writes/mutate.js';
 import { createPush } from './writes/push.js';
 
+/** The options of `createSync`. */
 export interface SyncOptions<Context extends UserContext, Tx> extends SampleOptions<Context> {
-  /** A connection string, or a pool of the application's own, which stays the application's to close. */
+  /** A connection string, or your own `pg` pool, which remains yours to close. */
   readonly database: string | Pool;
+  /** The client views by name. */
   readonly views: Views<Context>;
+  /** What `defineMutators` returns, from this library or from `@rocicorp/zero`. Default: no mutators. */
   readonly mutators?: Registry<Tx, Context> | undefined;
-  /** Validators for mutators that bring none, by name. */
+  /** Validators for mutators that have none of their own, by name. Default: none. */
   readonly validators?: Validators | undefined;
-  /** Says who sends a request; null answers 401. */
+  /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
-  /** Makes of the transaction's `pg` client what mutators get as `tx`. Default: the client itself. */
+  /** Maps the transaction's `pg` client to the `tx` that mutators receive. Default: the client itself. */
   readonly tx?: ((client: ClientBase) => Tx) | undefined;
-  /** Sends pushes on to an application that has mounted this library, instead of applying them here. */
+  /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
-  /** What stands before every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: nothing. */
+  /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */
   readonly basePath?: string | undefined;
-  /** How the mutators are served to REST callers; false for not at all. */
+  /** How the mutators are served as REST; false turns it off. Default: with a document and a page. */
   readonly rest?: RestOptions | false | undefined;
   /** The largest request bodies, in bytes. */
   readonly limits?: BodyLimitOptions | undefined;
   /** How clients are poked. */
   readonly pokes?: PokesOptions | undefined;
-  /** How long a cookie stays good for a delta without a pull, in seconds. Default: a week. */
+  /** How long a cookie can still be used for a delta after its last pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number | undefined;
   /**
-   * The part of all client groups, from 0 to 1, whose data is compared with their views now and then. One that does not
-   * hold what it should is logged, counted and reset. Default 0.
+   * The share of client groups, from 0 to 1, whose data is compared with their views from time to time. A client that
+   * does not hold what it should is logged, counted and reset. Default 0.
    */
   readonly audit?: number | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
+/** How clients are poked. */
 export interface PokesOptions {
   /**
-   * How often a server looks for changes to poke clients about, in milliseconds. Its own pushes it tells at once.
-   * Default 100.
+   * How often a server looks for changes to poke clients about, in milliseconds. It looks at once after the pushes and
+   * calls that it serves itself. Default 100.
    */
   readonly intervalMs?: number | undefined;
-  /** Also look whenever Postgres notifies. Has an effect when `migrate` was given it too. Default false. */
+  /** Also look whenever Postgres sends a notification. Set it for `migrate` too, or it has no effect. Default false. */
   readonly notify?: boolean | undefined;
-  /** The most streams of pokes that one server keeps open. Default 10,000. */
+  /** The most streams of pokes that one server keeps open at once. Default 10,000. */
   readonly maxStreams?: number | undefined;
 }
 
-/** Makes the option `tx` required, except for this library's mutators that take a `pg` client. */
+/** Makes the option `tx` required, except for mutators of this library that take a `pg` client. */
 export type WithTx<Tx> =
   | { readonly tx: (client: ClientBase) => Tx }
   | (ClientBase extends Tx ? { readonly mutators?: Mutators<never, never> | undefined } : never);
 
+/** What `createSync` returns. */
 export interface Sync {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
-  /** Rejects, saying why, while pulls cannot be answered. */
+  /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
-  /** Ends the streams of pokes, which would never end by themselves, and takes no new ones. Pulls and pushes go on. */
+  /** Ends the streams of pokes, which would otherwise never end, and refuses new ones. Pulls and pushes continue. */
   drain(): void;
-  /** Ends background work and the connections that are Tidemark's own. */
+  /** Ends the background work, and closes the connections that Tidemark opened itself. */
   close(): Promise<void>;
 }
 
@@ -90,8 +95,8 @@ const week = 7 * 24 * 60 * 60;
 const pruneEveryMs = 60_000;
 
 /**
- * Starts serving an application's client views and mutators over its database.
- * @throws SetupError when the database is not migrated, or a view can never be right; the message says what to do.
+ * Starts serving an application's client views and mutators from its database.
+ * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
  */
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
@@ -143,7 +148,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const routes = [
     ...syncRoutes<Context>({
       pull: (request, caller) => puller.pull(request, caller),
-      // Whatever became of a push, something of it may have been committed.
+      // Even if a push failed, some of its mutations may have been committed.
       push: (...args) => push(...args).finally(() => tail.nudge()),
       pokes: streams,
       authenticate,

@@ -1,15 +1,15 @@
-/** Queries: the `sql` tag, what query builders hand out, and the one quoting function for identifiers. */
+/** Queries: the `sql` tag, the queries of query builders, and quoting for identifiers and text. */
 
 declare const row: unique symbol;
 
-/** SQL text with `$1…$n` and its values. `Row` is what one row of the result looks like. */
+/** SQL text with parameters `$1…$n`, and their values. `Row` is the type of one row of the result. */
 export interface SqlQuery<Row = unknown> {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly [row]?: Row;
 }
 
-/** A query from our `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`). */
+/** A query from the `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`). */
 export type QuerySource<Row = unknown> =
   | SqlQuery<Row>
   | { readonly sql: string; readonly parameters: readonly unknown[] }
@@ -40,8 +40,8 @@ class TaggedQuery<Row> implements SqlQuery<Row> {
 }
 
 /**
- * Builds a query from a template. An interpolated value becomes a parameter; an interpolated `sql` query becomes part
- * of the text.
+ * Builds a query from a template. Interpolated values become parameters. Interpolated `sql` queries become part of the
+ * text.
  *
  * @example sql<{ id: string }>`select id from todo where owner_id = ${userID}`
  */
@@ -49,7 +49,7 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: read
   return new TaggedQuery<Row>(strings, parts);
 }
 
-/** The text and values of a query, whichever builder it comes from. */
+/** The text and the values of a query, from whichever builder it comes. */
 export function toSqlQuery(source: QuerySource): SqlQuery {
   if ('text' in source) return source;
   if ('compile' in source) return toSqlQuery(source.compile());
@@ -62,7 +62,7 @@ export function identifier(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }
 
-/** Quotes text that Tidemark itself wrote as an SQL string literal. */
+/** Quotes text as an SQL string literal. Only for text that Tidemark itself wrote. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

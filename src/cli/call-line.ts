@@ -1,18 +1,19 @@
-/** What the command line of `tidemark call` says. */
+/** Reads the command line of `tidemark call`. */
 import { UsageError } from './say.js';
 
+/** What `tidemark call` sends, and where. */
 export interface CallLine {
   readonly url: URL;
-  /** JSON text, still unchecked; `-` stands for standard input. */
+  /** JSON text, not checked yet; `-` means standard input. */
   readonly args: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
 }
 
-/** undici gives up by itself after this many seconds. */
+/** Node's fetch (undici) gives up on its own after this many seconds. */
 const longestTimeout = 300;
 
-/** The options of `tidemark call`, as text. */
+/** The options of `tidemark call`, as given on the command line. */
 export interface CallOptions {
   readonly url?: string;
   readonly token?: string;
@@ -22,8 +23,8 @@ export interface CallOptions {
 }
 
 /**
- * What to send, and where.
- * @throws UsageError, which holds none of the values: they may be secrets.
+ * Works out what to send, and where. Options take precedence over `TIDEMARK_URL` and `TIDEMARK_TOKEN`.
+ * @throws UsageError. Its message repeats none of the values: they may be secrets.
  */
 export function readCallLine(
   name: string,

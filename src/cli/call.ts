@@ -3,11 +3,11 @@ import { buffer } from 'node:stream/consumers';
 import { type CallOptions, readCallLine } from './call-line.js';
 import { say, UsageError } from './say.js';
 
-/** Exit codes besides 0, and 2 for a wrong command line. */
+/** The exit codes other than 0, and 2 for a wrong command line. */
 const failed = 1;
 const mayPass = 3;
 
-/** Prints the answer as one line of JSON; or says on standard error why there is none, and sets the exit code. */
+/** Prints the answer as one line of JSON. On failure, prints the reason to standard error and sets the exit code. */
 export async function callCommand(name: string, json: string | undefined, options: CallOptions): Promise<void> {
   const { url, args, headers, timeoutSeconds } = readCallLine(name, json, options);
   const body = args === '-' ? await readInput() : args;
@@ -16,7 +16,7 @@ export async function callCommand(name: string, json: string | undefined, option
   let response: Response;
   let text: string;
   try {
-    // A redirected POST would arrive as a GET.
+    // A followed redirect could turn the POST into a GET.
     response = await fetch(url, { method: 'POST', headers, body: body ?? null, redirect: 'manual', signal });
     text = await response.text();
   } catch (error) {
@@ -26,12 +26,12 @@ export async function callCommand(name: string, json: string | undefined, option
   const answer = objectIn(text);
   if (!response.ok) return end(exitCodeOf(response.status, answer), ...refusalOf(response, answer));
   if (answer?.ok !== true) return end(failed, `${url.href} does not answer as a mutator does.`);
-  // As text: reading it would round large numbers. Within strings of JSON, line breaks are escaped.
+  // Printed as received: parsing would round large numbers. Strings in JSON hold no raw line breaks to lose.
   process.stdout.write(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
 }
 
 function end(exitCode: number, ...lines: readonly string[]): void {
-  // What a server sends must not control the terminal.
+  // What a server sends must not be able to control the terminal.
   for (const line of lines) say(line.replace(/\p{Cc}+/gu, ' '));
   process.exitCode = exitCode;
 }
@@ -44,7 +44,7 @@ async function readInput(): Promise<string> {
   }
 }
 
-/** The parser's message would repeat part of what may be a secret. */
+/** @throws UsageError if the text is not JSON. Leaves out the parser's message, which would quote a possible secret. */
 function requireJSON(text: string): void {
   try {
     JSON.parse(text);
@@ -69,7 +69,7 @@ function exitCodeOf(status: number, answer: Fields): number {
   return [429, 502, 503, 504].includes(status) ? mayPass : failed;
 }
 
-/** What was refused and why, a line for each issue, and one for what the mutator adds. */
+/** Why the call was refused: a summary, then a line for each issue, then one for the mutator's details. */
 function refusalOf({ status }: Response, answer: Fields): string[] {
   const { detail, code, requestID, issues, details } = answer ?? {};
   if (typeof detail !== 'string') return [`The server answered with status ${status}, and does not say why.`];
@@ -85,7 +85,7 @@ function describeIssue(issue: unknown): string {
   return where === '' ? String(message) : `${where}: ${message}`;
 }
 
-/** Fetch hides the reason in the cause, and that of a host with several addresses in a list. */
+/** The reason is in the cause of fetch's error; for a host with several addresses, in a list of errors. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const parts: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];

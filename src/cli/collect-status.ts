@@ -15,13 +15,15 @@ import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 
+/** The state of one view. */
 export interface ViewStatus {
   readonly name: string;
   readonly strategy: Strategy | 'refused';
-  /** Why not incremental, or why refused. */
+  /** Why the view is not incremental, or why it is refused. */
   readonly reason?: string | undefined;
 }
 
+/** The state of a table that a view reads, or that was captured before. */
 export interface TableStatus {
   readonly name: string;
   /** Whether a view reads it. */
@@ -30,21 +32,23 @@ export interface TableStatus {
   readonly logRows: number;
 }
 
+/** What `tidemark status` shows. */
 export interface Status {
   readonly postgres: ServerStatus;
-  /** 0 where Tidemark is not installed. */
+  /** The versions of the schema; `installed` is 0 if Tidemark is not installed. */
   readonly schema: { readonly installed: number; readonly code: number };
-  /** Null unless the schema is of this code's version. */
+  /** Null unless the installed schema has this code's version. */
   readonly log: LogStatus | null;
   readonly views: readonly ViewStatus[];
+  /** Empty unless the installed schema has this code's version. */
   readonly tables: readonly TableStatus[];
-  /** What is wrong, and what to do, in sentences. */
+  /** What is wrong and what to do, in whole sentences. */
   readonly problems: readonly string[];
 }
 
 const oldestPostgres = 15;
 
-/** Looks at everything that serving depends on. */
+/** Checks everything that serving depends on. */
 export async function collectStatus(db: Database, config: Config): Promise<Status> {
   const problems: string[] = [];
   const postgres = await readServer(db);
@@ -70,7 +74,7 @@ export async function collectStatus(db: Database, config: Config): Promise<Statu
   const log = await readLog(db);
   const tables = await tableStatus(db, read, problems);
   if (problems.length === 0) {
-    // What `createSync` checks at its start, so that nothing it refuses is missed here.
+    // The check that `createSync` makes when it starts: whatever it would refuse is reported here too.
     const installation = new CurrentInstallation(db, new ClientViews(db, config.views));
     await note(problems, async () => checkViews(db, await installation.bind(input)));
   }
@@ -112,7 +116,7 @@ async function tableStatus(db: Database, read: ReadonlyMap<number, Table>, probl
   ];
 }
 
-/** Notes what a setup error says as a problem, and returns it. */
+/** Adds the message of a SetupError to the problems and returns it; undefined if the check passes. */
 async function note(problems: string[], check: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await check();

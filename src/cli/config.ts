@@ -10,15 +10,15 @@ import { explainFailure } from '../failure.js';
 import { isRegistry } from '../registry/registry.js';
 import type { WithTx } from '../server.js';
 
-/** The application's own types are not known here: its transaction is taken for the default. */
+/** A configuration that was loaded at run time. The application's own types are unknown, so the defaults stand in. */
 export type LoadedConfig = Config & WithTx<ClientBase>;
 
 const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
 
 /**
- * Loads the configuration, TypeScript or not.
- * @param path as given with `--config`; else the file is looked for in the working directory
- * @throws SetupError when there is none, or it does not hold what it has to.
+ * Loads the configuration, from TypeScript or JavaScript.
+ * @param path the file given with `--config`; if undefined, the file is looked for in the working directory
+ * @throws SetupError if there is no such file, or it does not export what it must.
  */
 export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
   const file = path === undefined ? findConfig() : resolve(String(path));
@@ -42,7 +42,7 @@ function findConfig(): string {
 
 async function load(file: string): Promise<unknown> {
   try {
-    // Without `interopDefault`, which would take the named exports for the default where there is none.
+    // Without `interopDefault`, which would return the named exports if there is no default export.
     const jiti = createJiti(import.meta.url, { interopDefault: false });
     return (await jiti.import<{ default?: unknown }>(pathToFileURL(file).href)).default;
   } catch (error) {

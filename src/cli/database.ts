@@ -9,7 +9,7 @@ import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
 import { say, saying } from './say.js';
 
-/** Runs `work` on the database, and stops an embedded one whatever comes of it. */
+/** Runs `work` on the database. Stops an embedded one afterwards, even if the work fails. */
 export async function withDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
   const database = await openDatabase({ log: saying });
   try {
@@ -19,7 +19,10 @@ export async function withDatabase<T>(work: (database: OpenedDatabase) => Promis
   }
 }
 
-/** As `withDatabase`, but makes no database that was not there. */
+/**
+ * Like `withDatabase`, but does not create an embedded database.
+ * @throws SetupError if there is no database yet.
+ */
 export async function withExistingDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
   const directory = resolve(dataDirectory());
   if (databaseURL() === undefined && !existsSync(join(directory, 'postgres'))) {
@@ -29,8 +32,8 @@ export async function withExistingDatabase<T>(work: (database: OpenedDatabase) =
 }
 
 /**
- * Installs or upgrades Tidemark; in an embedded database, after the application's tables. Returns the number of steps
- * taken.
+ * Installs or upgrades Tidemark. In an embedded database, creates the application's tables first.
+ * @returns the number of migration steps taken
  */
 export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
   const { prepareEmbedded } = config;

@@ -1,4 +1,4 @@
-/** What `--help` says below the commands and options. */
+/** What `--help` prints below the commands and options. */
 export const help = `
 Environment:
   DATABASE_URL         Postgres 15 to 18; without it, an embedded one keeps its data in .tidemark

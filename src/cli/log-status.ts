@@ -1,6 +1,7 @@
 /** What `tidemark status` asks the database. */
 import type { Database } from '../db/database.js';
 
+/** The Postgres server and the connection to it. */
 export interface ServerStatus {
   readonly version: string;
   /** As in `server_version_num`: 150004 is 15.4. */
@@ -9,26 +10,29 @@ export interface ServerStatus {
   readonly role: string;
 }
 
+/** The state of the change log. */
 export interface LogStatus {
   readonly installID: string;
-  /** System identifier and timeline. */
+  /** System identifier and timeline of the cluster. */
   readonly cluster: string;
-  /** Cookies of snapshots below this transaction ID are reset. */
+  /** Clients whose cookies hold a snapshot below this transaction ID are reset. */
   readonly horizon: string;
-  /** The oldest transaction in the log; null when the log is empty. */
+  /** The oldest transaction in the log; null if the log is empty. */
   readonly oldestXid: string | null;
-  /** Since when the log is kept, as far as is known; null before the first server ran. */
+  /** Since when the log has been kept, as far as is known; null before a server has run. */
   readonly keptSince: string | null;
-  /** On disk, with indexes. */
+  /** Size on disk, with indexes. */
   readonly bytes: number;
   readonly clientGroups: number;
   readonly clients: number;
 }
 
+/** A table that was captured at some time and still exists. */
 export interface CapturedTable {
+  /** The table's ID in the change log. */
   readonly id: number;
   readonly oid: number;
-  /** Quoted, and with its schema where the search path does not have it. */
+  /** Quoted; qualified with the schema if the search path does not find it. */
   readonly name: string;
   readonly logRows: number;
 }
@@ -53,18 +57,19 @@ const tablesSql = `
   left join (select table_id, count(*) as rows from tidemark.change group by table_id) l on l.table_id = t.id
   order by name`;
 
+/** Reads the server's version and the connection's database and role. */
 export async function readServer(db: Database): Promise<ServerStatus> {
   const [row] = await db.query<ServerStatus>({ text: serverSql });
   return row!;
 }
 
-/** For a schema of this code's version only. */
+/** Reads the state of the change log. Works only if the installed schema has this code's version. */
 export async function readLog(db: Database): Promise<LogStatus> {
   const [row] = await db.query<LogStatus>({ text: logSql });
   return row!;
 }
 
-/** Every table that was ever captured and still exists, with its rows in the change log, counted. */
+/** Every table that was ever captured and still exists, with the number of its rows in the change log. */
 export async function readCapturedTables(db: Database): Promise<CapturedTable[]> {
   return db.query<CapturedTable>({ text: tablesSql });
 }

@@ -1,4 +1,4 @@
-/** What changes the database: `migrate` and `uninstall`. */
+/** The commands that change the database: `migrate` and `uninstall`. */
 import { SetupError } from '../errors.js';
 import { uninstall } from '../migrate.js';
 import { loadConfig } from './config.js';
@@ -16,7 +16,7 @@ export async function migrateCommand({ config: path }: { readonly config?: strin
 
 /**
  * Removes Tidemark from the database.
- * @throws SetupError unless the user has confirmed it with `--yes`.
+ * @throws SetupError unless the user confirms with `--yes`.
  */
 export async function uninstallCommand({ yes }: { readonly yes?: boolean }): Promise<void> {
   if (!yes) {

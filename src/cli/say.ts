@@ -1,11 +1,11 @@
 import type { Logger } from '../log.js';
 
-/** Says something to whoever started the command. Standard output is for results and for the server's log. */
+/** Prints a message for the user to standard error. Standard output is for results and for the server's log. */
 export function say(message: string): void {
   process.stderr.write(`${message}\n`);
 }
 
-/** Says what happens on the way, and leaves out what is for machines. */
+/** A logger that prints its messages for the user, without the fields. Leaves out debug messages. */
 export const saying: Logger = {
   debug() {},
   info: (_, message) => say(message),
@@ -13,7 +13,7 @@ export const saying: Logger = {
   error: (_, message) => say(message),
 };
 
-/** The command line is wrong. The message is a sentence without its full stop; a pointer to the help follows it. */
+/** The command line is wrong. The message is a sentence without a full stop; `main` appends a pointer to the help. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

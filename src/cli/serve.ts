@@ -12,7 +12,7 @@ import { loadConfig } from './config.js';
 import { migrateDatabase } from './database.js';
 import { say, saying } from './say.js';
 
-/** Serves until SIGTERM or SIGINT. Resolves when it listens. */
+/** Serves until SIGTERM or SIGINT. Resolves once it is listening. */
 export async function serve({ config: path }: { readonly config?: string }): Promise<void> {
   const config = await loadConfig(path);
   const address = addressFromEnvironment();

@@ -3,7 +3,7 @@ import { collectStatus, type Status } from './collect-status.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
 
-/** Prints how the database and the views stand. Sets exit code 1 when something is wrong. */
+/** Prints the state of the database and the views. Sets exit code 1 if something is wrong. */
 export async function statusCommand(options: { readonly config?: string; readonly json?: boolean }): Promise<void> {
   const config = await loadConfig(options.config);
   const status = await withExistingDatabase(async ({ url }) => {

@@ -2,12 +2,12 @@ import { Problem } from '../errors.js';
 
 const maxKeyLength = 255;
 
-/** A structured header's string, or, as many clients send it, the bare characters. */
+/** The key as a string of a structured header, or as bare characters, which many clients send. */
 const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const bare = /^[\x21\x23-\x7e][\x20-\x7e]*$/;
 
 /**
- * The request's `Idempotency-Key`, if it has one.
+ * The request's `Idempotency-Key`; undefined if it has none.
  * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07
  * @throws Problem `malformed-request`
  */
@@ -22,8 +22,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 }
 
 /**
- * Whether the request asks to be rolled back, which `Prefer: tx=rollback` does. Other preferences are not for this
- * server.
+ * Whether the request asks to be rolled back, with `Prefer: tx=rollback`. Other preferences are ignored.
  * @see https://www.rfc-editor.org/rfc/rfc7240
  */
 export function prefersRollback(headers: Headers): boolean {

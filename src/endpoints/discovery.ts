@@ -5,18 +5,19 @@ import { replyTagged, type Tagged, tag } from '../http/tagged.js';
 import type { OpenAPIDocument } from '../openapi/types.js';
 import { createDocsPage, docsFiles } from './docs-page.js';
 
+/** The options of `discoveryRoutes`. */
 export interface DiscoveryRoutesOptions {
-  /** Being made. */
+  /** The document, which may still be in the making. */
   readonly document: Promise<OpenAPIDocument>;
-  /** The document's, for the page. */
+  /** The document's title, for the page. */
   readonly title: string;
-  /** What stands before `/api`. */
+  /** The prefix of `/api`. */
   readonly basePath: string;
-  /** Rejects for those who may not see it. */
+  /** Rejects if the caller may not see the document and the page. */
   readonly admit: (exchange: Exchange) => Promise<unknown>;
 }
 
-/** The OpenAPI document, and the page that shows it. */
+/** The routes of the OpenAPI document and of the page that shows it. */
 export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
   let encoded: Promise<Tagged> | undefined;

@@ -1,11 +1,11 @@
-/** The documentation page: Swagger UI, without anything from elsewhere and without inline scripts or styles. */
+/** The documentation page: Swagger UI. It loads nothing from other servers and has no inline scripts or styles. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Reply } from '../http/answer.js';
 import type { Exchange } from '../http/exchange.js';
 import { replyTagged, type Tagged, tag } from '../http/tagged.js';
 
-/** The page's files, as they are called under its own path: `…/docs/swagger-ui.css`. */
+/** The name of one of the page's files below the page's path: `…/docs/swagger-ui.css`. */
 export type DocsFile = keyof typeof contentTypes;
 
 const contentTypes = {
@@ -13,10 +13,11 @@ const contentTypes = {
   'docs-page.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'docs-page.js': 'text/javascript; charset=utf-8',
-  // The bundle's first line says that its licences are there.
+  // The bundle's first line refers to this file for its licences.
   'swagger-ui-bundle.js.LICENSE.txt': 'text/plain; charset=utf-8',
 };
 
+/** The names of the page's files. */
 export const docsFiles: readonly DocsFile[] = Object.keys(contentTypes) as DocsFile[];
 
 const securityHeaders = {
@@ -27,17 +28,18 @@ const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** Answers requests for the documentation page. */
 export interface DocsPage {
-  /** Answers GET of the page, whose path must not end with a slash: its references are relative. */
+  /** Answers GET of the page. Its path must not end with a slash, because its references are relative. */
   page(): Promise<Reply>;
-  /** Answers GET of one of its files, which are read once, when they are asked for. */
+  /** Answers GET of one of its files. A file is read once, at the first request for it. */
   file(exchange: Exchange, name: DocsFile): Promise<Reply>;
 }
 
 /**
- * The page at `…/docs`, for the document at `…/openapi.json` beside it.
- * @param title the document's
- * @param directory where the build has put the files
+ * Creates the page at `…/docs`, which shows the document at `…/openapi.json`.
+ * @param title the document's title
+ * @param directory where the build puts the page's files
  */
 export function createDocsPage(title: string, directory: URL = new URL('../../assets/', import.meta.url)): DocsPage {
   const html = pageOf(title);
@@ -51,7 +53,7 @@ export function createDocsPage(title: string, directory: URL = new URL('../../as
     async file({ request }, name) {
       const file = files.get(name) ?? (await readTagged(new URL(name, directory)));
       files.set(name, file);
-      // Names and versions are not bound to each other, so each use asks whether the file is still the same.
+      // A file keeps its name when its content changes, so browsers must revalidate it before each use.
       const headers = { ...securityHeaders, 'Content-Type': contentTypes[name], 'Cache-Control': 'public, no-cache' };
       return replyTagged(request, file, headers);
     },

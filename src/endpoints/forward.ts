@@ -4,22 +4,23 @@ import { describeError, type Logger } from '../log.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PushRoute, SentPush } from './sync.js';
 
+/** Where pushes are forwarded to. */
 export interface ForwardOptions {
-  /** The application's mutate endpoint. */
+  /** The URL of the application's mutate endpoint. */
   readonly url: string;
-  /** Sent as `X-Api-Key`. */
+  /** Sent as `X-Api-Key`. Default: none. */
   readonly apiKey?: string | undefined;
-  /** Milliseconds until the whole answer must be there. Default 30,000. */
+  /** Milliseconds within which the whole response must arrive. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default: the platform's `fetch`. */
+  /** Sends the requests. Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The longest answer that is read, in bytes: the protocol's own are below a hundred. */
+/** The longest response that is read, in bytes. The protocol's own are shorter than a hundred. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_LOGGED_LENGTH = 2_048;
 
-/** Refusals that mean the same here as they do there. */
+/** The statuses that are passed on: they mean the same to the caller as to this server. */
 const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> = {
   400: ['malformed-request', 'The mutate endpoint found the push malformed'],
   401: ['unauthenticated', 'The mutate endpoint did not accept the authorization'],
@@ -32,9 +33,10 @@ const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> 
 };
 
 /**
- * Has the application's mutate endpoint apply pushes. Nothing else that it says reaches the caller.
- * @throws Problem with the endpoint's own status where the client can act on it: 400, 401, 403, 409, 413, 415, 429,
- * 503; else `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
+ * Creates a push route that has the application's mutate endpoint apply the pushes. The caller gets the endpoint's
+ * protocol errors, the statuses below and `Retry-After`, but nothing else of its responses.
+ * @throws Problem with the endpoint's own status if the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
+ * otherwise `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
  */
 export function createForward<Context extends UserContext>(options: ForwardOptions): PushRoute<Context> {
   return async (_, { log }, sent) => {
@@ -57,7 +59,7 @@ function send(options: ForwardOptions, push: SentPush, signal: AbortSignal): Pro
   const headers = new Headers({ 'Content-Type': 'application/json', [push.requestID.header]: push.requestID.value });
   if (push.authorization !== null) headers.set('Authorization', push.authorization);
   if (options.apiKey !== undefined) headers.set('X-Api-Key', options.apiKey);
-  // A redirect would carry the authorization to wherever it points.
+  // Following a redirect would send the authorization to wherever it points.
   const init = {
     method: 'POST',
     headers,

@@ -4,16 +4,19 @@ import type { Route } from '../http/route.js';
 import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
 
+/** The options of `healthRoutes`. */
 export interface HealthRoutesOptions {
-  /** What stands before `/healthz` and `/readyz`. */
+  /** The prefix of `/healthz` and `/readyz`. */
   readonly basePath: string;
   /** Rejects while the server cannot do its work. */
   readonly ready: () => Promise<void>;
-  /** How the pokes stand. */
+  /** The state of the pokes. */
   readonly tail: () => TailState;
+  /** What the audits have found. */
   readonly audits: () => AuditState;
 }
 
+/** The routes that tell whether the server runs (`/healthz`) and whether it can do its work (`/readyz`). */
 export function healthRoutes({ basePath, ready, tail, audits }: HealthRoutesOptions): Route[] {
   const methods = ['GET', 'HEAD'];
   return [

@@ -6,7 +6,7 @@ import { type Authenticate, identify } from '../http/identify.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
 
-/** Calls `poke` whenever there may be something to pull, until what it returns is called. */
+/** Calls `poke` whenever there may be something to pull, until the returned function is called. */
 export type Listen<Context extends UserContext> = (
   ctx: Context,
   request: PokeRequest,
@@ -14,15 +14,15 @@ export type Listen<Context extends UserContext> = (
 ) => Promise<() => void>;
 
 const heartbeatMs = 15_000;
-/** A client that leaves so many bytes of pokes unread, beyond what the network holds, is dropped. */
+/** A client is dropped if it leaves this many bytes of pokes unread, beyond what the network buffers. */
 const maxUnreadBytes = 4 * 1024;
-/** Clients whose server went away come back spread over two seconds. */
+/** Clients that lose their server reconnect after one to three seconds, so that not all of them come back at once. */
 const leastRetryMs = 1_000;
 const retrySpreadMs = 2_000;
-/** Some 25 days, the longest delay that a timer takes. */
+/** About 25 days: the longest delay that a timer accepts. */
 const longestLifeMs = 2 ** 31 - 1;
 
-/** The streams of pokes that are open. */
+/** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
   readonly #listen: Listen<Context>;
   readonly #limit: number;
@@ -34,7 +34,11 @@ export class PokeStreams<Context extends UserContext> {
     this.#limit = limit;
   }
 
-  /** The poke endpoint. */
+  /**
+   * Opens a stream for a request to the poke endpoint.
+   * @throws Problem `unauthenticated`, `malformed-request`, or `unavailable` if the server is stopping or full; and
+   * what `listen` throws.
+   */
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const { context } = await identify(exchange, authenticate);
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
@@ -52,14 +56,14 @@ export class PokeStreams<Context extends UserContext> {
     return stream;
   }
 
-  /** Ends all streams, and takes no new ones. */
+  /** Ends all streams, and refuses new ones. */
   close(): void {
     this.#isClosed = true;
     for (const stream of this.#open) stream.end();
   }
 }
 
-/** One client's stream. It begins with a poke: what changed until it listened would be told by nobody else. */
+/** One client's stream. It begins with a poke: nothing else tells the client of changes from before it listened. */
 class PokeStream implements EventStream {
   readonly kind = 'events';
   readonly #expiresAt: Date | undefined;
@@ -92,7 +96,7 @@ class PokeStream implements EventStream {
     return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });
   }
 
-  /** What to do when the stream has ended. */
+  /** Sets what to call when the stream has ended; calls it at once if it already has. */
   onLeave(leave: () => void): void {
     if (this.#hasEnded) leave();
     else this.#leave = leave;

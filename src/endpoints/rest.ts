@@ -10,16 +10,17 @@ import { type Asked, decodeBatch } from '../protocol/calls.js';
 import type { Calls } from '../writes/calls.js';
 import { idempotencyKeyOf, prefersRollback } from './call-headers.js';
 
+/** The options of `restRoutes`. */
 export interface RestRoutesOptions<Context extends UserContext> {
   readonly calls: Pick<Calls<never, Context>, 'run'>;
   readonly authenticate: Authenticate<Context>;
-  /** What stands before `/api`. */
+  /** The prefix of `/api`. */
   readonly basePath: string;
   /** The largest body, in bytes. */
   readonly limit: number;
 }
 
-/** A route for each mutator, and one for batches. */
+/** The routes of the REST calls: of single calls, with the mutator's name in the path, and of batches. */
 export function restRoutes<Context extends UserContext>(options: RestRoutesOptions<Context>): Route[] {
   const prefix = `${options.basePath}/api/mutators`;
   const methods = ['POST'];
@@ -81,7 +82,7 @@ async function run<Context extends UserContext>(
   };
 }
 
-/** The segments behind the prefix, joined by dots. What cannot be decoded is nobody's name, and stays as it is. */
+/** The path segments after the prefix, joined by dots. One that cannot be decoded stays as it is: it names no mutator. */
 function nameIn(url: string, prefix: string): string {
   const { pathname } = new URL(url);
   return pathname

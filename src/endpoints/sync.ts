@@ -11,38 +11,39 @@ import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PokeStreams } from './poke-streams.js';
 
-/** Answers a pull: one of the protocol's refusals, or the OK response. */
+/** Answers a pull, with a protocol error or with the OK response. */
 export type Pull<Context extends UserContext> = (
   request: PullRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | JSONAnswer>;
 
-/** A push as it came in. */
+/** A push as it was received. */
 export interface SentPush {
-  /** The exact bytes. */
+  /** The exact bytes of the body. */
   readonly body: Uint8Array;
   readonly authorization: string | null;
   readonly requestID: RequestID;
 }
 
-/** Applies a push here, or has the application's mutate endpoint apply it, as it was sent. */
+/** Applies a push here, or forwards it, as it was sent, to the application's mutate endpoint. */
 export type PushRoute<Context extends UserContext> = (
   request: PushRequest,
   caller: Caller<Context>,
   sent: SentPush,
 ) => Promise<ProtocolError | null>;
 
+/** The options of `syncRoutes`. */
 export interface SyncRoutesOptions<Context extends UserContext> {
   readonly pull: Pull<Context>;
   readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
   readonly authenticate: Authenticate<Context>;
-  /** What stands before `/sync/pull`, `/sync/push` and `/sync/poke`. */
+  /** The prefix of `/sync/pull`, `/sync/push` and `/sync/poke`. */
   readonly basePath: string;
   readonly limits: BodyLimits;
 }
 
-/** What the sync clients call. */
+/** The routes that sync clients call: pull, push and poke. */
 export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
   const { pull, push, pokes, authenticate, basePath, limits } = options;
   return [

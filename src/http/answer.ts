@@ -1,9 +1,10 @@
-/** What a route answers a request with. A refusal is thrown instead, as a Problem. */
+/** What a route answers a request with. Refusals are thrown instead, as Problems. */
 import type { StreamOptions } from './stream.js';
 
+/** A successful answer. */
 export type Answer = JSONAnswer | EventStream | Reply;
 
-/** JSON with status 200: whole, or in pieces as they are made. */
+/** JSON with status 200: as a whole, or in pieces as they become available. */
 export type JSONAnswer =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'json in pieces'; readonly pieces: AsyncIterable<Uint8Array> };
@@ -11,11 +12,11 @@ export type JSONAnswer =
 /** Server-sent events, with status 200. */
 export interface EventStream {
   readonly kind: 'events';
-  /** The response's body; called once. */
+  /** Returns the response's body; called once. */
   open(options: StreamOptions): ReadableStream<Uint8Array>;
 }
 
-/** An answer with headers of its own, in addition to those of every answer or in place of them. */
+/** An answer with its own headers. They are added to those that every answer has, or replace them. */
 export interface Reply {
   readonly kind: 'reply';
   /** Default 200. */
@@ -24,7 +25,10 @@ export interface Reply {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
-/** @param value what JSON can hold */
+/**
+ * Encodes a value as a JSON answer.
+ * @param value a value that JSON can express
+ */
 export function json(value: unknown): JSONAnswer {
   return { kind: 'json', text: JSON.stringify(value) };
 }

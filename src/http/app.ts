@@ -4,15 +4,16 @@ import type { Logger } from '../log.js';
 import { type Incoming, respond } from './exchange.js';
 import type { Route } from './route.js';
 
+/** What `createApp` returns. */
 export interface App {
-  /** Answers one request; never rejects. `env` is what the adapter of the runtime passes on. */
+  /** Answers one request; never rejects. `env` is what the runtime's adapter passes on. */
   fetch(request: Request, env?: unknown): Promise<Response>;
 }
 
-/** Serves routes, the earlier ones first, and answers everything else. */
+/** Serves routes; earlier ones take precedence. Refuses other paths and methods. */
 export function createApp(routes: readonly Route[], log: Logger): App {
   const app = new Hono();
-  // One handler for all methods: a second one per path makes Hono compose middleware for every request.
+  // One handler for all methods: with a second one per path, Hono would compose middleware for every request.
   for (const { methods, path, handle } of routes) {
     app.all(path, (c) =>
       respond(incoming(c), log, methods.includes(c.req.method) ? handle : () => refuseMethod(methods)),

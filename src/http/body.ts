@@ -3,34 +3,37 @@ import { type ParseOptions, parseJSON } from '../protocol/json.js';
 
 /** The largest request bodies, in bytes. */
 export interface BodyLimits {
-  /** Default 1 MiB. */
+  /** Of a pull. Default 1 MiB. */
   readonly pull: number;
-  /** Default 16 MiB: one push carries every mutation that is still pending. */
+  /** Of a push. Default 16 MiB: one push carries every mutation that is still pending. */
   readonly push: number;
   /** Of a REST call or a batch. Default 1 MiB. */
   readonly call: number;
 }
 
+/** The largest request bodies, in bytes; each is optional. */
 export type BodyLimitOptions = { readonly [Kind in keyof BodyLimits]?: BodyLimits[Kind] | undefined };
 
 const MiB = 1024 * 1024;
 
+/** Completes the limits with the defaults. */
 export function bodyLimits({ pull = MiB, push = 16 * MiB, call = MiB }: BodyLimitOptions = {}): BodyLimits {
   return { pull, push, call };
 }
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
-/** A JSON request's body. */
+/** The body of a JSON request. */
 export interface JSONBody {
   readonly bytes: Uint8Array;
-  /** Undefined where there are no bytes, and need not be. */
+  /** Undefined if the body is empty, where it may be. */
   readonly value: unknown;
 }
 
 /**
- * @param limit in bytes
- * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` when the body breaks off or is no
+ * Reads and parses a JSON body.
+ * @param limit the largest body, in bytes
+ * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` if the body breaks off or is not
  * JSON.
  */
 export async function readJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
@@ -40,13 +43,13 @@ export async function readJSON(request: Request, limit: number, options?: ParseO
 }
 
 /**
- * As `readJSON`, but there may be no body, and then no content type either.
+ * Like `readJSON`, but the body may be missing; the content type may then be missing too.
  * @throws as `readJSON`
  */
 export async function readOptionalJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
   const { headers } = request;
   const hasType = headers.has('Content-Type');
-  // Without a content type, a browser sends another site's request without asking whether it may.
+  // Without a content type, a browser sends another site's request without a CORS preflight.
   if (hasType || !['none', 'same-origin', null].includes(headers.get('Sec-Fetch-Site'))) requireJSON(headers);
   const bytes = await readBytes(request, limit);
   if (bytes.byteLength === 0) return { bytes, value: undefined };
@@ -68,7 +71,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const declared = headers.get('Content-Length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
   try {
-    // A length that is declared is enforced by the HTTP server; only a chunked body can go on for ever.
+    // The HTTP server enforces a declared length; only a chunked body can go on forever.
     return declared === null ? await readStream(request, limit) : await readAtOnce(request, limit);
   } catch (error) {
     if (error instanceof Problem) throw error;
@@ -77,7 +80,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
 }
 
 /**
- * Decodes UTF-8, which JSON is always in.
+ * Decodes UTF-8, the encoding of all JSON.
  * @throws Problem `malformed-request`
  */
 function decodeText(bytes: Uint8Array): string {

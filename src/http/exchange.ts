@@ -5,11 +5,11 @@ import { problemBody, toProblem } from './problem.js';
 import { type RequestID, requestIDOf } from './request-id.js';
 import { type StreamEnd, toBody } from './stream.js';
 
-/** One request on its way to its response. */
+/** A request that is being answered. */
 export interface Exchange {
   readonly request: Request;
   readonly requestID: RequestID;
-  /** Adds the request ID to every line. */
+  /** A logger that adds the request ID to every line. */
   readonly log: Logger;
 }
 
@@ -17,11 +17,11 @@ export interface Exchange {
 export interface Incoming {
   readonly request: Request;
   readonly path: string;
-  /** What the adapter of the runtime says besides. */
+  /** What else the runtime's adapter passes on. */
   readonly env: unknown;
 }
 
-/** The only place where failures become responses, and where requests are logged. */
+/** Answers a request. This is the only place where failures become responses, and where requests are logged. */
 export async function respond(
   { request, path, env }: Incoming,
   log: Logger,
@@ -65,7 +65,7 @@ export async function respond(
   }
 }
 
-/** Set before the body goes out: changing a response's headers afterwards costs half the throughput. */
+/** Passed to the response's constructor: changing its headers afterwards would halve the throughput. */
 function headersOf(requestID: RequestID): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -74,7 +74,7 @@ function headersOf(requestID: RequestID): Record<string, string> {
   };
 }
 
-/** Proxies are asked to pass events on one by one, as they are. */
+/** These headers ask proxies to pass on each event at once, unchanged. */
 function eventHeadersOf(requestID: RequestID): Record<string, string> {
   return {
     ...headersOf(requestID),
@@ -91,8 +91,8 @@ function logFailure(log: Logger, problem: Problem): void {
 }
 
 /**
- * Under Node's HTTP server, a response that has begun is broken off by its own `destroy`: an errored stream would be
- * printed to the console by the adapter.
+ * With Node's HTTP server, breaks off a response that has begun, by its own `destroy`: if the stream failed instead,
+ * the adapter would print the error to the console. Returns false where this is not possible.
  */
 function destroyConnection(env: unknown): boolean {
   if (typeof env !== 'object' || env === null || !('outgoing' in env)) return false;
@@ -103,9 +103,8 @@ function destroyConnection(env: unknown): boolean {
 }
 
 /**
- * Under Node's HTTP server, what is left of a body that was read in part would stand before the next request on the
- * connection. The adapter discards it after the response, up to a bound, once the reader of the body no longer holds it
- * back.
+ * With Node's HTTP server, the unread rest of a body would block the next request on the connection. The adapter
+ * discards it after the response, up to a limit, but only once the body's reader no longer holds it back.
  */
 function releaseBody(env: unknown): void {
   if (typeof env !== 'object' || env === null || !('incoming' in env)) return;

@@ -5,23 +5,24 @@ import { isStorableText } from '../protocol/fields.js';
 import type { Exchange } from './exchange.js';
 
 /**
- * Says who sends a request, or null when nobody is known. It must leave the body alone.
- * A Problem that it throws is the answer; anything else is an internal error.
+ * Returns who sent a request, or null for a 401 response. It must not read the body. If it throws a Problem, that is
+ * the response; anything else that it throws is an internal error.
  */
 export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
 
-/** Who makes a request, and how to speak of it in the log. */
+/** Who sent a request, and how to log it. */
 export interface Caller<Context extends UserContext = UserContext> {
-  /** What `authenticate` answered. */
+  /** What `authenticate` returned. */
   readonly context: Context;
   readonly requestID: string;
-  /** Adds the request ID to every line. */
+  /** A logger that adds the request ID to every line. */
   readonly log: Logger;
 }
 
 /**
- * Who makes a request.
- * @throws Problem `unauthenticated`
+ * Has `authenticate` say who sent a request.
+ * @throws Problem `unauthenticated`; TypeError if `authenticate` read the body or returned an unusable context; and
+ * whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
   { request, requestID, log }: Exchange,
@@ -35,7 +36,7 @@ export async function identify<Context extends UserContext>(
   }
   if (request.bodyUsed) throw new TypeError('authenticate, or a middleware before it, has read the body');
   const { userID, expiresAt } = context;
-  // Two users must never become one on their way into the database.
+  // Otherwise the database could take two different users for one.
   if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
     throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
   }

@@ -1,7 +1,7 @@
 import { isTransient } from '../db/sqlstate.js';
 import { catalogue, Problem, type ProblemCode, problemType, SetupError } from '../errors.js';
 
-/** What any thrown value means to the caller. Nothing of an unknown error is shown. */
+/** Turns any thrown value into a Problem for the caller. Unknown errors reveal nothing. */
 export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   const [code, detail] = meaningOf(thrown);
@@ -14,7 +14,10 @@ function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {
   return ['internal', 'The server failed; its log has the cause under the request ID'];
 }
 
-/** The body of an error response, as of RFC 9457. `error` repeats `detail` for clients that look for that name. */
+/**
+ * The body of an error response. `error` repeats `detail` for clients that look for that name.
+ * @see https://www.rfc-editor.org/rfc/rfc9457
+ */
 export function problemBody(problem: Problem, requestID: string): string {
   return JSON.stringify({
     type: problemType(problem.code),

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-/** The header names under which a sync client may send its request ID, in the order in which they are looked for. */
+/** The headers in which a sync client may send its request ID, in order of precedence. */
 const headerNames = ['X-Sync-RequestID', 'X-Replicache-RequestID'] as const;
 
 const MAX_LENGTH = 200;
 
+/** The ID of a request. */
 export interface RequestID {
-  /** At most 200 printable ASCII characters. For finding log lines only: a client may repeat it. */
+  /** At most 200 printable ASCII characters. Only for finding log lines: a client may use the same one again. */
   readonly value: string;
-  /** The header it came in, or would have come in. */
+  /** The header that it came in; for a new one, the preferred header. */
   readonly header: (typeof headerNames)[number];
 }
 
-/** The request ID that the client sent, as far as it can be printed, or a new one. */
+/** The request ID that the client sent, without unprintable characters; a new one if nothing is left. */
 export function requestIDOf(headers: Headers): RequestID {
   for (const header of headerNames) {
     const value = headers

@@ -3,9 +3,9 @@ import type { Exchange } from './exchange.js';
 
 /** An endpoint. */
 export interface Route {
-  /** All others are refused with 405. */
+  /** The allowed methods. Others are refused with 405. */
   readonly methods: readonly string[];
-  /** As Hono writes paths. */
+  /** The path, in Hono's syntax. */
   readonly path: string;
   readonly handle: (exchange: Exchange) => Promise<Answer>;
 }

@@ -7,17 +7,18 @@ export type StreamEnd =
   | { readonly outcome: 'dropped' }
   | { readonly outcome: 'failed'; readonly error: unknown };
 
+/** What a streamed response needs of its request. */
 export interface StreamOptions {
   /** Called once, when the stream has ended. */
   readonly onEnd: (end: StreamEnd) => void;
-  /** Breaks the connection where the runtime has a better way than an errored stream. True when it has done so. */
+  /** Breaks the connection if the runtime has a better way than an errored stream. Returns whether it did. */
   readonly breakOff: () => boolean;
 }
 
 /**
- * A response body out of an iterator, one chunk at a time as the client takes them. The first chunk is awaited here, so
- * that what fails before it can still be answered with an error. What fails later breaks the connection: the client
- * must never take the part that it has for the whole.
+ * Makes a response body of an iterator, which advances only as fast as the client reads. Waits for the first chunk, so
+ * that a failure before it can still become an error response. A later failure breaks the connection: the client must
+ * never mistake the part that it has for the whole.
  */
 export async function toBody(
   chunks: AsyncIterable<Uint8Array>,
@@ -27,7 +28,7 @@ export async function toBody(
   let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
   let ended = false;
   const end = (how: StreamEnd): void => {
-    // A connection that is broken off cancels its stream in turn, and a cancelled iterator may fail yet.
+    // Only the first end counts: a broken connection also cancels the stream, and a cancelled iterator may still fail.
     if (!ended) onEnd(how);
     ended = true;
   };
@@ -42,7 +43,7 @@ export async function toBody(
           end({ outcome: 'complete' });
         } catch (error) {
           end({ outcome: 'failed', error });
-          // The runtime may print the stream's error, or even send it: it gets none of what really happened.
+          // The runtime may print the stream's error, or even send it, so the error must not reveal what happened.
           if (!breakOff()) controller.error(new Error('The response broke off'));
         }
       },

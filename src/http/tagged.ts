@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Reply } from './answer.js';
 
-/** Content with an entity tag, so that whoever has it already need not be sent it again. */
+/** Content with an entity tag, so that it need not be sent again to clients that have it. */
 export interface Tagged {
   readonly content: string | Uint8Array<ArrayBuffer>;
-  /** As in the header `ETag`. */
+  /** The value of the `ETag` header. */
   readonly tag: string;
 }
 
+/** Derives the entity tag from the content: a truncated SHA-256 digest. */
 export function tag(content: Tagged['content']): Tagged {
   return { content, tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Answers with the content, or with 304 when the request's `If-None-Match` has its tag. */
+/** Answers with the content, or with 304 if the request's `If-None-Match` has its tag. */
 export function replyTagged(request: Request, { content, tag }: Tagged, headers: Reply['headers']): Reply {
   const tagged = { 'Cache-Control': 'no-cache', ...headers, ETag: tag };
   return isKnown(request.headers.get('If-None-Match'), tag)
@@ -20,7 +21,7 @@ export function replyTagged(request: Request, { content, tag }: Tagged, headers:
     : { kind: 'reply', headers: tagged, body: content };
 }
 
-/** A proxy that compresses may have made a weak tag of it. */
+/** Whether `If-None-Match` has the tag. A proxy that compresses may have made it a weak one. */
 function isKnown(header: string | null, tag: string): boolean {
   const known = (header ?? '').split(',').map((item) => item.trim().replace(/^W\//, ''));
   return known.includes(tag) || known.includes('*');
