@@ -1,10 +1,9 @@
 import type { UserContext } from '../context.js';
 import { type Answer, type JSONAnswer, json } from '../http/answer.js';
 import { type BodyLimits, readJSON } from '../http/body.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange, RequestID } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
-import type { RequestID } from '../http/request-id.js';
 import type { Route } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idempotencyKeyOf, prefersRollback } from '../../src/endpoints/call-headers.js';
+import { idempotencyKeyOf, prefersRollback } from '../../src/endpoints/rest.js';
 
 describe('Idempotency-Key', () => {
   const keyOf = (value: string) => idempotencyKeyOf(new Headers({ 'Idempotency-Key': value }));
