@@ -81,7 +81,7 @@ async function run<Context extends UserContext>(
   };
 }
 
-/** The path segments after the prefix, joined by dots. One that cannot be decoded stays as it is: it names no mutator. */
+/** The path segments after the prefix, joined by dots. A segment that cannot be decoded stays as it is. */
 function nameIn(url: string, prefix: string): string {
   const { pathname } = new URL(url);
   return pathname

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { Problem } from '../errors.js';
 import { field, malformed, readObject } from './fields.js';
 
-/** What a REST call asks for: one mutator, by its dot name. */
+/** A REST call: one mutator, by its name with dots. */
 export interface Call {
   readonly name: string;
-  /** Undefined when the body was empty, or the batch's entry has none. */
+  /** Undefined if the body was empty, or the batch's entry has no args. */
   readonly args: unknown;
 }
 
-/** What a request asks for. */
+/** What a request asks for: one call, or a batch. */
 export type Asked =
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'batch'; readonly calls: readonly Call[] };
 
-/** The most calls in a batch: all of them hold one transaction open. */
+/** The most calls in a batch: together, they hold one transaction open. */
 export const MAX_BATCH_LENGTH = 1_000;
 
 /**
@@ -33,7 +33,10 @@ export function decodeBatch(entries: readonly unknown[]): Call[] {
   });
 }
 
-/** The answer to one call, as JSON text. */
+/**
+ * Encodes the answer to one call as JSON text.
+ * @param result JSON text, if the mutator returned a value
+ */
 export function encodeAnswer(result: string | undefined, rolledBack: boolean): string {
   const parts = [
     '"ok":true',
@@ -43,7 +46,7 @@ export function encodeAnswer(result: string | undefined, rolledBack: boolean): s
   return `{${parts.join()}}`;
 }
 
-/** Says what was called, and with which args, whatever order the keys of their objects came in. */
+/** A digest of what was called and with which args. It does not depend on the order of keys in objects. */
 export function fingerprintOf(asked: Asked): string {
   const sorted = (_key: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,27 +1,30 @@
 /**
- * A checksum of rows that rows can be added to and taken from. Where two differ in few rows, they name them.
+ * A checksum of a set of rows. Rows can be added to it and removed from it. If two checksums differ in only a few rows,
+ * the difference reveals the hashes of these rows.
  *
- * It is an invertible Bloom lookup table (Goodrich and Mitzenmacher, 2011) over hashes of 31 bits. Each row counts in
- * one cell of each of three groups. A cell holds how many rows there are, the sum of their hashes and the sum of the
- * squares: where the difference of two checksums has a cell of one row, these agree, and give the row away; without it,
- * other cells may be left with one row.
+ * It is an invertible Bloom lookup table (Goodrich and Mitzenmacher, 2011) over 31-bit hashes. Each row is counted in
+ * one cell of each of three groups. A cell holds the number of its rows, the sum of their hashes and the sum of the
+ * squares of the hashes. If a cell in the difference of two checksums holds a single row, these three are consistent,
+ * and reveal the row. Subtracting that row may leave other cells with a single row.
  */
 
 interface Cell {
   readonly count: number;
-  /** Modulo 2⁶⁴, as is the next. */
+  /** Modulo 2⁶⁴. */
   readonly sum: bigint;
+  /** Modulo 2⁶⁴. */
   readonly squares: bigint;
 }
 
-/** Of the rows of one view. */
+/** The checksum of the rows of one view. */
 export type Checksum = readonly Cell[];
 
-/** What a statement says of a cell that is not empty: its place, count, sum and squares. */
+/** A cell that is not empty, as a statement returns it: its index, count, sum and squares. */
 export type CellFields = readonly [place: number, count: number, sum: string, squares: string];
 
+/** The number of groups of cells. */
 export const groups = 3;
-/** In a group, as a power of two: so many bits of the hash say which. */
+/** The number of cells in a group, as a power of two: this many bits of the hash choose the cell. */
 export const cellBits = 3;
 const cells = groups << cellBits;
 /** A count takes 4 bytes, the sums 8 each. */
@@ -29,33 +32,35 @@ const cellBytes = 20;
 
 const empty: Cell = { count: 0, sum: 0n, squares: 0n };
 
+/** The checksum with these cells; all others are empty. */
 export function toChecksum(fields: readonly CellFields[]): Checksum {
   const checksum: Cell[] = Array.from({ length: cells }, () => empty);
   for (const [place, count, sum, squares] of fields) checksum[place] = cell(count, BigInt(sum), BigInt(squares));
   return checksum;
 }
 
-/** The checksum of the rows of both. */
+/** The checksum of the rows of both checksums. */
 export function add(one: Checksum, other: Checksum): Checksum {
   return one.map((a, i) => plus(a, other[i]!, 1));
 }
 
+/** The rows in which two checksums differ, as far as they could be found. */
 export interface Difference {
-  /** The hashes of rows that the first has and the second has not. */
+  /** The hashes of rows that only the first checksum has. */
   readonly surplus: readonly number[];
-  /** The hashes of rows that the second has and the first has not. */
+  /** The hashes of rows that only the second checksum has. */
   readonly missing: readonly number[];
-  /** There are no more of them. */
+  /** Whether these are all the rows that differ. */
   readonly isWhole: boolean;
 }
 
-/** In what rows two checksums differ; undefined when they do not. */
+/** The rows in which two checksums differ; undefined if they are equal. */
 export function differenceOf(one: Checksum, other: Checksum): Difference | undefined {
   const left = one.map((a, i) => plus(a, other[i]!, -1));
   if (left.every(isEmpty)) return undefined;
   const surplus: number[] = [];
   const missing: number[] = [];
-  // No difference that can be named has more rows than there are cells: what goes on longer goes round in circles.
+  // A difference that can be decoded has at most as many rows as there are cells: beyond that, the loop would not end.
   while (surplus.length + missing.length < cells) {
     const single = left.find(isSingle);
     if (!single) break;
@@ -69,7 +74,7 @@ export function differenceOf(one: Checksum, other: Checksum): Difference | undef
   return { surplus, missing, isWhole: left.every(isEmpty) };
 }
 
-/** As text, without spaces. */
+/** Encodes a checksum as text without spaces. */
 export function encodeChecksum(checksum: Checksum): string {
   const bytes = Buffer.alloc(cells * cellBytes);
   for (const [i, { count, sum, squares }] of checksum.entries()) {
@@ -109,12 +114,12 @@ function isSingle(one: Cell): boolean {
   return hash < 2n ** 31n && BigInt.asUintN(64, one.squares * BigInt(one.count)) === hash * hash;
 }
 
-/** Of a cell of one row. */
+/** The hash of the row, for a cell that holds a single row. */
 function hashOf({ count, sum }: Cell): bigint {
   return BigInt.asUintN(64, sum * BigInt(count));
 }
 
-/** The same as the statement has it. */
+/** The index of a hash's cell in a group. The SQL that computes checksums does the same. */
 function placeOf(hash: number, group: number): number {
   return (group << cellBits) + ((hash >> (group * cellBits)) & ((1 << cellBits) - 1));
 }

@@ -2,43 +2,47 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { parseSnapshot, parseXid, type Snapshot } from './snapshot.js';
 
-/** The client compares orders: two numbers by value, anything else as strings by UTF-16 unit. */
+/** The part of a cookie that the client compares: two numbers by value, anything else as strings of UTF-16 units. */
 export type Order = number | string;
 
+/** What a pull returns, and the next pull sends back. */
 export interface Cookie {
   readonly order: Order;
   /** Which transactions the client has seen. */
   readonly snapshot: string;
   /**
-   * A transaction ID. In the write-ahead log, the transactions from here on end behind all that the snapshot has seen.
+   * A transaction ID. In the write-ahead log, transactions from this one on end after all those that the snapshot has
+   * seen.
    */
   readonly next: string;
   /** Which history of which database the snapshot belongs to. */
   readonly epoch: string;
-  /** Which user's views, in which form, the client holds. */
+  /** Which user's views the client holds, and in which form. */
   readonly views: string;
-  /** The client group that was told its mutation IDs as of the snapshot. */
+  /** The client group that has been sent its lastMutationIDs as of the snapshot. */
   readonly clientGroupID: string;
   /**
-   * The sum of that group's lastMutationIDs then. It only grows, unless the database has lost what clients were told
-   * of.
+   * The sum of that group's lastMutationIDs as of the snapshot. It only grows, unless the database has lost mutations
+   * that it had confirmed to clients.
    */
   readonly mutations: number;
-  /** The newest tick of the database below the snapshot's xmin: a witness of its history. Null where there was none. */
+  /** The database's newest tick below the snapshot's xmin: a witness of its history. Null if there was none. */
   readonly tick: string | null;
-  /** What a sampled client should hold; see `Audit`. Null for all others. */
+  /** What a sampled client should hold; see `Audit`. Null for clients that are not sampled. */
   readonly audit: string | null;
   readonly signature: string;
 }
 
-/** Of a `Cookie`. */
+/** The number of fields of a `Cookie`. */
 const fieldCount = 10;
 
+/** A cookie whose signature and contents have been checked. */
 export interface OpenedCookie extends Cookie {
   readonly parsedSnapshot: Snapshot;
   readonly parsedNext: bigint;
 }
 
+/** Signs a cookie. */
 export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
   const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit } = fields;
   return {
@@ -55,10 +59,14 @@ export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): C
   };
 }
 
-/** @returns undefined for any JSON value that is not a cookie sealed with this secret. */
+/**
+ * Checks and parses a cookie.
+ * @param value any JSON value
+ * @returns undefined if the value is not a cookie that was signed with this secret
+ */
 export function openCookie(value: unknown, secret: string): OpenedCookie | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // Anything added to a cookie would be repeated unsigned in the answer to a pull that finds no change.
+  // The signature does not cover additional fields, but a pull that finds no change sends back the whole cookie.
   if (Object.keys(value).length !== fieldCount) return undefined;
   const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, signature } = value as Record<
     string,
@@ -96,26 +104,28 @@ function sign(
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 
-/** A short digest of any number of strings: 96 bits. */
+/** A short digest of any number of strings: 96 bits of SHA-256. */
 export function digest(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
 }
 
-/** The order of any JSON value that a client sends as its cookie; undefined where it has none, which sorts lowest. */
+/** The order of any JSON value that a client sends as its cookie; undefined if it has none, which sorts lowest. */
 export function orderOf(cookie: unknown): Order | undefined {
   const order = typeof cookie === 'object' && cookie !== null && 'order' in cookie ? cookie.order : cookie;
   return typeof order === 'number' || typeof order === 'string' ? order : undefined;
 }
 
-/** Room between two orders of snapshots, for resets that no transaction comes before. */
+/** The distance between the orders of two snapshots. It leaves room for resets without a transaction in between. */
 const step = 1024n;
 const room = Number.MAX_SAFE_INTEGER - 1;
 const counted = /^(?<base>.*)\/(?<count>\d{16})$/s;
 
 /**
- * The order of a new cookie: above the previous one in the client's comparison, and rising with the snapshot.
- * It is a number, unless the previous one (from another server, say) leaves no number above it: then that order as a
- * string, a slash and 16 digits that count on.
+ * The order of a new cookie: higher than the previous one in the client's comparison, and rising with the snapshot.
+ * It is a number, unless no number is higher than the previous order (from another server, say). In that case it is
+ * that order as a string, followed by a slash and a counter of 16 digits.
+ *
+ * @param finished the number of transactions that the snapshot has seen
  */
 export function nextOrder(previous: Order | undefined, finished: bigint): Order {
   const target = Number(finished * step);

@@ -1,9 +1,9 @@
 import { MAX_ID_LENGTH, readID, readText } from './fields.js';
 
-/** What every request of a sync client says: whose data it is about, and what the views may depend on besides. */
+/** What every request of a sync client says: which client group sent it, and the inputs of the views. */
 export interface Envelope {
   readonly clientGroupID: string;
-  /** The browser profile. */
+  /** The ID of the browser profile. */
   readonly profileID: string;
   /** The schema that the client was built for. */
   readonly schemaVersion: string;
@@ -13,7 +13,8 @@ export interface Envelope {
 const MAX_SCHEMA_VERSION_LENGTH = 1024;
 
 /**
- * @param get gives the request's value of a field
+ * Reads and checks the envelope of a request.
+ * @param get returns the value of a field of the request
  * @throws Problem `malformed-request`, naming the field.
  */
 export function readEnvelope(get: (name: keyof Envelope) => unknown): Envelope {

@@ -7,26 +7,31 @@ export type JSONObject = Readonly<Record<string, unknown>>;
 
 const unstorable = /\p{Surrogate}|\0/u;
 
-/** Whether Postgres would keep this string as it is: no lone surrogate, no U+0000. */
+/** Whether Postgres can store this string unchanged: it has no lone surrogate and no U+0000. */
 export function isStorableText(value: string): boolean {
   return !unstorable.test(value);
 }
 
-/** A 400 that names the field. The value itself is not repeated. */
+/** A `malformed-request` Problem that names the field. It does not repeat the value. */
 export function malformed(field: string, expected: string): Problem {
   return new Problem('malformed-request', `${field} must be ${expected}`);
 }
 
+/** @throws Problem `malformed-request` if the value is not a JSON object. */
 export function readObject(value: unknown, field: string): JSONObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(field, 'a JSON object');
   return value as JSONObject;
 }
 
-/** Own fields only: a body must not reach what is on `Object.prototype`. */
+/** Reads an object's own field only: a request must not reach the members of `Object.prototype`. */
 export function field(object: JSONObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/**
+ * @param maxLength in UTF-16 units
+ * @throws Problem `malformed-request` if the value is not a string, is too long, or cannot be stored by Postgres.
+ */
 export function readText(value: unknown, name: string, maxLength: number): string {
   if (typeof value !== 'string') throw malformed(name, 'a string');
   if (value.length > maxLength) throw malformed(name, `at most ${maxLength} characters long`);
@@ -34,12 +39,14 @@ export function readText(value: unknown, name: string, maxLength: number): strin
   return value;
 }
 
+/** @throws Problem `malformed-request` if the value is not a non-empty text of at most `MAX_ID_LENGTH`. */
 export function readID(value: unknown, name: string): string {
   const id = readText(value, name, MAX_ID_LENGTH);
   if (id === '') throw malformed(name, 'a non-empty string');
   return id;
 }
 
+/** @throws Problem `malformed-request` if the value is not a safe integer of at least `least`. */
 export function readInteger(value: unknown, name: string, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) throw malformed(name, `an integer from ${least} up`);
   return value as number;

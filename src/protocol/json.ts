@@ -1,16 +1,17 @@
 import { Problem } from '../errors.js';
 import { findInexactNumber } from './numbers.js';
 
-/** The deepest nesting of arrays and objects that a mutation's args may have. Recursive code dies at some thousands. */
+/** How deeply arrays and objects may be nested in args. Recursive code overflows the stack at some thousand levels. */
 export const MAX_ARGS_DEPTH = 200;
 
+/** The options of `parseJSON`. */
 export interface ParseOptions {
-  /** Refuse a number that would lose digits as a double, instead of changing it silently. */
+  /** Refuses numbers that a double cannot represent, instead of changing them silently. Default false. */
   readonly exactNumbers?: boolean | undefined;
 }
 
 /**
- * Parses JSON text. The text is never repeated in an error.
+ * Parses JSON text. Errors never repeat the text.
  * @throws Problem `malformed-request`
  */
 export function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
@@ -31,14 +32,14 @@ export function parseJSON(text: string, { exactNumbers = false }: ParseOptions =
 }
 
 /**
- * Says what in a mutation's args could not be stored as it is: nesting beyond `MAX_ARGS_DEPTH`, or a lone surrogate.
- * Returns undefined when all is well. U+0000 is left to Postgres, which takes it in some places and not in others.
+ * Says what in args cannot be stored unchanged: nesting deeper than `MAX_ARGS_DEPTH`, or a lone surrogate. Returns
+ * undefined if all is well. U+0000 is left to Postgres, which accepts it in some places and not in others.
  */
 export function findUnstorable(args: unknown): string | undefined {
   return find(args, MAX_ARGS_DEPTH);
 }
 
-/** Recursive, but never deeper than the cap: what lies below it is not looked at. */
+/** Recursive, but never deeper than the limit: nothing below it is visited. */
 function find(value: unknown, levelsLeft: number): string | undefined {
   if (typeof value === 'string')
     return hasLoneSurrogate(value) ? 'a string in the args holds a lone surrogate' : undefined;

@@ -1,11 +1,11 @@
 /**
- * Numbers in JSON text that a double cannot carry.
+ * Finds numbers in JSON text that a double cannot represent.
  *
- * A number passes when it is what a JavaScript client would have written for some double (`0.1`, also as `0.10` or
- * `1e-1`), or when a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
+ * A number passes if it is what a JavaScript client would have written for some double (`0.1`, also as `0.10` or
+ * `1e-1`), or if a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
  */
 
-// Fifteen significant digits always survive; a number with more has a run of digits and points this long.
+// A double preserves fifteen significant digits. A number with more has a run of digits and points of this length.
 const suspicious = /[\d.]{16}|\d[eE]/;
 
 const QUOTE = 34;
@@ -13,7 +13,8 @@ const MINUS = 45;
 const BACKSLASH = 92;
 
 /**
- * The offset of the first number that would change as a double, or undefined. `text` must be valid JSON. Linear time.
+ * The offset of the first number that a double would change; undefined if there is none. Takes linear time.
+ * @param text valid JSON
  */
 export function findInexactNumber(text: string): number | undefined {
   if (!suspicious.test(text)) return undefined;
@@ -33,29 +34,29 @@ export function findInexactNumber(text: string): number | undefined {
   return undefined;
 }
 
-/** Whether a JSON number token survives `Number()` without losing what it says. */
+/** Whether `Number()` preserves the value of a JSON number token, in the sense explained above. */
 export function isCarriedByDouble(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return false;
   const shortest = String(value);
   if (shortest === token) return true;
-  // A double is nowhere near ten times what it was read from, nor a tenth: where their digits are equal, so are they.
+  // Comparing the digits is enough: parsing never changes a number by a factor of ten.
   const said = significantDigits(token);
   return said === significantDigits(shortest) || said === exactDigits(value);
 }
 
-/** Without sign, point, exponent and the zeros at either end; zero has no digits. */
+/** The digits without sign, point, exponent, and leading and trailing zeros. Zero has no digits. */
 function significantDigits(token: string): string {
   return withoutOuterZeros(token.replace(/[eE].*|[-.]/g, ''));
 }
 
-/** All significant digits of a double: m / 2^k is m × 5^k / 10^k, and in base 2 its digits end. */
+/** All significant decimal digits of a double. Its binary digits are finite, and m / 2^k is m × 5^k / 10^k. */
 function exactDigits(value: number): string {
   const [whole, fraction = ''] = Math.abs(value).toString(2).split('.');
   return withoutOuterZeros(String(BigInt(`0b${whole}${fraction}`) * 5n ** BigInt(fraction.length)));
 }
 
-/** Without a regular expression: looking for zeros at the end takes quadratic time. */
+/** Uses no regular expression: one that looks for trailing zeros takes quadratic time. */
 function withoutOuterZeros(digits: string): string {
   let start = 0;
   let end = digits.length;
@@ -82,7 +83,7 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }
 
-/** Digits, `+`, `-`, `.`, `e`, `E`: in valid JSON a run of them is one number. */
+/** Digits, `+`, `-`, `.`, `e` and `E`: in valid JSON, a run of them that begins with a digit or `-` is one number. */
 function isNumberUnit(unit: number): boolean {
   return isDigit(unit) || unit === 43 || unit === MINUS || unit === 46 || unit === 69 || unit === 101;
 }

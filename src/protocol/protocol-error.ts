@@ -1,4 +1,4 @@
-/** The server has no record of this client, though the client has applied mutations. */
+/** The server has no record of this client, although the client has mutations that were applied. */
 export interface ClientStateNotFound {
   readonly error: 'ClientStateNotFound';
 }
@@ -10,7 +10,7 @@ export interface VersionNotSupported {
 }
 
 /**
- * The two refusals that the sync client reads. They are values, not exceptions: they count only in a body with status
- * 200.
+ * The two protocol errors that the sync client understands. They are values, not exceptions, since the client reads
+ * them only from a response with status 200.
  */
 export type ProtocolError = ClientStateNotFound | VersionNotSupported;

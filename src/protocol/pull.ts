@@ -4,14 +4,14 @@ import type { VersionNotSupported } from './protocol-error.js';
 
 /** What a client sends to bring its client view up to date. */
 export interface PullRequest extends Envelope {
-  /** What the last pull answered, or anything else: a cookie is judged later, and never with an error. */
+  /** The cookie from the last pull, or any other value: it is checked later, and never causes an error. */
   readonly cookie: unknown;
-  /** The requesting client, where the request names one: version 1 clients do not. */
+  /** The requesting client, if the request names one. Clients of version 1 do not. */
   readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
 }
 
 /**
- * Decodes the JSON value of a pull request's body. Fields that are not known are accepted and left out.
+ * Decodes the JSON value of a pull request's body. Ignores unknown fields.
  * @throws Problem `malformed-request`, naming the field.
  */
 export function decodePullRequest(body: unknown): PullRequest | VersionNotSupported {

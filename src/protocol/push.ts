@@ -4,24 +4,24 @@ import type { VersionNotSupported } from './protocol-error.js';
 
 /** One call of a mutator, as the client recorded it. */
 export interface Mutation {
-  /** Counts the client's mutations from 1. */
+  /** The number of the mutation among those of the client, counted from 1. */
   readonly id: number;
   readonly clientID: string;
-  /** Any string: a name that no mutator has fails this mutation, not the push. */
+  /** The mutator's name. Any string: an unknown name fails this mutation, but not the push. */
   readonly name: string;
-  /** Any JSON value; null where the client passed none. */
+  /** Any JSON value; null if the client passed none. */
   readonly args: unknown;
-  /** Milliseconds on the client's own clock; not epoch time. */
+  /** Milliseconds on the client's own clock, not since the Unix epoch. */
   readonly timestamp: number;
 }
 
-/** Every mutation of a client group that is still pending. The same one may come twice. */
+/** All pending mutations of a client group. A mutation may be sent more than once. */
 export interface PushRequest extends Envelope {
   readonly mutations: readonly Mutation[];
 }
 
 /**
- * Decodes the JSON value of a push request's body. Fields that are not known are accepted and left out.
+ * Decodes the JSON value of a push request's body. Ignores unknown fields.
  * @throws Problem `malformed-request`, naming the field.
  */
 export function decodePushRequest(body: unknown): PushRequest | VersionNotSupported {

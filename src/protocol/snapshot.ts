@@ -1,32 +1,33 @@
 /** Snapshots: which transactions a reader of the database has seen. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** A range of transaction IDs, both ends included. */
+/** A range of transaction IDs, inclusive at both ends. */
 export type Range = readonly [first: bigint, last: bigint];
 
+/** Which transactions a reader of the database has seen. */
 export interface Snapshot {
-  /** As cookies hold it. */
+  /** The form in cookies. */
   readonly text: string;
-  /** Every transaction below has been seen. */
+  /** Every transaction below this ID has been seen. */
   readonly xmin: bigint;
-  /** No transaction from here on has been seen. */
+  /** No transaction from this ID on has been seen. */
   readonly xmax: bigint;
-  /** Those between the two that have not been seen, in ascending order. */
+  /** The transactions between xmin and xmax that have not been seen, in ascending order. */
   readonly unseen: readonly Range[];
 }
 
 const lastXid = 2n ** 63n - 1n;
 
-/** A snapshot that has seen every transaction there can be. */
+/** A snapshot that has seen every possible transaction. */
 export const allSeen: Snapshot = { text: `${lastXid}:${lastXid}:`, xmin: lastXid, xmax: lastXid, unseen: [] };
 
 /**
- * Postgres's own form `xmin:xmax:xip,xip,…`, with those in progress; or, for what a standby has seen, `xmin:xmax:~` and
- * a packed list.
+ * Postgres's own form `xmin:xmax:xip,xip,…`, which lists the transactions in progress; or, for a standby's snapshot,
+ * `xmin:xmax:~` and a packed list of those not known to be seen.
  */
 const form = /^(\d{1,19}):(\d{1,19}):(?:~([\w-]+)|((?:\d{1,19}(?:,\d{1,19})*)?))$/;
 
-/** @returns undefined when the text is no snapshot. */
+/** @returns undefined if the text is not a snapshot. */
 export function parseSnapshot(text: string): Snapshot | undefined {
   const match = form.exec(text);
   if (!match) return undefined;
@@ -41,18 +42,18 @@ export function parseSnapshot(text: string): Snapshot | undefined {
   return unseen && { text, xmin, xmax, unseen };
 }
 
-/** @returns undefined when the text is no transaction ID. */
+/** @returns undefined if the text is not a transaction ID. */
 export function parseXid(text: string): bigint | undefined {
   return /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
 }
 
 /**
- * A standby's snapshot. Postgres does not say which transactions it holds to be in progress. So only those count as
- * seen that are known to be: they were seen by the primary once, or have left something that is visible.
+ * A standby's snapshot. Postgres does not say which transactions a standby considers in progress. So a transaction
+ * counts as seen only if it is known to be: if the primary had seen it, or if it has left something that is visible.
  *
- * @param bounds what Postgres says of the standby's snapshot: its xmin and xmax
- * @param known a snapshot of the primary's that this one goes beyond
- * @param seen the transactions, of those that `known` has not seen, that this one has; in ascending order, from xmin up
+ * @param bounds what Postgres says about the standby's snapshot: its xmin and xmax
+ * @param known a snapshot of the primary, all of which this one has seen
+ * @param seen the transactions that this snapshot has seen and `known` has not; in ascending order, from xmin up
  */
 export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen: readonly bigint[]): Snapshot {
   const unseen: Range[] = [];
@@ -70,7 +71,8 @@ export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen:
 }
 
 /**
- * From xmin up, in turn: how many transactions in a row have been seen, and how many have not. Deflated, in base64url.
+ * Encodes the lengths of alternate runs of transactions, from xmin up: seen, not seen, seen, and so on. Deflated, in
+ * base64url.
  */
 function pack(xmin: bigint, unseen: readonly Range[]): string {
   const lengths: bigint[] = [];
@@ -82,7 +84,7 @@ function pack(xmin: bigint, unseen: readonly Range[]): string {
   return deflateRawSync(lengths.join()).toString('base64url');
 }
 
-/** Bytes: more than the longest list of lengths that is ever packed. */
+/** In bytes: more than the longest list of lengths that is ever packed. */
 const mostUnpacked = 4 * 1024 * 1024;
 
 function unpack(xmin: bigint, packed: string): Range[] | undefined {
@@ -102,16 +104,16 @@ function unpack(xmin: bigint, packed: string): Range[] | undefined {
   return unseen;
 }
 
-/** The highest transaction ID that there can be. */
+/** The highest possible transaction ID. */
 const highestXid = 2n ** 64n - 1n;
 
-/** The transactions that a snapshot has not seen, as ranges: the bounds as Postgres array literals. */
+/** The transactions that a snapshot has not seen, as ranges. The bounds are Postgres array literals. */
 export function unseenRanges({ xmax, unseen }: Snapshot): { lows: string; highs: string } {
   const ranges: readonly Range[] = [[xmax, highestXid], ...unseen];
   return { lows: `{${ranges.map(([first]) => first).join()}}`, highs: `{${ranges.map(([, last]) => last).join()}}` };
 }
 
-/** Whether one snapshot has seen everything that the other has. */
+/** Whether `one` has seen every transaction that `other` has seen. */
 export function covers(one: Snapshot, other: Snapshot): boolean {
   const theirs: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];
   let i = 0;
@@ -125,9 +127,9 @@ export function covers(one: Snapshot, other: Snapshot): boolean {
 }
 
 /**
- * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it; on
- * one primary it rises whenever there could be anything new: a commit leaves the list of those in progress, or lies
- * below a higher xmax.
+ * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it. On
+ * one primary, it rises whenever there could be anything new: a commit removes a transaction from those in progress, or
+ * raises xmax above it.
  */
 export function finishedTransactions({ xmax, unseen }: Snapshot): bigint {
   return unseen.reduce((finished, [first, last]) => finished - (last - first + 1n), xmax);

@@ -1,32 +1,31 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** What a validator objects to, in the form in which a caller is told. */
+/** What a validator objects to, as it is reported to the caller. */
 export interface CallIssue {
-  /** Keys and indexes from the args down; empty for the args as a whole. */
+  /** The keys and indexes that lead from the args to the value; empty for the args as a whole. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The most issues that a caller is told of. */
+/** The most issues that are reported to a caller. */
 const maxIssues = 100;
 /**
- * The most characters in the paths of all issues but the first: a long key, sent once, is in the path of each issue
- * below it.
+ * The most characters in the paths of all issues, except that the first issue is always reported. A long key, sent
+ * once, is in the path of every issue below it.
  */
 const maxPathLength = 65_536;
 
-/** Validators that quote what they were given are not quoted in turn: what was sent may be a secret, or a script. */
+/** Replaces what a validator's message quotes from the args: what was sent may be a secret, or a script. */
 const withheld = '…';
 
-/**
- * In place of a message about a value of more parts than are looked for in it, or in which looking would take too long.
- */
+/** Replaces a message about a value with too many parts to look for, or if looking for them would take too long. */
 const unspecific = 'Invalid value';
+/** The most texts to look for in a message. */
 const maxRenderings = 1_000;
-/** Texts to look for, times the length of the message. */
+/** The most texts to look for, times the length of the message. */
 const maxSearch = 1_000_000;
 
-/** The first issues that a validator has with args, without repeating what was sent. */
+/** The first issues that a validator found in args. Messages do not repeat what was sent. */
 export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknown): CallIssue[] {
   const told: CallIssue[] = [];
   let lengthLeft = maxPathLength;
@@ -41,9 +40,9 @@ export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknow
   return told;
 }
 
-/** The keys and indexes on the way to what an issue is about. */
+/** The keys and indexes that lead to the value that an issue is about. */
 export function pathOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  // A validator's own kind of array would map to its own kind.
+  // Not `path.map`: a validator's own subclass of Array would return another of its kind.
   return Array.from(path, (segment) => {
     const key = typeof segment === 'object' ? segment.key : segment;
     return typeof key === 'number' ? key : String(key);
@@ -60,7 +59,7 @@ function valueAt(args: unknown, path: readonly (string | number)[]): unknown {
   );
 }
 
-/** The texts in which a value, or a part of it, could stand in a message. */
+/** The texts as which a value, or a part of it, could appear in a message. */
 function renderings(value: unknown): Set<string> {
   const texts = new Set<string>();
   const collect = (part: unknown): void => {
@@ -83,8 +82,8 @@ function renderings(value: unknown): Set<string> {
 }
 
 /**
- * Longest first, so that no text is spared for a part of it; as words of their own, so that "a" does not empty a
- * sentence.
+ * Withholds these texts from a message. Replaces longer texts first: otherwise, replacing a part of a text would leave
+ * the rest of it. Replaces only whole words, so that "a" does not empty a sentence.
  */
 function withhold(message: string, texts: ReadonlySet<string>): string {
   const found = [...texts].filter((text) => message.includes(text)).sort((a, b) => b.length - a.length);
@@ -94,7 +93,7 @@ function withhold(message: string, texts: ReadonlySet<string>): string {
 const beginsInWord = /^[\p{L}\p{N}_]/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
-/** Without a regular expression for each text: compiling hundreds of them takes seconds. */
+/** Uses no regular expression for each text: compiling hundreds of them takes seconds. */
 function withholdOne(message: string, text: string): string {
   let kept = '';
   let from = 0;

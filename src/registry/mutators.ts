@@ -7,38 +7,40 @@ import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree
 
 /** What a mutator's function is called with. */
 export interface MutatorCall<Args, Tx, Context> {
-  /** The open transaction. It is committed together with the client's lastMutationID. */
+  /** The open transaction. A sync client's lastMutationID is committed with it. */
   readonly tx: Tx;
-  /** The mutation's args: what the validator made of them, or the JSON value as it came when there is no validator. */
+  /** The args: the validator's output, or the JSON value as it was sent if there is no validator. */
   readonly args: Args;
-  /** Who calls. */
+  /** The caller, as `authenticate` returned it. */
   readonly ctx: Context;
 }
 
-/** What the documentation says about a mutator. */
+/** What the OpenAPI document says about a mutator. */
 export interface MutatorDocs<Args = unknown, Result = StandardSchemaV1 | undefined> {
-  /** A few words. */
+  /** A few words. Default: made from the mutator's name. */
   readonly summary?: string | undefined;
-  /** Markdown. */
+  /** Markdown. Default: made from the mutator's name. */
   readonly description?: string | undefined;
-  /** Args to show and to try, each under a few words that say what it is an example of. */
+  /** Args to show and to try, each under a few words that say what it is an example of. Default: none. */
   readonly examples?: Readonly<Record<string, Args>> | undefined;
-  /** The schema of what the mutator returns. A REST caller is sent what it makes of that. */
+  /** The schema of what the mutator returns. A REST caller is sent the schema's output. Default: none. */
   readonly result?: Result | undefined;
+  /** Marks the mutator as deprecated. Default false. */
   readonly deprecated?: boolean | undefined;
 }
 
 /** A mutator as plain data. */
 export interface Mutator<Tx = ClientBase, Context = UserContext, Types = MutatorTypes> extends MutatorDocs {
+  /** Checks the args; undefined accepts all. */
   readonly validator: StandardSchemaV1 | undefined;
-  /** Expects args that have passed the validator: what that made of them, unless it `validates` for itself. */
+  /** The mutator's function. Must be given args that the validator accepted: its output, unless `validates` is set. */
   readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
-  /** `run` has a validator of its own, and takes the args as they came. */
+  /** Whether `run` validates the args itself, and takes them as they were sent. Default false. */
   readonly validates?: boolean | undefined;
   readonly [types]?: Types;
 }
 
-/** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype, …) for its args. */
+/** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype and others) for its args. */
 export interface DefineMutator<Tx, Context> {
   <Validator extends StandardSchemaV1, Result extends StandardSchemaV1 | undefined = undefined>(
     validator: Validator,
@@ -52,7 +54,7 @@ export interface DefineMutator<Tx, Context> {
 }
 
 /**
- * `defineMutator` for an application's own context and transaction types, named once:
+ * Returns a `defineMutator` for an application's own context and transaction types, which are then named only once:
  * `const defineMutator = mutatorFor<Context, Transaction>();`
  */
 export function mutatorFor<Context extends UserContext, Tx = ClientBase>(): DefineMutator<Tx, Context> {
@@ -62,22 +64,22 @@ export function mutatorFor<Context extends UserContext, Tx = ClientBase>(): Defi
     second?: Run | MutatorDocs,
     third?: MutatorDocs,
   ): Mutator<Tx, Context, never> => {
-    // A validator may be a function too (arktype's are): what tells them apart is the standard's own property.
+    // A validator may be a function too (arktype's are), so the standard's own property tells them apart.
     if ('~standard' in first) return { ...third, validator: first, run: second as Run };
     return { ...(second as MutatorDocs | undefined), validator: undefined, run: first };
   };
 }
 
-/** Defines a mutator whose `tx` is a `pg` client and whose `ctx` is the user's ID. */
+/** Defines a mutator whose `tx` is a `pg` client and whose `ctx` is a plain `UserContext`. */
 export const defineMutator: DefineMutator<ClientBase, UserContext> = mutatorFor<UserContext>();
 
-/** Mutators under their names, nested as the application likes: `{list: {create: …}}` names `list.create`. */
+/** Mutators by their names, nested to any depth: `{list: {create: …}}` is the mutator `list.create`. */
 export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
   readonly [name: string]: Mutator<Tx, Context> | MutatorTree<Tx, Context>;
 }
 
 /**
- * The registry: every mutator by its dot name. Names come from outside, so they are only ever looked up in this Map.
+ * The registry: every mutator by its name with dots. Names come from outside, so they are looked up only in this Map.
  */
 export interface Mutators<Tx = ClientBase, Context = UserContext, Types = RegistryTypes>
   extends ReadonlyMap<string, Mutator<Tx, Context>> {
@@ -85,8 +87,9 @@ export interface Mutators<Tx = ClientBase, Context = UserContext, Types = Regist
 }
 
 /**
- * Collects an application's mutators, once. Keys may hold dots themselves: `{'list.create': …}`.
- * @throws SetupError that lists every name with an empty segment and every name defined twice.
+ * Collects an application's mutators. Keys may contain dots themselves: `{'list.create': …}`.
+ * @throws SetupError that lists all names with an empty segment, all that are defined twice, and all entries that are
+ * not mutators.
  */
 export function defineMutators<Tree extends object, Tx = unknown, Context = unknown>(
   tree: Tree & MutatorTree<Tx, Context>,

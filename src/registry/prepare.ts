@@ -2,7 +2,7 @@ import { findUnstorable } from '../protocol/json.js';
 import type { Mutator, Mutators } from './mutators.js';
 import { InvalidArgsError, validate } from './validate.js';
 
-/** No mutator has the name. */
+/** There is no mutator of this name. */
 export class UnknownMutatorError extends Error {
   override readonly name = 'UnknownMutatorError';
 
@@ -18,7 +18,7 @@ export interface Prepared<Tx, Context> {
 }
 
 /**
- * Finds a mutator and has its args validated.
+ * Finds a mutator and validates its args.
  * @throws UnknownMutatorError, InvalidArgsError, and whatever a validator throws
  */
 export async function prepare<Tx, Context>(

@@ -4,8 +4,8 @@ import type { Mutator, Mutators } from './mutators.js';
 import { collectLeaves } from './tree.js';
 
 /**
- * The registry that `defineMutators` of `@rocicorp/zero` returns, known by its shape: nested objects, tagged under `~`,
- * of functions that carry `mutatorName` and `fn`.
+ * The registry that `defineMutators` of `@rocicorp/zero` returns. It is recognized by its structure: nested objects,
+ * tagged under `~`, of functions with the properties `mutatorName` and `fn`.
  */
 export interface ZeroRegistry {
   readonly '~': typeof zeroTag;
@@ -13,11 +13,12 @@ export interface ZeroRegistry {
 
 const zeroTag = 'MutatorRegistry';
 
-/** What can be served: what this library's `defineMutators` returns, or Zero's. */
+/** Mutators that can be served: what `defineMutators` returns, from this library or from Zero. */
 export type Registry<Tx, Context> = Mutators<Tx, Context> | ZeroRegistry;
 
 /**
- * Validators by the mutators' names, beside a registry whose mutators have none: nested as that is, or under dot names.
+ * Validators by the mutators' names, for mutators that have none of their own. Nested like the mutators, or under names
+ * with dots.
  */
 export interface Validators {
   readonly [name: string]: StandardSchemaV1 | Validators;
@@ -29,8 +30,9 @@ interface ZeroMutator {
 }
 
 /**
- * Flattens a registry, and joins the validators to the mutators.
- * @throws SetupError that names every entry that is no mutator, and every validator that has no mutator to go with.
+ * Flattens a registry, and adds the validators to the mutators.
+ * @throws SetupError for an entry that is not a mutator; or one that lists every validator that is not a Standard
+ * Schema validator, has no mutator, or has a mutator with a validator of its own.
  */
 export function toMutators<Tx, Context>(
   registry: Registry<Tx, Context>,
@@ -51,12 +53,12 @@ export function toMutators<Tx, Context>(
   return mutators;
 }
 
-/** Whether a value can be served: what a configuration exports has not been seen by the compiler. */
+/** Whether a value is a registry. The compiler has not checked what a configuration file exports. */
 export function isRegistry(value: unknown): value is Registry<unknown, unknown> {
   return typeof value === 'object' && value !== null && (isOwn(value) || ('~' in value && value['~'] === zeroTag));
 }
 
-/** A configuration may run in a realm of its own, where Map is another one. */
+/** Not by `instanceof`: a configuration file may run in its own realm, with a Map of its own. */
 function isOwn<Tx, Context>(registry: object): registry is Mutators<Tx, Context> {
   return Object.prototype.toString.call(registry) === '[object Map]';
 }
@@ -85,7 +87,7 @@ function isZeroMutator(node: unknown): node is ZeroMutator {
   );
 }
 
-/** Some validators are functions. */
+/** Whether a value is a validator. Some validators are functions. */
 function isValidator(node: unknown): node is StandardSchemaV1 {
   return (typeof node === 'object' || typeof node === 'function') && node !== null && '~standard' in node;
 }

@@ -1,17 +1,17 @@
 import type { MutatorDocs } from './mutators.js';
 import { InvalidArgsError, validate } from './validate.js';
 
-/** A mutator returned something that its result's schema refuses. */
+/** A mutator returned something that its `result` schema refuses. */
 export class UnexpectedResultError extends Error {
   override readonly name = 'UnexpectedResultError';
 }
 
 /**
- * The JSON text of what a mutator returned; undefined when that is no JSON value. With a schema, it is what that makes
- * of the result. Without one, an instance of a class, as a driver's answer that an arrow function happens to return, is
- * left out.
+ * The JSON text of what a mutator returned; undefined if JSON has no such value. With a schema, it is the schema's
+ * output. Without one, instances of classes are left out: so an arrow function that happens to return a driver's result
+ * does not leak it.
  *
- * @throws UnexpectedResultError; TypeError for what JSON cannot say
+ * @throws UnexpectedResultError if the schema refuses the result; TypeError if JSON cannot express it
  */
 export async function encodeResult({ result: schema }: MutatorDocs, result: unknown): Promise<string | undefined> {
   if (schema === undefined) return isPlain(result) ? JSON.stringify(result) : undefined;

@@ -1,15 +1,17 @@
-/** Leaves by their dot names. Names come from outside, so they are only ever looked up in a Map. */
+/** The leaves of a tree. Names come from outside, so they are looked up only in a Map. */
 export interface Leaves<Leaf> {
+  /** The leaves by their names with dots. */
   readonly leaves: ReadonlyMap<string, Leaf>;
-  /** What is wrong with the tree, a phrase each. */
+  /** What is wrong with the tree, as phrases. */
   readonly faults: readonly string[];
 }
 
 /**
- * Walks a tree of plain objects whose keys, joined by dots, name its leaves; keys may hold dots themselves.
+ * Collects the leaves of a tree of plain objects. A leaf's name is made of the keys above it, joined by dots; keys may
+ * contain dots themselves.
  *
- * @param isLeaf tells what is looked for
- * @param wanted what any other value than a leaf or an object should have been
+ * @param isLeaf whether a value is a leaf
+ * @param wanted what a value that is neither a leaf nor an object should have been, for the faults
  */
 export function collectLeaves<Leaf>(
   tree: object,

@@ -1,35 +1,35 @@
-/** What the types of a registry say of its mutators: their names, and what each takes and returns. */
+/** What the types of a registry say about its mutators: their names, and what each takes and returns. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** Where types are carried: nothing is ever kept under it. */
+/** The key that carries types. It exists at compile time only: no object has a property of this name. */
 export declare const types: unique symbol;
 
 /** The types of one mutator. */
 export interface MutatorTypes {
   /** What a caller sends. */
   readonly args: unknown;
-  /** What the validator makes of it. */
+  /** The validator's output. */
   readonly validArgs: unknown;
-  /** What a REST caller is sent; `unknown` where the mutator has no `result` schema. */
+  /** What a REST caller is sent; `unknown` if the mutator has no `result` schema. */
   readonly result: unknown;
 }
 
-/** By the mutators' names. */
+/** The types of a registry's mutators, by their names. */
 export type RegistryTypes = Readonly<Record<string, MutatorTypes>>;
 
-/** What a mutator's function may return: with a `result` schema, what that takes. */
+/** What a mutator's function may return: with a `result` schema, the schema's input. */
 export type Returned<Result> = Result extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Result> | Promise<StandardSchemaV1.InferInput<Result>>
   : unknown;
 
-/** The types of a mutator that is defined with such schemas. */
+/** The types of a mutator that is defined with these schemas. */
 export interface TypesOfSchemas<Validator, Result> extends MutatorTypes {
   readonly args: Validator extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Validator> : unknown;
   readonly validArgs: Validator extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Validator> : unknown;
   readonly result: Result extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Result> : unknown;
 }
 
-/** The types of a tree's mutators, by their dot names. */
+/** The types of a tree's mutators, by their names with dots. */
 export type TypesOfTree<Tree> = Merged<FunctionsOf<Tree>>;
 
 interface Leaf<Types> {
@@ -37,7 +37,7 @@ interface Leaf<Types> {
   readonly [types]?: Types;
 }
 
-/** Functions that take the types of one mutator each: what can be passed to all of them has the types of all. */
+/** A union of functions that each take the types of one mutator: an argument that suits all has the types of all. */
 type FunctionsOf<Tree, Prefix extends string = ''> = {
   [Key in keyof Tree & string]: Tree[Key] extends Leaf<infer Types>
     ? (types: { readonly [Name in `${Prefix}${Key}`]: Types }) => void
@@ -56,11 +56,11 @@ type Part<Registry, Of extends keyof MutatorTypes> = {
     : never;
 };
 
-/** What callers send, by the mutators' names: `ArgsOf<typeof mutators>['todo.create']`. */
+/** The types of what callers send, by the mutators' names: `ArgsOf<typeof mutators>['todo.create']`. */
 export type ArgsOf<Registry> = Part<Registry, 'args'>;
 
-/** What the validators make of that, by the mutators' names. */
+/** The types of the validators' outputs, by the mutators' names. */
 export type ValidArgsOf<Registry> = Part<Registry, 'validArgs'>;
 
-/** What REST callers are sent, by the mutators' names; `unknown` where a mutator has no `result` schema. */
+/** The types of what REST callers are sent, by the mutators' names; `unknown` without a `result` schema. */
 export type ResultsOf<Registry> = Part<Registry, 'result'>;

@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { pathOf } from './issues.js';
 
-/** The most issues that a message names: args may be all wrong, each in a place with a long name. */
+/** The most issues that a message names: there may be many of them, each with a long path. */
 const maxNamed = 10;
 
-/** A validator did not accept the args. The message names the first issues and where they are. */
+/** A validator did not accept the args. The message lists the first issues and where they are. */
 export class InvalidArgsError extends Error {
   override readonly name = 'InvalidArgsError';
   readonly issues: readonly StandardSchemaV1.Issue[];
@@ -16,7 +16,7 @@ export class InvalidArgsError extends Error {
 }
 
 /**
- * Passes args through a validator and returns what it makes of them; without one, returns them as they are.
+ * Validates args and returns the validator's output. Without a validator, returns the args unchanged.
  * @throws InvalidArgsError
  */
 export async function validate(validator: StandardSchemaV1 | undefined, args: unknown): Promise<unknown> {

@@ -5,10 +5,10 @@ import { UnknownMutatorError } from '../registry/prepare.js';
 import { InvalidArgsError } from '../registry/validate.js';
 
 /**
- * What the failure of a call for good means to its caller. Nothing of an unknown error is shown.
+ * Turns the permanent failure of a call into a Problem for its caller. Unknown errors reveal nothing.
  *
- * @param args as they came
- * @param index the call's place in its batch
+ * @param args the args as they were sent
+ * @param index the call's index in its batch; undefined for a single call
  */
 export function toCallProblem(error: unknown, args: unknown, index?: number): Problem {
   const problem = describe(error, args);
@@ -52,14 +52,14 @@ interface Refusal {
   readonly details: unknown;
 }
 
-/** Zero's mutators refuse on purpose by its `ApplicationError`. */
+/** A refusal on purpose. Mutators of Zero refuse with its `ApplicationError`. */
 function findRefusal(error: unknown): Refusal | undefined {
   if (error instanceof MutatorError) return error;
   if (!(error instanceof Error) || error.name !== 'ApplicationError') return undefined;
   return { message: error.message, status: 400, details: 'details' in error ? error.details : undefined };
 }
 
-/** Zero's mutators validate for themselves, and say so by an error of this shape. */
+/** The issues in an error of Zero's own validation: Zero's mutators validate their args themselves. */
 function zeroIssues(error: unknown): readonly StandardSchemaV1.Issue[] | undefined {
   if (!(error instanceof Error) || error.name !== 'InputValidationError' || !('result' in error)) return undefined;
   const { issues } = error.result as StandardSchemaV1.FailureResult;

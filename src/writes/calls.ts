@@ -12,14 +12,15 @@ import { toCallProblem } from './call-failures.js';
 import { IdempotencyKey } from './idempotency-key.js';
 import { mutate, type Transact } from './mutate.js';
 
-/** A transaction as calls need it. */
+/** A transaction in which calls run. */
 export interface CallTransaction<Tx> {
-  /** What mutators get. */
+  /** What mutators receive as `tx`. */
   readonly tx: Tx;
-  /** Runs Tidemark's own statements in it. Without it, no call can have an idempotency key. */
+  /** Runs Tidemark's own statements in the transaction. Without it, calls cannot have an idempotency key. */
   readonly query?: Query | undefined;
 }
 
+/** The options of `Calls`. */
 export interface CallsOptions<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly transact: Transact<CallTransaction<Tx>>;
@@ -27,22 +28,24 @@ export interface CallsOptions<Tx, Context> {
   readonly keyRetentionSeconds: number;
 }
 
+/** How one request wants its calls to be run. */
 export interface CallSettings {
   readonly idempotencyKey?: string | undefined;
-  /** Run, answer, and keep nothing. */
+  /** Whether to run the calls and answer them, but roll back everything. */
   readonly rollback: boolean;
 }
 
+/** The answer to a request. */
 export interface CallsAnswer {
   /** JSON text: an object for a call, an array for a batch. */
   readonly text: string;
-  /** It is the answer that the first call with the same idempotency key was given. */
+  /** Whether this is the stored answer to the first request with the same idempotency key. */
   readonly replayed: boolean;
 }
 
 const pruneEveryMs = 60_000;
 
-/** Ends a transaction of which nothing is to be kept but the answer. */
+/** Thrown to roll a transaction back; carries the answer. */
 class RollbackSignal extends Error {
   override readonly name = 'RollbackSignal';
   readonly answer: string;
@@ -53,7 +56,7 @@ class RollbackSignal extends Error {
   }
 }
 
-/** Runs mutators for REST callers: one, or several in one transaction, all or none. */
+/** Runs mutators for REST callers: one, or several in one transaction, of which all are applied or none. */
 export class Calls<Tx, Context extends UserContext> {
   readonly #options: CallsOptions<Tx, Context>;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -62,7 +65,10 @@ export class Calls<Tx, Context extends UserContext> {
     this.#options = options;
   }
 
-  /** @throws Problem, SetupError, and every transient failure. */
+  /**
+   * Runs the calls of one request.
+   * @throws Problem, SetupError, and every transient failure.
+   */
   async run(
     asked: Asked,
     { context, log }: Caller<Context>,
@@ -115,13 +121,13 @@ export class Calls<Tx, Context extends UserContext> {
   }
 }
 
-/** @throws what a commit would, or the signal that there is nothing against one */
+/** Rolls the transaction back. @throws what a commit would throw, or else a RollbackSignal with the answer. */
 async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Promise<never> {
   await query?.('set constraints all immediate', []);
   throw new RollbackSignal(answer);
 }
 
-/** @throws Problem that says what the failure of one call means, and SetupError and transient failures as they are */
+/** @throws Problem if the call fails; a SetupError or a transient failure is thrown as it is. */
 function explained<T>(work: Promise<T>, asked: Asked, index: number): Promise<T> {
   return work.catch((error: unknown) => {
     if (isUnexplained(error)) throw error;
@@ -131,7 +137,7 @@ function explained<T>(work: Promise<T>, asked: Asked, index: number): Promise<T>
   });
 }
 
-/** Whether a failure says nothing of the call. */
+/** Whether a failure says nothing about the call itself. */
 function isUnexplained(error: unknown): boolean {
   return isTransient(error) || error instanceof SetupError;
 }

@@ -2,18 +2,18 @@ import { codeOf } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
 import { type KeyRef, keepAnswer, lockKey, type Query, readAnswer } from '../store/idempotency-keys.js';
 
-/** A transaction that Tidemark's own statements can be run in, or not. */
+/** A transaction, with a way to run Tidemark's own statements in it if there is one. */
 interface Queryable {
   readonly query?: Query | undefined;
 }
 
-/** The idempotency key of one request: has it done once, and knows the answer to those that come after the first. */
+/** The idempotency key of a request. The first request with a key is applied; later ones get the first one's answer. */
 export class IdempotencyKey {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
   readonly #retentionSeconds: number;
 
-  /** @param fingerprint of what is asked for under the key */
+  /** @param fingerprint the digest of what the request asks for; see `fingerprintOf` */
   constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
     this.#ref = ref;
     this.#fingerprint = fingerprint;
@@ -21,9 +21,10 @@ export class IdempotencyKey {
   }
 
   /**
-   * Takes the key for a transaction. Returns the answer where the request has been done, in an earlier one.
-   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` where there is no way
-   * to keep keys; SetupError where there is no place to
+   * Locks the key until the end of the transaction. Returns the stored answer if an earlier transaction has applied the
+   * request.
+   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` if keys are not
+   * supported; SetupError if the table for keys is missing or the role may not use it.
    */
   async claim({ query }: Queryable): Promise<string | undefined> {
     if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
@@ -38,7 +39,7 @@ export class IdempotencyKey {
     return found?.answer;
   }
 
-  /** Keeps the answer, in the transaction that has claimed the key. */
+  /** Stores the answer, in the transaction that has claimed the key. */
   async keep({ query }: Queryable, answer: string): Promise<void> {
     await keepAnswer(query!, this.#ref, { fingerprint: this.#fingerprint, answer });
   }

@@ -1,30 +1,32 @@
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
 
 /**
- * Runs work in a transaction, which is kept when the work succeeds, and only then. It may run the work more than once.
+ * Runs work in a transaction. Commits it if the work succeeds, and otherwise rolls it back. May run the work more than
+ * once.
  */
 export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
 /**
- * Takes for a transaction what may be done once only. Undefined when it has it; else what shows that it was done
- * before.
+ * Claims, for a transaction, work that may be done only once. Returns undefined if the transaction has the claim, or
+ * the record of the work if it was done before.
  */
 export type Claim<Transaction, Done> = (transaction: Transaction) => Promise<Done | undefined>;
 
+/** What became of the work. */
 export type MutateResult<Result, Done> =
   | { readonly status: 'applied'; readonly result: Result }
-  /** The work was not begun. */
+  /** The work was not started. */
   | { readonly status: 'done before'; readonly done: Done }
-  /** The work failed for good, and nothing of it was kept. */
+  /** The work failed permanently, and was rolled back. */
   | { readonly status: 'failed'; readonly error: unknown };
 
 /**
- * Runs mutators in one transaction: every write goes this way.
+ * Runs mutators in one transaction. Every write takes this path.
  *
- * @param run Calls them. It may run more than once: serialization failures and deadlocks are tried again.
- * @param claim Runs first in the transaction.
- * @throws what `claim` throws, and every transient failure. Nothing is kept then, unless the connection was lost at the
- * commit: whether that went through, only `claim` can tell.
+ * @param run calls the mutators. It may run more than once: serialization failures and deadlocks are retried.
+ * @param claim runs first in the transaction
+ * @throws what `claim` throws, and every transient failure. Nothing is committed then, unless the connection was lost
+ * during the commit: only `claim` can tell whether that succeeded.
  */
 export async function mutate<Transaction, Result, Done = never>(
   transact: Transact<Transaction>,
@@ -43,8 +45,8 @@ export async function mutate<Transaction, Result, Done = never>(
       });
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
-      // Where two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a
-      // violation. Run once more, the mutator sees the first one's row.
+      // If two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a uniqueness
+      // violation. If it runs again, the mutator sees the first one's row.
       if (attempt > 1 || !isUniquenessViolation(error)) return { status: 'failed', error };
     }
   }

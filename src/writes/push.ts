@@ -19,25 +19,27 @@ import {
 } from '../store/client-groups.js';
 import { mutate } from './mutate.js';
 
+/** The options of `createPush`. */
 export interface PushOptions<Tx, Context> {
   readonly db: Database;
-  /** Makes of the transaction what mutators get as `tx`. */
+  /** Maps the transaction's client to the `tx` that mutators receive. */
   readonly tx: (client: PoolClient) => Tx;
   readonly mutators: Mutators<Tx, Context>;
-  /** The schema versions that are served; all of them when left out. */
+  /** The schema versions that are served. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
 /**
- * Applies a push's mutations in order, each exactly once. Null when all of them are applied or skipped.
- * @throws Problem `forbidden` or `mutation-gap`, and every transient failure: the mutations before the one that failed
- * stay applied.
+ * Applies a push's mutations in order, each exactly once. Returns null if all of them have been applied or skipped.
+ * @throws Problem `forbidden` or `mutation-gap`, and every transient failure. The mutations before the one that failed
+ * remain applied.
  */
 export type Push<Context extends UserContext> = (
   request: PushRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | null>;
 
+/** Creates a push route that applies pushes in this process. */
 export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
   return (request, caller) => push(options, request, caller);
 }
@@ -57,7 +59,7 @@ async function push<Tx, Context extends UserContext>(
   }
   const [first] = mutations;
   if (owner === null && first !== undefined) {
-    // A group that is lost is not recorded anew: its client starts over with another.
+    // A group whose record was lost is not recorded again: its client starts over with a new group.
     if (first.id > 1 && !clients.has(first.clientID)) return { error: 'ClientStateNotFound' };
     if ((await registerGroup(db, clientGroupID, userID)) !== userID) throw foreignGroup();
   }
@@ -79,8 +81,8 @@ async function push<Tx, Context extends UserContext>(
 }
 
 /**
- * Applies a mutation if it is its client's next one. A mutation that fails for good is skipped, so that those behind it
- * go on. Returns the client's record as it is then, undefined when there is none.
+ * Applies a mutation if it is its client's next one. Skips a mutation that fails permanently, so that later ones are
+ * not held up. Returns the client's record afterwards; undefined if there is none.
  */
 async function applyOnce<Tx, Context extends UserContext>(
   options: PushOptions<Tx, Context>,
@@ -96,7 +98,7 @@ async function applyOnce<Tx, Context extends UserContext>(
   const result = await prepare(mutators, mutation.name, mutation.args).then(
     ({ mutator, args }) => mutate(db.transact, (client) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
     (error: unknown) => {
-      // A validator may ask the database too.
+      // A validator may query the database too.
       if (isTransient(error)) throw error;
       return { status: 'failed', error } as const;
     },
@@ -104,7 +106,7 @@ async function applyOnce<Tx, Context extends UserContext>(
   if (result.status === 'applied') return applied;
   if (result.status === 'done before') return result.done.record;
 
-  // The claim alone, without what the mutator did. It fails when the same mutation has been applied meanwhile.
+  // Commits only the claim, without the mutator's writes. `done` is set if the mutation has been applied meanwhile.
   const done = await db.transact(claim);
   if (done !== undefined) return done.record;
   const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
