@@ -1,4 +1,4 @@
--- One row: what identifies this installation, and how far back the change log reaches.
+-- A single row: the identity of this installation, and how far back the change log reaches.
 create table tidemark.meta (
   singleton boolean primary key default true check (singleton),
   -- Part of every cookie's epoch. Setting it anew resets every client.
@@ -36,9 +36,9 @@ create table tidemark.change (
 create index change_table_id_xid on tidemark.change (table_id, xid);
 create index change_truncate on tidemark.change (xid) where key is null;
 
--- A table's changes in the given ranges of transactions. What a function may find Postgres puts at a fixed number of
--- rows, whatever the statistics of the log: here at one, so that the changed keys are looked up one by one, and cost
--- what has changed, not what there is.
+-- A table's changes in the given ranges of transaction IDs. Postgres estimates a function's result at a fixed number of
+-- rows, whatever the statistics of the log. Here it is one, so that the changed keys are looked up one by one: the cost
+-- then depends on how much has changed, not on how much there is.
 create function tidemark.unseen(of_table integer, lows xid8[], highs xid8[]) returns setof tidemark.change
 language plpgsql stable parallel safe rows 1 as $$
 begin
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
--- The same for many changes: joins of one with the other are then not made row by row.
+-- The same for many changes: such results are then not joined with one another row by row.
 create function tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[]) returns setof tidemark.change
 language plpgsql stable parallel safe rows 1000 as $$
 begin
@@ -73,15 +73,16 @@ create table tidemark.client (
 );
 create index client_client_group_id on tidemark.client (client_group_id);
 
--- A view's row without a key has no place in a client: the pull fails rather than lose it.
+-- Raises an error about a row of a view that has no key: a client cannot store such a row, and the pull fails rather
+-- than losing it.
 create function tidemark.null_key(view_name text) returns text language plpgsql stable as $$
 begin
   raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
 end
 $$;
 
--- A statement that waited for a TRUNCATE finds the table empty even where its snapshot was taken before: TRUNCATE does
--- not keep row versions. Being volatile, this function sees what has been committed while the statement waited.
+-- A statement that waited for a TRUNCATE finds the table empty even if its snapshot was taken before: TRUNCATE keeps no
+-- row versions. Because this function is volatile, it sees what was committed while the statement waited.
 create function tidemark.truncated_since(seen pg_snapshot, tables integer[]) returns boolean
 language plpgsql volatile parallel restricted as $$
 begin
@@ -92,7 +93,7 @@ begin
 end
 $$;
 
--- The lowest transaction in progress at moments in the past: says which transactions ended longer ago than a given
+-- The lowest transaction in progress at points in the past. It tells which transactions ended longer ago than a given
 -- time.
 create table tidemark.tick (
   at timestamptz primary key default clock_timestamp(),

@@ -1,5 +1,5 @@
--- The change log also says of which client group a mutation was applied: one without effect on any table must be
--- confirmed too.
+-- The change log also records to which client group each applied mutation belongs: a mutation that changes no table
+-- must be confirmed too.
 create function tidemark.log_mutation() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,7 +8,7 @@ begin
   return null;
 end
 $$;
--- Else whoever sees the schema could call it from a trigger of their own.
+-- Otherwise, anyone who can see the schema could call it from a trigger of their own.
 revoke all on function tidemark.log_mutation() from public;
 
 create trigger tidemark_mutation after insert or update of last_mutation_id on tidemark.client

@@ -1,4 +1,4 @@
--- The answer to each call that came with an Idempotency-Key, written in the transaction of the call itself.
+-- The answer to each call that came with an Idempotency-Key, written in the call's own transaction.
 create table tidemark.idempotency_key (
   user_id text not null,
   key text not null,

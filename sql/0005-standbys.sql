@@ -1,12 +1,14 @@
--- What the primary had seen at that moment. Whoever sees the row has seen all that too: the row was committed after it.
+-- What the primary had seen at that time. Whoever sees this row has seen all of that too: the row was committed after
+-- it.
 alter table tidemark.tick add column snapshot pg_snapshot;
--- A dump brings the snapshots of another cluster along.
+-- A dump contains the snapshots of another cluster.
 alter table tidemark.tick add column system_identifier bigint;
 
--- Postgres does not say which transactions a standby's snapshot holds to be in progress. But what such a snapshot has
--- seen can be told: all that is below its xmin; all that a snapshot of the primary's had seen, if that one's row is
--- visible; and else, as far as these tables and the client groups are concerned, whoever left a visible row in the log.
--- Of those no list is made where there are too many rows to read.
+-- Postgres does not say which transactions a standby's snapshot regards as in progress. But three things tell what such
+-- a snapshot has seen. It has seen everything below its xmin. It has seen everything that a snapshot of the primary had
+-- seen, if that snapshot's row is visible. Otherwise, as far as these tables and the client groups are concerned, it
+-- has seen every transaction that left a visible row in the log. These are not listed if there are too many rows to
+-- read.
 create function tidemark.seen_by_standby(tables integer[]) returns json
 language plpgsql stable parallel safe as $$
 declare

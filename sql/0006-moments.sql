@@ -1,5 +1,5 @@
--- Views read moments from texts through this: "now" and its like mean another one each time, so that no snapshot could
--- tell what a client holds.
+-- Views convert text to dates and times through this function. "now" and similar words mean a different moment each
+-- time, so no snapshot could tell what a client holds.
 create function tidemark.fixed_moment(value text) returns text language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,12 +1,13 @@
--- What pulls must know before they are answered, at the snapshot of the statement that asks. The pulls are of one
--- client view and one base; of each, in turn: its client group; whether the cookie was given to that group, so that
--- only mutation IDs that moved since are wanted; and the client that it names, if it does.
+-- What must be known to answer pulls, at the snapshot of the calling statement. All of the pulls are of one client view
+-- and one base. The first three arrays hold, for each pull: its client group; whether the cookie was given to that
+-- group, so that only mutation IDs that have changed since are wanted; and the client that it names, or null.
 --
--- What the base has not seen comes as ranges of transaction IDs, each read off the index in its order: no estimate can
--- talk Postgres into reading the table. The arrays stand in subqueries so that estimates do not depend on the values;
--- otherwise Postgres would go on to plan a prepared statement anew each time, which takes longer than running it.
+-- What the base has not seen is given as ranges of transaction IDs. Each range is read from the index, in the index's
+-- order, so that no estimate can lead Postgres to read the whole table. The arrays are in subqueries so that estimates
+-- do not depend on the values: otherwise Postgres would keep planning a prepared statement anew each time, which takes
+-- longer than running it.
 --
--- In FROM, Postgres puts this query into the one that asks: best for a statement that is prepared.
+-- In FROM, Postgres inlines this query into the calling one: best for a statement that is prepared.
 create function tidemark.headers(
   group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid
 ) returns setof json
@@ -69,8 +70,8 @@ cross join pg_current_snapshot() s
 left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
 $$;
 
--- The same with a plan of its own, which is kept: best for a statement that is planned each time, since this takes
--- longer to plan than to run.
+-- The same with a plan of its own, which is cached: best for a statement that is planned each time, since this query
+-- takes longer to plan than to run.
 create function tidemark.header(
   group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid
 ) returns json

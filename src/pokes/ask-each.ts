@@ -9,7 +9,7 @@ import type { CompiledView } from '../view/compile.js';
 import type { Listener } from './audiences.js';
 import type { SeatedQuestion } from './plan-pokes.js';
 
-/** What questions are about: all that has changed since a snapshot, up to the moment that `query` sees. */
+/** What the questions are about: all changes since a snapshot, up to the snapshot that `query` sees. */
 export interface Subject {
   readonly query: Database['query'];
   readonly since: Snapshot;
@@ -17,18 +17,21 @@ export interface Subject {
   readonly tables: readonly SyncedTable[];
 }
 
+/** How long to wait for answers, and what to do with them. */
 export interface Answers {
-  /** Who need not be asked about any more. */
+  /** The listeners that need not be asked about any more. */
   readonly told: ReadonlySet<Listener>;
-  /** How long each question may take; after this time, no other is begun. */
+  /** How long each question may take; after this time, no more are begun. */
   readonly limitMs: number;
   onFound(listeners: readonly Listener[]): void;
-  /** Asking took too long, or there was no time left for it. The listeners are all whom the question was about. */
+  /**
+   * Asking took too long, or there was no time left for it. The listeners are all those that the question was about.
+   */
   onOvertime(view: CompiledView, listeners: readonly Listener[]): void;
   onFailure(view: CompiledView, listeners: readonly Listener[], error: unknown): void;
 }
 
-/** Asks each question by itself, so that one that fails or takes long costs the others nothing. Never rejects. */
+/** Asks each question separately, so that one that fails or takes too long does not fail the others. Never rejects. */
 export async function askEach(
   questions: readonly SeatedQuestion[],
   { query, since, batch, tables }: Subject,

@@ -1,41 +1,41 @@
-/** Who listens for pokes, by what they see. */
+/** The listeners for pokes, by what they see. */
 import type { SyncedTable } from '../store/states.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 
-/** What a listener sees, and at which shape of the tables that was found out. */
+/** What a listener sees, and the shape of the tables for which this was found out. */
 export interface Outlook {
   readonly views: readonly BoundView[];
   readonly tables: readonly SyncedTable[];
   readonly shape: string;
 }
 
-/** Somebody who is to be told when their client view has changed. */
+/** A client that is to be poked when its client view has changed. */
 export interface Listener {
   readonly clientGroupID: string;
   readonly userID: string;
   outlook: Outlook;
-  /** At which shape of all tables the outlook was last found; undefined when the last try failed. */
+  /** The shape of all tables for which the outlook was last found out; undefined if the last attempt failed. */
   foundAt: string | undefined;
-  /** What the listener sees now. */
+  /** Finds out what the listener sees now. */
   lookUp(): Promise<Outlook>;
   /** Hints that there is something to pull. Must not throw. */
   poke(): void;
 }
 
-/** All listeners with the same parameters of one view: the view has changed for each of them, or for none. */
+/** All listeners with the same parameters of one view: the view has changed for all of them or for none. */
 export interface Seat {
   readonly literals: readonly string[];
   readonly listeners: Set<Listener>;
 }
 
-/** All who see one view. */
+/** All listeners that see one view. */
 export interface Audience {
   readonly view: CompiledView;
   readonly seats: Map<string, Seat>;
 }
 
-/** The listeners of a server, sorted into audiences as they come and go. */
+/** A server's listeners, sorted into audiences as they come and go. */
 export class Audiences {
   readonly #listeners = new Set<Listener>();
   readonly #audiences = new Map<CompiledView, Audience>();
@@ -63,7 +63,7 @@ export class Audiences {
     return [...tables.values()];
   }
 
-  /** The IDs of these tables in the change log, by OID. */
+  /** The change-log IDs of these tables, by OID. */
   ids(): Map<number, number> {
     return new Map(this.tables().map(({ oid, id }) => [oid, id]));
   }
@@ -92,12 +92,12 @@ export class Audiences {
     }
   }
 
-  /** Pokes those of them who still listen. */
+  /** Pokes those of the listeners that still listen. */
   poke(listeners: Iterable<Listener>): void {
     for (const listener of listeners) if (this.#listeners.has(listener)) listener.poke();
   }
 
-  /** Has a listener see something else from now on. */
+  /** Changes what a listener sees. */
   move(listener: Listener, outlook: Outlook): void {
     if (!this.#listeners.has(listener)) return;
     this.remove(listener);

@@ -2,7 +2,7 @@ const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
 
-/** When the tail is to look next. Pure: moments come in and go out, in milliseconds. */
+/** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
   readonly #intervalMs: number;
   #begunAt = 0;
@@ -19,19 +19,19 @@ export class LookTimes {
     this.#isNudged = false;
   }
 
-  /** Looks leave two thirds of the time to others. One that was held up is no reason to be late for long. */
+  /** Looks leave two thirds of the time to others. A look that was held up must not delay the next one for long. */
   succeed(now: number): void {
     this.#failures = 0;
     this.#restUntil = now + Math.min(2 * (now - this.#begunAt), longestRestMs);
   }
 
-  /** @returns whether the look before it had not failed */
+  /** @returns whether this is the first failure in a row */
   fail(): boolean {
     this.#restUntil = 0;
     return this.#failures++ === 0;
   }
 
-  /** There is something to see: at once, or, where the last look has failed, nearly so. */
+  /** There is something to see: look at once or, if the last look failed, soon. */
   nudge(): void {
     this.#isNudged = true;
   }

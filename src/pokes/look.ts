@@ -7,10 +7,13 @@ import type { Audiences, Listener } from './audiences.js';
 import { continues, planPokes, quick, withMutations } from './plan-pokes.js';
 import type { Postponed } from './postponed.js';
 
-/** The longest that a look asks, and each of its questions. What takes longer does not hold up the next look. */
+/**
+ * How long a look keeps asking, and how long each of its questions may take. What takes longer does not hold up the
+ * next look.
+ */
 const askingMs = 500;
 
-/** Up to where changes have been told. */
+/** The point up to which listeners have been told about changes. */
 export interface Base {
   readonly snapshot: Snapshot;
   readonly installID: string;
@@ -20,16 +23,16 @@ export interface LookParts {
   readonly database: Database;
   readonly audiences: Audiences;
   readonly postponed: Postponed;
-  /** Called when a question fails; all whom it was about are poked then. */
+  /** Called when a question fails; all listeners that it was about are then poked. */
   onFailure(view: CompiledView, error: unknown): void;
 }
 
 /**
- * Pokes those who are concerned by what has been committed since the base. What has changed, and whom it concerns, is
- * read at one moment: were a table to change between the two, it would be looked at as if it had always been so; and
- * two transactions might be taken for one.
+ * Pokes the listeners that are affected by what has been committed since the base. What has changed, and which
+ * listeners that affects, is read in one snapshot. Otherwise, a table that changes between the two would be read as if
+ * it had always been that way, and two transactions could be mistaken for one.
  *
- * @returns the base of the next look
+ * @returns the base for the next look
  */
 export function look(base: Base | undefined, parts: LookParts): Promise<Base> {
   const { database, audiences } = parts;

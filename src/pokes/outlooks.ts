@@ -1,22 +1,22 @@
 import type { Installation } from '../installation/installation.js';
 import type { Audiences, Listener } from './audiences.js';
 
-/** Has listeners see their tables as these are now, whatever becomes of the tables' shape. */
+/** Keeps what listeners see up to date when the shape of their tables changes. */
 export class Outlooks {
   readonly #audiences: Audiences;
   readonly #present: () => Promise<Installation>;
   #known: Installation | undefined;
 
-  /** @param present the installation, which is another object once it has been read anew */
+  /** @param present returns the installation, which is another object whenever it has been read again */
   constructor(audiences: Audiences, present: () => Promise<Installation>) {
     this.#audiences = audiences;
     this.#present = present;
   }
 
   /**
-   * Brings all outlooks up to the present. An outlook that could not be found is tried again at each new reading.
-   * @returns the listeners who see something else than before, or cannot see anything any more; all, when the database
-   * is another one
+   * Brings all outlooks up to date. An outlook that could not be found out is tried again at each new reading.
+   * @returns the listeners that see something else than before, or cannot see anything any more; all listeners if the
+   * database is another one
    */
   async refresh(): Promise<Iterable<Listener>> {
     const known = this.#known;
@@ -37,7 +37,7 @@ export class Outlooks {
       listener.foundAt = shape;
       return outlook.shape !== before;
     } catch {
-      // Pulls say, and log, what is wrong.
+      // Pulls report, and log, what is wrong.
       listener.foundAt = undefined;
       return before !== undefined;
     }

@@ -1,39 +1,41 @@
-/** Whom to poke for what has been committed. Pure. */
+/** Decides which listeners to poke about what has been committed. Pure. */
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
 import { countedMutations, type TailBatch, type TailChange } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
-/** How much is asked. Beyond, it is asked less exactly, or all are poked. */
+/** How much is asked. Beyond these bounds, less exact questions are asked, or all listeners are poked. */
 export interface Bounds {
-  /** Changed rows that are looked at for one view. */
+  /** The changed rows that are looked at for one view. */
   readonly rows: number;
-  /** Seats times changed rows, where each is looked at for what it has gained and lost. */
+  /** Seats times changed rows, if the question is what each seat has gained and lost. */
   readonly net: number;
-  /** Seats times changed rows, where it is only asked who sees any of them. */
+  /** Seats times changed rows, if the question is only which seats see any of the rows. */
   readonly ever: number;
-  /** Seats whose whole view is read twice. */
+  /** The seats whose whole view is read twice. */
   readonly compare: number;
 }
 
 type Way = 'net' | 'ever' | 'compare';
 
-/** In one look, which is to take some 50 ms. */
+/** The bounds of one look, which should take some 50 ms. */
 export const quick: Bounds = { rows: 5_000, net: 10_000, ever: 50_000, compare: 20 };
 
-/** Of one view, when it is asked about by itself: some 500 ms, and more where there are more rows than are counted. */
+/**
+ * The bounds of one view that is asked about separately: some 500 ms, and more if there are more rows than are counted.
+ */
 export const thorough: Bounds = { rows: Number.POSITIVE_INFINITY, net: 200_000, ever: 1_000_000, compare: 50 };
 
 /**
- * So many views are asked about in one look: where each user has a query of their own, there are as many views as
- * users.
+ * How many views are asked about in one look, at most: if each user has a query of their own, there are as many views
+ * as users.
  */
 export const mostQuestions = 50;
 
 /**
- * A question, and who sits on its seats now: whoever is seated elsewhere before the answer comes is concerned all the
- * same.
+ * A question, and the listeners in its seats now: the answer still applies to listeners that move to other seats before
+ * it comes.
  */
 export interface SeatedQuestion {
   readonly view: CompiledView;
@@ -42,21 +44,25 @@ export interface SeatedQuestion {
 }
 
 export interface PokePlan {
-  /** To poke without asking: their mutations were applied, or asking would cost too much. */
+  /** Listeners to poke without asking: no question is both right and cheap enough. */
   readonly poked: ReadonlySet<Listener>;
-  /** To ask the database, the cheapest first; the listeners of the seats that the answers name are to be poked. */
+  /**
+   * Questions for the database, the cheapest first; the listeners in the seats that the answers name are to be poked.
+   */
   readonly questions: readonly SeatedQuestion[];
-  /** To ask about one by one, where nobody waits for it. */
+  /** Views to ask about one by one, where nobody waits for the answer. */
   readonly postponed: readonly { readonly view: CompiledView; readonly listeners: readonly Listener[] }[];
 }
 
-/** False when the change log may not hold all that has happened since the base: then everybody is to be poked. */
+/**
+ * False if the change log may not hold everything that has happened since the base: then all listeners must be poked.
+ */
 export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
   const isSameHistory = batch.installID === installID && batch.snapshot.xmax >= base.xmax;
   return isSameHistory && base.xmin >= BigInt(batch.horizon);
 }
 
-/** The listeners whose groups had mutations applied. */
+/** The listeners whose client groups had mutations applied. */
 export function withMutations(
   listeners: ReadonlySet<Listener>,
   { groups, mutations }: TailBatch,
@@ -69,19 +75,20 @@ export function withMutations(
 
 export interface PlanInput {
   readonly audiences: Iterable<Audience>;
-  /** Who is poked whatever comes of it. */
+  /** The listeners that are poked in any case. */
   readonly told: ReadonlySet<Listener>;
   readonly batch: TailBatch;
-  /** The IDs in the change log, by OID, of the tables that views read. */
+  /** The change-log IDs, by OID, of the tables that views read. */
   readonly ids: ReadonlyMap<number, number>;
   readonly bounds: Bounds;
-  /** Whether a view is still to be asked about because of earlier changes. */
+  /** Whether a view has yet to be asked about because of earlier changes. */
   readonly isPostponed: (view: CompiledView) => boolean;
 }
 
 /**
- * A change that another one takes back shows no difference in the end, and yet somebody may have pulled in between. So
- * only a single transaction is judged by what it has changed; several, by what they have touched.
+ * Decides which listeners to poke, and what to ask about the others. If one change undoes another, there is no
+ * difference in the end, and yet a client may have pulled in between. So only a single transaction is judged by what it
+ * has changed; several are judged by what they have touched.
  */
 export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: PlanInput): PokePlan {
   const changes = new Map(batch.changes.map((change) => [change.table, change]));
@@ -118,7 +125,7 @@ function waitingOn(seats: Iterable<Seat>, told: ReadonlySet<Listener>): SeatedQu
     .filter(({ listeners }) => listeners.length > 0);
 }
 
-/** The ways to ask about a view that are right after these changes, the most exact first. */
+/** The ways of asking about a view that are right after these changes, the most exact first. */
 function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): Way[] {
   if (changed.some(({ truncated }) => truncated)) return [];
   const isOneTransaction = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid);

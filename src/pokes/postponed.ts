@@ -8,8 +8,8 @@ import type { Audience, Audiences, Listener, Seat } from './audiences.js';
 import { planPokes, thorough } from './plan-pokes.js';
 
 /**
- * So late is the answer at most: then all are poked. After a bulk change, the pull of each who is poked in vain takes
- * longer than this.
+ * The longest that an answer may take; after that, all listeners are poked. After a bulk change, the pull of each
+ * client that is poked in vain takes longer than this.
  */
 export const patienceMs = 3_000;
 const longestRestMs = 1_000;
@@ -17,20 +17,20 @@ const longestRestMs = 1_000;
 export interface PostponedOptions {
   readonly database: Database;
   readonly audiences: Audiences;
-  /** Called when a question fails; all whom it was about are poked then. */
+  /** Called when a question fails; all listeners that it was about are then poked. */
   onFailure(view: CompiledView, error: unknown): void;
 }
 
 interface Debt {
-  /** Up to where the view has been asked about. */
+  /** The snapshot up to which the view has been asked about. */
   readonly since: Snapshot;
   readonly listeners: Set<Listener>;
   readonly deadline: number;
 }
 
 /**
- * Views that it takes long to ask about. They are asked about one after the other, each at a moment of its own, while
- * looks go on. In the end whoever is concerned has been poked.
+ * Views that take long to ask about. They are asked about one after the other, each in a snapshot of its own, while
+ * looks continue. In the end, every listener that is affected has been poked.
  */
 export class Postponed {
   readonly #options: PostponedOptions;
@@ -46,7 +46,7 @@ export class Postponed {
     return this.#current === view || this.#debts.has(view);
   }
 
-  /** @param listeners all who see the view and have not been poked since the snapshot */
+  /** @param listeners all listeners that see the view and have not been poked since the snapshot */
   add(view: CompiledView, since: Snapshot, listeners: readonly Listener[]): void {
     const debt = this.#debts.get(view) ?? { since, listeners: new Set(), deadline: performance.now() + patienceMs };
     for (const listener of listeners) debt.listeners.add(listener);
@@ -60,7 +60,7 @@ export class Postponed {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
-    // Also those that are added meanwhile.
+    // This includes views that are added in the meantime.
     for (const [view, debt] of this.#debts) {
       this.#debts.delete(view);
       this.#current = view;
@@ -77,7 +77,7 @@ export class Postponed {
     const { audiences, onFailure } = this.#options;
     const audience = audienceNow(audiences, view);
     const seated = new Set([...audience.seats.values()].flatMap(({ listeners }) => [...listeners]));
-    // Whoever has been seated elsewhere since is not among those asked about.
+    // Listeners that have left the view's seats since are not among those asked about.
     audiences.poke([...debt.listeners].filter((listener) => !seated.has(listener)));
     const limitMs = Math.ceil(debt.deadline - performance.now());
     if (limitMs <= 0) return audiences.poke(seated);
@@ -119,7 +119,7 @@ export class Postponed {
   }
 }
 
-/** Who sees a view now. It stays as it is, whoever is seated elsewhere while it is asked about them. */
+/** The listeners that see a view now. The copy stays the same, even if listeners move while it is asked about them. */
 function audienceNow(audiences: Audiences, view: CompiledView): Audience {
   const seats = audiences.of(view)?.seats ?? new Map<string, Seat>();
   const copies = [...seats].map(([place, seat]) => [place, { ...seat, listeners: new Set(seat.listeners) }] as const);

@@ -23,14 +23,14 @@ export interface TailOptions<Context> {
 
 export interface TailState {
   readonly listeners: number;
-  /** Milliseconds since the change log was last read; null while it need not be. */
+  /** Milliseconds since the change log was last read; null while it need not be read. */
   readonly lagMs: number | null;
 }
 
 /**
- * Pokes those whose client view has changed, whoever made the change. Looks at the change log only while somebody
- * listens. What was not seen because the database could not be asked is seen at the next look: each begins where the
- * last one that succeeded ended.
+ * Pokes the listeners whose client view has changed, whoever made the change. Reads the change log only while there are
+ * listeners. What is missed because the database cannot be reached is seen at the next look: each look begins where the
+ * last successful one ended.
  */
 export class Tail<Context extends UserContext> {
   readonly #options: TailOptions<Context>;
@@ -43,7 +43,7 @@ export class Tail<Context extends UserContext> {
   #refreshing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #unlisten: (() => void) | undefined;
-  /** When the last look that succeeded began. */
+  /** When the last successful look began. */
   #lookedAt = 0;
 
   constructor(options: TailOptions<Context>) {
@@ -56,9 +56,9 @@ export class Tail<Context extends UserContext> {
   }
 
   /**
-   * Has `poke` called from now on whenever the client view of this user, or the group's mutation IDs, may have changed.
-   * @returns what ends it
-   * @throws SetupError, or what the database says, when nobody could be told anything now.
+   * Calls `poke` from now on whenever this user's client view, or the group's mutation IDs, may have changed.
+   * @returns a function that ends this
+   * @throws SetupError, or the database's error, if listeners could not be told anything now.
    */
   async listen(
     ctx: Context,
@@ -69,12 +69,12 @@ export class Tail<Context extends UserContext> {
       const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
       return { views, tables: installation.tables, shape: installation.shape };
     };
-    // Read first: then a change of the shape that comes in between is seen at the next reading.
+    // This is read first, so that a change of shape that comes in between is noticed at the next reading.
     const { shape: foundAt } = await this.#options.installation.present();
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
     this.#audiences.add(listener);
     try {
-      // A look under way does not know of this listener's tables: what it passes over, the listener's first pull will
+      // A look that is under way does not know this listener's tables. What it misses, the listener's first pull will
       // see.
       if (this.#base) await this.#looking?.catch(() => {});
       else await this.#look();
@@ -85,7 +85,7 @@ export class Tail<Context extends UserContext> {
     return () => this.#audiences.remove(listener);
   }
 
-  /** Something has been committed here: look at once. */
+  /** Something has been committed: look at once. */
   nudge(): void {
     if (this.#audiences.size === 0) return;
     this.#times.nudge();
@@ -111,7 +111,7 @@ export class Tail<Context extends UserContext> {
     return this.#looking;
   }
 
-  /** Waits for the next look, or stops where nobody listens any more. */
+  /** Schedules the next look, or stops if there are no listeners any more. */
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#audiences.size === 0) {
@@ -124,7 +124,7 @@ export class Tail<Context extends UserContext> {
     const { database, notify } = this.#options;
     if (notify) this.#unlisten ??= database.listen(noticeChannel, () => this.nudge());
     const waitMs = Math.max(0, this.#times.due() - performance.now());
-    // A failure has been logged.
+    // Failures have been logged already.
     this.#timer = setTimeout(() => this.#look().catch(() => {}), waitMs);
   }
 
@@ -144,11 +144,11 @@ export class Tail<Context extends UserContext> {
     }
   }
 
-  /** Beside the look: what the catalogs say must not hold up what the change log says. */
+  /** Runs alongside the look: reading the catalogs must not delay reading the change log. */
   #refresh(): void {
     this.#refreshing ??= this.#outlooks
       .refresh()
-      // What is wrong with the installation, pulls say.
+      // Pulls report what is wrong with the installation.
       .then(
         (concerned) => this.#audiences.poke(concerned),
         () => {},

@@ -1,4 +1,4 @@
-/** Whether clients hold what their views show: looked at for a sample of them, now and then. */
+/** Checks from time to time, for a sample of clients, whether they hold what their views show. */
 import type { Database } from '../db/database.js';
 import type { Bound } from '../installation/current-installation.js';
 import { describeError, type Logger } from '../log.js';
@@ -9,12 +9,12 @@ import { type Checksums, findKeys, transactionsSince } from '../store/checksums.
 import type { Checked } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 
-/** So many deltas of a sampled client come to one whose result is compared with the whole of its views. */
+/** Of this many deltas of a sampled client, the last one has its result compared with the full views. */
 const deltasPerComparison = 5;
-/** In one line of the log. */
+/** The most transactions that are listed in one line of the log. */
 const mostTransactions = 20;
 
-/** What a server has found out since it started. */
+/** What a server's audits have found since it started. */
 export interface AuditState {
   /** How many times a client's data was compared with its views. */
   readonly compared: number;
@@ -22,25 +22,26 @@ export interface AuditState {
   readonly differences: number;
 }
 
-/** What the next cookie says of a client; or in what rows of each view it differs from what the view shows. */
+/** What the client's next cookie says about it; or, for each view, in which rows the client differs from the view. */
 export type Audited = { readonly audit: Audit } | { readonly differences: readonly (Difference | undefined)[] };
 
-/** Where a difference was found. */
+/** A difference, and where it was found. */
 export interface Finding extends Bound {
   readonly differences: readonly (Difference | undefined)[];
-  /** When the client was last right. */
+  /** The snapshot at which the client was last right. */
   readonly since: Snapshot;
   readonly snapshot: Snapshot;
   readonly log: Logger;
 }
 
+/** Audits sampled clients, and counts the results. */
 export class Auditor {
   readonly #db: Database;
   readonly #fraction: number;
   #compared = 0;
   #differences = 0;
 
-  /** @param fraction how many of all client groups are sampled, from 0 to 1 */
+  /** @param fraction the fraction of client groups that are sampled, from 0 to 1 */
   constructor(db: Database, fraction: number) {
     this.#db = db;
     this.#fraction = fraction;
@@ -50,17 +51,17 @@ export class Auditor {
     return { compared: this.#compared, differences: this.#differences };
   }
 
-  /** Whether the cookie that comes with all data is to say what the client then holds. */
+  /** Whether a cookie that comes with all data should say what the client then holds. */
   samples(clientGroupID: string, secret: string): boolean {
     return this.#fraction > 0 && sampleOf(clientGroupID, secret) < this.#fraction;
   }
 
-  /** @param text a cookie's */
+  /** @param text the audit that a cookie contains, if any */
   auditOf(text: string | null): Audit | null {
     return text === null || this.#fraction === 0 ? null : decodeAudit(text);
   }
 
-  /** @param checksums those of a delta of that snapshot */
+  /** @param checksums those that came with a delta to this snapshot */
   next(audit: Audit, checksums: Checksums, snapshot: Snapshot): Audited {
     const { whole } = checksums;
     const held = audit.checksums.map((checksum, i) => add(checksum, checksums.changes![i]!));
@@ -97,7 +98,7 @@ export class Auditor {
   }
 }
 
-/** The checksums that a client's next delta is to come with. */
+/** Which checksums a client's next delta must come with. */
 export function checkedFor(audit: Audit | null): Checked {
   if (!audit) return 'no';
   return audit.deltas + 1 < deltasPerComparison ? 'changes' : 'whole';

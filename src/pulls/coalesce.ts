@@ -1,6 +1,6 @@
 /**
- * Answers one question for each member of a run: a value, or a promise of one that the run does not wait for.
- * A rejection is every member's.
+ * Answers one question for each member of a run, with a value, or with a promise that the run does not wait for. If the
+ * run rejects, so does every member's question.
  */
 export type Run<Question, Answer> = (questions: readonly Question[]) => Promise<readonly (Answer | Promise<Answer>)[]>;
 
@@ -10,7 +10,7 @@ interface Asked<Question, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is asked under one key. */
+/** The questions asked under one key. */
 interface Queue<Question, Answer> {
   running: number;
   waiting: Asked<Question, Answer>[];
@@ -18,34 +18,36 @@ interface Queue<Question, Answer> {
 }
 
 /**
- * Has what is asked at once under one key answered by one run. While a run is under way, questions gather, and the next
- * run answers them together: a run answers none that came after its start. Keeps nothing but the questions without an
- * answer.
+ * Answers questions that are asked at once under one key by a single run. While a run is under way, questions gather,
+ * and the next run answers them together: no run answers a question that came after it started. Only unanswered
+ * questions are kept.
  */
 export class Coalescer<Question, Answer> {
   readonly #run: Run<Question, Answer>;
   readonly #patienceMs: number;
   readonly #queues = new Map<string, Queue<Question, Answer>>();
 
-  /** @param patienceMs the longest that a question waits for the end of a run, lest one that hangs hold up all */
+  /**
+   * @param patienceMs the longest that a question waits for a run to end, so that one that hangs does not hold up all
+   */
   constructor(run: Run<Question, Answer>, patienceMs: number) {
     this.#run = run;
     this.#patienceMs = patienceMs;
   }
 
-  /** How many keys have questions without an answer. */
+  /** How many keys have unanswered questions. */
   get size(): number {
     return this.#queues.size;
   }
 
-  /** @throws what the run that takes the question throws. */
+  /** @throws whatever the run that takes the question throws. */
   ask(key: string, question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(key) ?? { running: 0, waiting: [], patience: undefined };
       this.#queues.set(key, queue);
       if (queue.waiting.push({ question, resolve, reject }) > 1) return;
       const start = () => void this.#start(key, queue);
-      // A microtask is no delay, but lets those come along who ask at this moment: the members of another run.
+      // A microtask is no delay, but lets in questions that are asked at this moment: those of another run's members.
       if (queue.running === 0) queueMicrotask(start);
       else queue.patience = setTimeout(start, this.#patienceMs);
     });

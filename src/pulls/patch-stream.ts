@@ -1,29 +1,31 @@
 /**
- * A patch as it comes from the database: a line with the headers, maybe one with checksums, then ops as bytes, each
- * preceded by a comma.
+ * A patch as it comes from the database: a line with the headers, optionally a line with checksums, then the ops as
+ * bytes, each preceded by a comma.
  */
 import type { Database } from '../db/database.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
 import { type PatchHeader, readPatchHeaders } from '../store/header.js';
 
+/** The parts of a patch, in the order in which they come. */
 export interface PatchStream {
   /** One for each member that the statement serves. */
   readonly headers: readonly PatchHeader[];
   readonly checksums: Checksums | undefined;
-  /** The ops without the first comma; empty when there is none. */
+  /** The ops without the first comma; empty if there are none. */
   readonly ops: AsyncIterator<Uint8Array>;
-  /** Ends the statement, early or not. */
+  /** Ends the statement, even before all of its output is read. */
   close(): Promise<void>;
 }
 
 const newline = 0x0a;
 const comma = 0x2c;
-/** COPY's quote character, which it puts around values with a line break in them. JSON text never holds it. */
+/** COPY's quote character, which surrounds values that contain a line break. JSON text never contains it. */
 const quote = 0x01;
 
 /**
- * @param hasChecksums whether the statement yields a line of them
- * @throws Problem when a standby has seen more than can be listed.
+ * Runs a statement that yields a patch, and reads it up to the ops.
+ * @param hasChecksums whether the statement yields a line of checksums
+ * @throws Problem if a standby has seen more than can be listed.
  */
 export async function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
   const chunks = db.copy(statement)[Symbol.asyncIterator]();

@@ -1,31 +1,38 @@
-/** What to answer to a pull. Pure: the cookie and what the database says, in; the answer's kind, out. */
+/**
+ * Decides how to answer a pull. Pure: it takes the cookie and what the database says, and returns the kind of answer.
+ */
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import { countedRows, type Header } from '../store/header.js';
 
+/** How to answer a pull. */
 export type Plan =
   /** Nothing has changed for this client: the identical cookie and an empty patch. */
   | { readonly kind: 'unchanged' }
   /**
-   * It is not certain that the database, at this moment, shows all that the client has been shown: the identical cookie
-   * and an empty patch, whatever there is to tell. What is told would take away some of it, and a new cookie would not
-   * say that it is there.
+   * It is not certain that the database, at this moment, shows everything that the client has been shown: the identical
+   * cookie and an empty patch, whatever there is to report. A delta could take away part of it, and a new cookie would
+   * not say that the rest is there.
    */
   | { readonly kind: 'behind' }
-  /** Ops for what changed in these tables; none when only mutation IDs moved, or the cookie is to be renewed. */
+  /**
+   * Ops for what has changed in these tables; none if only mutation IDs have changed, or if the cookie is to be
+   * renewed.
+   */
   | { readonly kind: 'delta'; readonly tables: readonly number[] }
-  /** All data after a `clear`: the cookie's state cannot be compared with today's. */
+  /** All data after a `clear`: the cookie's state cannot be compared with the current one. */
   | { readonly kind: 'reset'; readonly reason: ResetReason }
   /**
-   * The database has lost mutations that this group was told of, as a restore does. A lower lastMutationID is an error
-   * that the client would meet for ever, so it is to start over as another group. That one brings the same cookie, but
-   * is not the group it names.
+   * The database has lost mutations that this group was told about, as after a restore. A lower lastMutationID is an
+   * error that the client would hit on every retry, so the client must start over as another group. The new group sends
+   * the same cookie, but is not the group that the cookie names.
    */
   | { readonly kind: 'lost' };
 
+/** Why a client is reset. */
 export type ResetReason = 'cookie' | 'views' | 'epoch' | 'future' | 'horizon' | 'truncate' | 'failure' | 'audit';
 
-/** What a cookie is measured against. */
+/** The current state, which a cookie is compared with. */
 export interface Present {
   readonly header: Header;
   readonly clientGroupID: string;
@@ -33,6 +40,7 @@ export interface Present {
   readonly views: string;
 }
 
+/** Decides how to answer a pull that has a usable cookie. */
 export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views }: Present): Plan {
   const isOneHistory = cookie.epoch === epoch && (header.recovery || header.next >= cookie.parsedNext);
   const isBehind = isOneHistory && !showsAllOf(cookie, header);
@@ -45,7 +53,7 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   if (isBehind) return { kind: 'behind' };
   if (cookie.parsedSnapshot.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
   if (header.diverged) {
-    // Below the xmin of a standby that is not behind lies all that the base had below its own, its tick too.
+    // A standby whose xmin is not below the base's shows everything below the base's xmin, including the base's tick.
     const mayBeLate = header.recovery && header.snapshot.xmin < cookie.parsedSnapshot.xmin;
     return mayBeLate ? { kind: 'behind' } : { kind: 'reset', reason: 'epoch' };
   }
@@ -56,20 +64,20 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
 }
 
 /**
- * Whether the header's snapshot is known to have seen all that the cookie's has.
+ * Whether the header's snapshot is known to have seen everything that the cookie's snapshot has seen.
  *
- * A primary's snapshot says exactly what it has seen. It may be behind a standby's all the same: a commit is often
- * replayed before the primary itself shows it, always where commits wait for standbys.
+ * A primary's snapshot says exactly what it has seen. It can still be behind a standby's: a commit is often replayed
+ * before the primary itself shows it, and always if commits wait for standbys.
  *
- * A standby's does not list all that it has seen. But on a standby transactions end in the order of the write-ahead
- * log, and the last one that has ended is next below xmax: once that is one which ended behind all that the cookie's
- * snapshot has seen, all that is there.
+ * A standby's snapshot does not list everything that it has seen. But on a standby, transactions end in the order of
+ * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
+ * after everything that the cookie's snapshot has seen, the standby shows all of it.
  */
 function showsAllOf(cookie: OpenedCookie, { snapshot, recovery }: Header): boolean {
   return (recovery && snapshot.xmax > cookie.parsedNext) || coversSnapshot(snapshot, cookie.parsedSnapshot);
 }
 
-/** True when an answer prepared for one plan also serves the other, made at a later snapshot. */
+/** True if an answer prepared for one plan also serves the other, which was made at a later snapshot. */
 export function covers(prepared: Plan, actual: Plan): boolean {
   if (actual.kind === 'unchanged') return true;
   if (actual.kind !== 'delta' || prepared.kind !== 'delta') return false;
@@ -77,8 +85,8 @@ export function covers(prepared: Plan, actual: Plan): boolean {
 }
 
 /**
- * Whether an answer without ops has a new cookie all the same: there are mutation IDs to tell; or a client to whom
- * nothing happens would fall behind the horizon, or read more and more of a busy database's log in vain.
+ * Whether an answer without ops has a new cookie anyway: there are mutation IDs to report; or a client whose data does
+ * not change would fall behind the horizon, or read more and more of a busy database's log in vain.
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);

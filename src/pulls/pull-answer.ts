@@ -1,4 +1,4 @@
-/** The OK responses to pulls. */
+/** The successful responses to pulls. */
 import { type JSONAnswer, json } from '../http/answer.js';
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
@@ -15,12 +15,14 @@ export interface Seal {
   readonly secret: string;
 }
 
-/** The identical cookie, and an empty patch. */
+/** A response with the identical cookie and an empty patch. */
 export function unchangedAnswer({ cookie }: PullRequest): JSONAnswer {
   return json({ cookie, lastMutationIDChanges: {}, patch: [] });
 }
 
-/** A new cookie and what goes with it, up to and including the bracket that opens the patch. */
+/**
+ * The start of a response: a new cookie and what goes with it, up to and including the bracket that opens the patch.
+ */
 export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
   const { epoch, views, secret } = seal;
   const audit = seal.audit && encodeAudit(seal.audit);
@@ -37,17 +39,20 @@ export function openingOf({ clientGroupID, client, cookie }: PullRequest, header
     tick,
     audit,
   };
-  // A client that the request names and the server does not know yet is told its mutation ID 0.
+  // A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
   return `{"cookie":${JSON.stringify(sealCookie(fields, secret))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
 }
 
 const closing = ']}';
 
-/** Up to this size, in bytes, a body is cheaper to send whole; longer ones share the bytes of their ops. */
+/** Up to this size, in bytes, a body is cheaper to send whole. Longer bodies share the bytes of their ops. */
 const wholeBytes = 16 * 1024;
 
-/** @param rest the ops behind those that are held; it is closed at the end of the body, and wherever that breaks off */
+/**
+ * A complete response.
+ * @param rest the ops after those that are held; it is closed when the body ends or breaks off
+ */
 export function answerOf(opening: string, held: readonly Uint8Array[], rest?: PatchStream): JSONAnswer {
   const isWhole = !rest && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
   if (!isWhole) return { kind: 'json in pieces', pieces: pieces(opening, held, rest) };

@@ -22,11 +22,11 @@ export interface PullOptions<Context extends UserContext> {
   readonly database: Database;
   readonly installation: CurrentInstallation<Context>;
   readonly auditor: Auditor;
-  /** The schema versions that the application serves; all when undefined. */
+  /** The schema versions that the application serves; all if undefined. */
   readonly schemaVersions: readonly string[] | undefined;
 }
 
-/** Answers pulls. Keeps nothing of them once they are answered. */
+/** Answers pulls. Keeps nothing once a pull is answered. */
 export class Puller<Context extends UserContext> {
   readonly #options: PullOptions<Context>;
   readonly #reads: SharedReads;
@@ -38,7 +38,7 @@ export class Puller<Context extends UserContext> {
 
   /**
    * The changes since the request's cookie, as of one snapshot of the database.
-   * @throws Problem when the client group belongs to another user, or a client's record is lost; SetupError; and every
+   * @throws Problem if the client group belongs to another user, or a client's record is lost; SetupError; and every
    * transient failure.
    */
   async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | JSONAnswer> {
@@ -63,7 +63,7 @@ interface PullParts extends Bound {
   readonly caller: Caller<UserContext>;
 }
 
-/** One pull on its way. */
+/** A single pull, while it is answered. */
 class Pull {
   readonly #parts: PullParts;
   readonly #viewsDigest: string;
@@ -78,7 +78,7 @@ class Pull {
     ]);
   }
 
-  /** @param known what a probe would say, where another statement has said it already */
+  /** @param known what a probe would return, if another statement has returned it already */
   async answer(known?: Header): Promise<ProtocolError | JSONAnswer> {
     const { request, reads, auditor, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
@@ -104,7 +104,7 @@ class Pull {
     return this.#full(cookie);
   }
 
-  /** Another plan to try when, at the statement's snapshot, more had changed than it was made for. */
+  /** Returns another plan if more had changed at the statement's snapshot, or if the delta failed or was wrong. */
   async #delta(
     cookie: OpenedCookie,
     audit: Audit | null,
@@ -141,9 +141,7 @@ class Pull {
     }
   }
 
-  /**
-   * @param cookie what the client is reset from, where that can be read: a standby that is behind it must not answer
-   */
+  /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
     const { db, auditor, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
@@ -170,7 +168,7 @@ class Pull {
     return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
   }
 
-  /** The key holds the user's ID as it is: no digest stands between one user's rows and another's. */
+  /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */
   #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
     const { installation, views, caller } = this.#parts;
     const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
@@ -184,7 +182,7 @@ class Pull {
     return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
   }
 
-  /** @throws Problem when the client group belongs to another user, or a client's record is lost. */
+  /** @throws Problem if the client group belongs to another user, or a client's record is lost. */
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
     const { clientGroupID, client } = request;
@@ -202,7 +200,7 @@ class Pull {
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
-  /** A client that the request names and the server does not know yet is told its mutation ID 0. */
+  /** Whether the request names a client that the server does not know yet; see `openingOf` for what it is told. */
   #isNewClient(header: Header): boolean {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }

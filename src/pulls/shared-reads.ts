@@ -1,4 +1,4 @@
-/** What pulls read of the database together: those of one client view that come at once with the same base. */
+/** What pulls read together: those of one client view that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
@@ -20,21 +20,21 @@ import { openPatch, type PatchStream } from './patch-stream.js';
 /** One pull, and what it reads. */
 export interface Reader {
   /**
-   * Names the user, the views with their parameters, the installation, the base, its tick and the checksums: readers
-   * with one key differ in `member` alone.
+   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums:
+   * readers with the same key differ only in `member`.
    */
   readonly key: string;
   readonly installation: Installation;
   readonly views: readonly BoundView[];
   readonly base: Snapshot;
-  /** The cookie's. */
+  /** The tick that the cookie names, if any. */
   readonly tick: string | null;
-  /** The checksums that deltas are to come with. */
+  /** Which checksums deltas must come with. */
   readonly checked: Checked;
   readonly member: Member;
 }
 
-/** The answer to one reader, all of one snapshot. */
+/** The answer to one reader, all from one snapshot. */
 export interface Patch {
   readonly header: PatchHeader;
   /** IDs of the tables whose changes the ops show. */
@@ -42,7 +42,7 @@ export interface Patch {
   readonly checksums: Checksums | undefined;
   /** The ops, or the first of them, as bytes that other pulls may send too. */
   readonly held: readonly Uint8Array[];
-  /** The ops behind them, where there are too many to hold. */
+  /** The ops after those, if there are too many to hold. */
   readonly rest?: PatchStream | undefined;
 }
 
@@ -50,13 +50,13 @@ interface DeltaReader extends Reader {
   readonly changed: Header['changed'];
 }
 
-/** Patches are held for several pulls up to this size, in bytes. */
+/** The size, in bytes, up to which a patch is held for several pulls. */
 const heldBytes = 256 * 1024;
 const patienceMs = 100;
 
 /**
- * Reads for pulls, in as few statements as they allow. Every answer comes from a statement that began after it was
- * asked for.
+ * Reads for pulls, in as few statements as possible. Every answer comes from a statement that began after the reader
+ * asked.
  */
 export class SharedReads {
   readonly #db: Database;
@@ -73,8 +73,8 @@ export class SharedReads {
   }
 
   /**
-   * What has changed in the views since the base, given that these tables have changed.
-   * The reader has to close `rest`, if there is one.
+   * What has changed in the views since the base, given the tables that have changed.
+   * The reader must close `rest`, if there is one.
    */
   delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
     return this.#deltas.ask(reader.key, { ...reader, changed });
@@ -107,7 +107,7 @@ function headerInput(readers: readonly Reader[]): HeaderInput {
   return { base, tick, tables: installation.tables, members: readers.map(({ member }) => member) };
 }
 
-/** Reads until the end, or until there is as much as can be held. */
+/** Reads until the end, or until as much as can be held has been read. */
 async function hold(ops: AsyncIterator<Uint8Array>): Promise<{ held: Uint8Array[]; isWhole: boolean }> {
   const held: Uint8Array[] = [];
   for (let bytes = 0; bytes <= heldBytes; ) {

@@ -1,4 +1,4 @@
-/** Asks whose views have changed: of many users at once, without reading their views. */
+/** Finds, for many users at once, whose views have changed. */
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile.js';
@@ -6,23 +6,25 @@ import type { TableChanges } from './patch-sql.js';
 import { focusedRows, sidesOf } from './sides.js';
 import { everQueries, stateQueries, states } from './states.js';
 
-/** One view, and the parameters of those who see it. */
+/** One view, and the parameters of each seat that sees it. */
 export interface Question {
   readonly view: CompiledView;
-  /** The parameters of each, as SQL literals. */
+  /** The parameters of each seat, as SQL literals. */
   readonly seats: readonly (readonly string[])[];
   /**
-   * `net`: whose rows are others now than at the snapshot. That is all there is to know where one transaction made the
-   * changes. `ever`: who sees, or saw in the meantime, a row that was touched. For incremental views.
+   * `net`: the seats whose rows differ now from those at the snapshot. This is all there is to know if one transaction
+   * made the changes. `ever`: the seats that see, or saw in the meantime, a row that was touched. For incremental views
+   * only.
    */
   readonly mode: 'net' | 'ever';
-  /** How long Postgres may take for the answer. */
+  /** How long Postgres may take to answer. */
   readonly timeoutMs: number;
 }
 
 /**
- * Finds the seats whose view the changes since the snapshot may have altered, by their places in the question's list.
- * @param changes all that has changed of the view's tables, as the database is when the statement runs
+ * Finds the seats whose view the changes since the snapshot may have altered.
+ * @param changes all changes of the view's tables, up to the moment when the statement runs
+ * @returns indexes into the question's list of seats
  */
 export async function findAffected(
   db: Pick<Database, 'query'>,
@@ -55,8 +57,8 @@ interface Parts {
 type Ids = ReadonlyMap<number, number>;
 
 /**
- * Each seat's whole view, before and after. Not with a row for each seat: an aggregate over its columns alone would be
- * over the seats.
+ * Reads each seat's whole view, before and after. The seats do not become rows that the query reads: an aggregate over
+ * a seat's columns alone would aggregate over the seats.
  */
 function compared({ view, seats }: Question, ids: Ids): Parts {
   const sides = seats.map((literals) => sidesOf(view, literals, ids)!);
@@ -74,14 +76,14 @@ function sameRow(side: string, ...also: string[]): string {
   return `select from ${side} o where ${['tidemark_seat', 'tidemark_key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
 }
 
-/** The seats are rows `l` with a column for each parameter, which the view's query reads in place of it. */
+/** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
 function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
   const columns = ['tidemark_seat', ...view.parameterTypes.map((_, i) => `tidemark_p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.tidemark_p${i + 1}`);
   const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);
   const queries = [
     `tidemark_seats (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
-    // Who sees no touched row, whichever of their states the other tables were in, need not be looked at more closely.
+    // A seat that sees no touched row, whatever states the other tables were in, need not be examined further.
     `tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (\n${focusedRows(view, values, ids, states.touched, states.ever)}\n)
     )`,
@@ -90,7 +92,7 @@ function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
   const sides = sidesOf(view, values, ids)!;
   const side = (name: string, query: string) =>
     `${name} as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (\n${query}\n) r)`;
-  // One row is enough: whether it was, or is, there all the same takes long to say.
+  // One such row is enough: it takes long to tell whether a row was, or is, in the view for another reason.
   const hasUnlike = (one: string, same: string, elsewhere: string) =>
     `select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from ${one} b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (${same}) and not ${elsewhere})`;

@@ -1,4 +1,4 @@
-/** Checksums of what clients hold, as queries; and whose rows the hashes in them are. */
+/** Queries for checksums of what clients hold, and for the rows whose hashes are in them. */
 import type { Database } from '../db/database.js';
 import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../protocol/checksum.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
@@ -10,14 +10,15 @@ import { type SyncedTable, stateQueries, states } from './states.js';
 /** Checksums of each view's rows. */
 export interface Checksums {
   /**
-   * What the statement's ops do to those of a client that applies them; null where the ops are all that it will hold.
+   * How the statement's ops change the checksums of a client that applies them; null if the ops are all that it will
+   * hold.
    */
   readonly changes: readonly Checksum[] | null;
-  /** Those of all rows there are; null where these were not read. */
+  /** The checksums of all rows; null if these were not read. */
   readonly whole: readonly Checksum[] | null;
 }
 
-/** For each view a query with rows `(weight, hash)`; none for a view without any. */
+/** For each view, a query with rows `(weight, hash)`; undefined if there are none. */
 export interface ChecksumQueries {
   readonly changes?: readonly (string | undefined)[];
   readonly whole?: readonly string[] | undefined;
@@ -29,7 +30,7 @@ export function rowHash(key: string, value: string): string {
   return `(hashtextextended((${key}) collate "C", ${seed}) & 2147483647)`;
 }
 
-/** A query of one row, for `readChecksums`. */
+/** A query with one row, for `readChecksums`. */
 export function checksumsQuery({ changes, whole }: ChecksumQueries): string {
   return `select json_build_object('changes', ${list(changes)}, 'whole', ${list(whole)})::text as line`;
 }
@@ -48,16 +49,19 @@ function cells(rows: string): string {
   ) c`;
 }
 
+/** Parses the line that a `checksumsQuery` yields. */
 export function readChecksums(line: string): Checksums {
   const { changes, whole } = JSON.parse(line) as Record<keyof Checksums, readonly CellFields[][] | null>;
   return { changes: changes?.map(toChecksum) ?? null, whole: whole?.map(toChecksum) ?? null };
 }
 
 /**
- * The keys of those rows, now or as of the snapshot, that have one of the hashes. The rows are materialized, or
- * Postgres would try out what raises the error of a row without a key when it estimates how many are found.
+ * Finds the keys of the rows, now or as of the snapshot, that have one of the hashes. The rows are materialized:
+ * otherwise Postgres, while estimating how many match, would call the function that raises an error about a row without
+ * a key.
  *
  * @param tables those that the view reads
+ * @returns the keys by hash
  */
 export async function findKeys(
   db: Database,
@@ -81,7 +85,7 @@ where hash = any ('{${hashes.join()}}')`,
   return new Map(found.map(({ hash, key }) => [hash, key]));
 }
 
-/** The first transactions that have changed the tables since the snapshot. */
+/** Finds the first transactions, at most `limit`, that have changed the tables since the snapshot. */
 export async function transactionsSince(
   db: Database,
   tables: readonly SyncedTable[],

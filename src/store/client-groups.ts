@@ -1,30 +1,27 @@
 import type { ClientBase } from 'pg';
 import type { Database } from '../db/database.js';
 
-/**
- * The ID in the change log, where tables have theirs, under which a trigger says that a client group's mutation was
- * applied.
- */
+/** The table ID in the change log under which a trigger records that a client group's mutation was applied. */
 export const mutationsID = 0;
 
-/** A client, as far as pushes have recorded it. */
+/** What pushes have recorded about a client. */
 export interface ClientRecord {
   readonly clientGroupID: string;
   readonly lastMutationID: number;
 }
 
-/** Names one mutation of one client. */
+/** Identifies one mutation of one client. */
 export interface MutationRef {
   readonly clientGroupID: string;
   readonly clientID: string;
   readonly mutationID: number;
 }
 
-/** What is on record when a push arrives. */
+/** What is on record about a client group when a push arrives. */
 export interface GroupRecord {
-  /** The user that the client group belongs to; null when it is not known. */
+  /** The user to whom the client group belongs; null if the group is unknown. */
   readonly owner: string | null;
-  /** Those of the clients asked for that are known, by their IDs, whatever group they are in. */
+  /** The requested clients that are known, by ID, whatever group they are in. */
   readonly clients: Map<string, ClientRecord>;
 }
 
@@ -53,7 +50,7 @@ export async function readGroup(
   return { owner: row?.owner ?? null, clients: new Map(clients) };
 }
 
-/** Records a client group as a user's, unless somebody was quicker, and returns whose it is. */
+/** Records that a client group belongs to a user, unless it has an owner already, and returns the owner. */
 export async function registerGroup(db: Database, clientGroupID: string, userID: string): Promise<string | null> {
   await db.query({
     text: 'insert into tidemark.client_group (id, user_id) values ($1, $2) on conflict (id) do nothing',
@@ -63,14 +60,15 @@ export async function registerGroup(db: Database, clientGroupID: string, userID:
 }
 
 /**
- * Claims a mutation for the transaction that `client` is in: the client's row says from then on that it is applied, and
- * stays locked until the commit. Returns false when the row does not wait for this mutation.
+ * Claims a mutation for the transaction that is open on `client`. From then on, the row of the mutation's client says
+ * that the mutation is applied, and the row stays locked until the commit. Returns false if the row is not waiting for
+ * this mutation.
  */
 export async function claimMutation(client: ClientBase, mutation: MutationRef): Promise<boolean> {
   const { clientID, clientGroupID, mutationID } = mutation;
   const { rowCount } =
     mutationID === 1
-      ? // That a concurrent push has inserted the row is a serialization failure here, never a unique violation.
+      ? // If a concurrent push has inserted the row, this is a serialization failure, never a unique violation.
         await client.query(
           `insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
            values ($1, $2, 1, pg_current_xact_id())
@@ -86,7 +84,7 @@ export async function claimMutation(client: ClientBase, mutation: MutationRef): 
   return rowCount === 1;
 }
 
-/** The record of one client as the transaction that `client` is in sees it, or undefined when it is not known. */
+/** The record of a client, as seen by the transaction that is open on `client`; undefined if the client is unknown. */
 export async function readClient(client: ClientBase, clientID: string): Promise<ClientRecord | undefined> {
   const { rows } = await client.query<{ client_group_id: string; last_mutation_id: number }>(
     'select client_group_id, last_mutation_id::float8 as last_mutation_id from tidemark.client where id = $1',

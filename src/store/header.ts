@@ -1,45 +1,45 @@
-/** What pulls must know before they are answered, read in the one snapshot that the answers show. */
+/** What must be known to answer pulls, read in the one snapshot that the answers show. */
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { readSnapshot, type SnapshotFields } from './snapshot.js';
 
 export interface HeaderInput {
-  /** The cookie's snapshot; undefined when there is no usable cookie. */
+  /** The cookie's snapshot; undefined if there is no usable cookie. */
   readonly base: Snapshot | undefined;
-  /** The cookie's, if it names one. */
+  /** The tick that the cookie names, if any. */
   readonly tick?: string | null | undefined;
   /** The tables that the views read. */
   readonly tables: readonly { readonly id: number; readonly oid: number; readonly outline: string }[];
-  /** The pulls that are served; any two may be of one client group. */
+  /** The pulls to be served; any two may be of one client group. */
   readonly members: readonly Member[];
 }
 
-/** What a header is to say of one pull's client group. */
+/** One of the pulls that a header serves. */
 export interface Member {
   readonly clientGroupID: string;
-  /** The cookie was given to this client group: only mutation IDs that moved since are wanted. */
+  /** The cookie was given to this client group, so only mutation IDs that have changed since are wanted. */
   readonly sameGroup: boolean;
-  /** The client that the request names, if it does. */
+  /** The client that the request names, if any. */
   readonly clientID: string | undefined;
 }
 
-/** What the database says to one pull. */
+/** What the database reports to one pull. */
 export interface Header extends SharedHeader, MemberHeader {}
 
-/** What the statement that yields a patch says first. */
+/** The header that a statement yields before its patch. */
 export interface PatchHeader extends Header {
   /**
-   * A table has another outline than it is known by: the statement may have read another table, or other files than
+   * A table no longer has the outline that is known: the statement may have read another table, or files other than
    * those that hold what its snapshot shows.
    */
   readonly torn: boolean;
 }
 
 interface MemberHeader {
-  /** The user to whom the client group belongs; null when it is unknown. */
+  /** The user to whom the client group belongs; null if the group is unknown. */
   readonly owner: string | null;
-  /** False when the request names a client that is unknown. */
+  /** False if the request names an unknown client. */
   readonly clientKnown: boolean;
   readonly lastMutationIDs: Readonly<Record<string, number>> | null;
   /** The sum of the group's lastMutationIDs. */
@@ -48,19 +48,19 @@ interface MemberHeader {
 
 interface SharedHeader {
   readonly snapshot: Snapshot;
-  /** The transaction ID that comes next, as far as this database knows. */
+  /** The transaction ID that will be assigned next, as far as this database knows. */
   readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
   readonly installID: string;
-  /** The database's OID: a copy of it within the cluster has another. */
+  /** The database's OID; a copy of the database within the cluster has another. */
   readonly database: string;
-  /** The newest tick that every transaction in progress is younger than; null where there is none. */
+  /** The newest tick that is older than every transaction in progress; null if there is none. */
   readonly tick: string | null;
   /** This database does not know the tick that the cookie names. */
   readonly diverged: boolean;
   readonly horizon: string;
-  /** Snapshots with an xmin below are to be renewed. */
+  /** Cookies whose snapshot has an xmin below this ID are to be renewed. */
   readonly aging: string;
   /** The tables with changes that the base has not seen: `[table, number of log rows, at most 100]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
@@ -69,15 +69,15 @@ interface SharedHeader {
 }
 
 /**
- * So far do `tidemark.headers` count a table's changes: there are none, few or many. To read many in vain is worth a
- * fresh cookie.
+ * How far `tidemark.headers` counts a table's changes, to tell whether there are none, few or many. If a pull reads
+ * this many in vain, a new cookie is worthwhile.
  */
 export const countedRows = 100;
 
-/** Of the parameters of `tidemark.headers`, in their order. */
+/** The types of the parameters of `tidemark.headers`, in order. */
 const parameterTypes = ['text[]', 'boolean[]', 'text[]', 'xid8[]', 'xid8[]', 'integer[]', 'uuid'];
 
-/** @param written what stands for each of the parameters */
+/** @param written the SQL expression for each of the parameters */
 function typed(written: readonly string[]): string {
   return parameterTypes.map((type, i) => `${written[i]}::${type}`).join(', ');
 }
@@ -97,7 +97,7 @@ function values({ base, tick, tables, members }: HeaderInput): unknown[] {
   ];
 }
 
-/** The header alone, as `line`: the cheap question that most pulls end with. */
+/** The header alone, as `line`: the cheap query that is all that most pulls need. */
 export function probe(input: HeaderInput): Statement {
   return { name: 'tidemark_probe', text: probeSql, values: values(input) };
 }
@@ -106,7 +106,8 @@ export function probe(input: HeaderInput): Statement {
 export function headerQuery(input: HeaderInput): string {
   const { tables } = input;
   const [oids, outlines] = [tables.map(({ oid }) => oid), tables.map(({ outline }) => outline)];
-  // COPY takes its snapshot before it waits for its tables; whether they are torn is asked once it has them.
+  // COPY takes its snapshot before it waits for its tables' locks, so it checks for torn tables once it holds the
+  // locks.
   return `select json_build_object('header', tidemark.header(${typed(values(input).map(literal))}), 'torn', exists (
   select from unnest('{${oids.join()}}'::oid[], '{${outlines.join()}}'::bigint[]) known (oid, outline)
   where tidemark.outline(known.oid) is distinct from known.outline
@@ -114,12 +115,12 @@ export function headerQuery(input: HeaderInput): string {
 }
 
 interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
-  /** How many transaction IDs had been given out from the snapshot's xmax on. */
+  /** How many transaction IDs had been assigned from the snapshot's xmax on. */
   readonly begun: number;
   readonly members: Readonly<Record<string, MemberHeader>>;
 }
 
-/** Each field by its name: to copy objects whose fields are not known takes longer than to parse the line. */
+/** Copies each field by name: copying objects whose fields are not known takes longer than parsing the line. */
 function toHeaders(line: HeaderLine): Header[] {
   const { begun, recovery, installID, database, tick, diverged, horizon, aging, changed, truncated } = line;
   const snapshot = readSnapshot(line);
@@ -144,14 +145,14 @@ function toHeaders(line: HeaderLine): Header[] {
 }
 
 /**
- * What a probe's line says to each member, in their order.
- * @throws Problem when a standby has seen more than can be listed.
+ * Reads the header of each member, in order, from a probe's line.
+ * @throws Problem if a standby has seen more than can be listed.
  */
 export function readHeaders(line: string): Header[] {
   return toHeaders(JSON.parse(line) as HeaderLine);
 }
 
-/** The same of the line that comes with a patch. */
+/** The same for the line that comes with a patch. */
 export function readPatchHeaders(line: string): PatchHeader[] {
   const { header, torn } = JSON.parse(line) as { header: HeaderLine; torn: boolean };
   return toHeaders(header).map((one) => ({ ...one, torn }));

@@ -1,15 +1,17 @@
-/** The answers to calls with an Idempotency-Key, each kept by the transaction of the call itself. */
+/** The answers to calls with an Idempotency-Key, each kept by the call's own transaction. */
 
 /** Runs a statement in an open transaction, and returns its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
 
+/** Identifies an idempotency key of one user. */
 export interface KeyRef {
   readonly userID: string;
   readonly key: string;
 }
 
+/** What is kept under an idempotency key. */
 export interface KeptAnswer {
-  /** Of what was called, and with which args. */
+  /** Identifies what was called, and with which args. */
   readonly fingerprint: string;
   readonly answer: string;
 }
@@ -20,7 +22,7 @@ const readSql = `
   select fingerprint, answer from tidemark.idempotency_key
   where user_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3::float8)`;
 
-/** Where another transaction has kept an answer that this one cannot see, this is a serialization failure. */
+/** If another transaction has kept an answer that this one cannot see, this is a serialization failure. */
 const keepSql = `
   insert into tidemark.idempotency_key (user_id, key, fingerprint, answer) values ($1, $2, $3, $4)
   on conflict (user_id, key) do update
@@ -29,13 +31,16 @@ const keepSql = `
 const pruneSql = `
   delete from tidemark.idempotency_key where created_at <= now() - make_interval(secs => $1::float8)`;
 
-/** Takes a key until the transaction's end. False when another transaction has it: its call is still running. */
+/**
+ * Locks a key until the end of the transaction. Returns false if another transaction has locked it: that call is still
+ * running.
+ */
 export async function lockKey(query: Query, { userID, key }: KeyRef): Promise<boolean> {
   const [row] = (await query(lockSql, [userID, key])) as Iterable<{ locked: boolean }>;
   return row!.locked;
 }
 
-/** The answer kept under a key that this transaction has taken, unless it is older than the retention. */
+/** Reads the answer kept under a key that this transaction has locked, unless it is older than the retention. */
 export async function readAnswer(
   query: Query,
   { userID, key }: KeyRef,
@@ -45,7 +50,7 @@ export async function readAnswer(
   return row;
 }
 
-/** Keeps an answer under a key that this transaction has taken, in place of one that is older than the retention. */
+/** Keeps an answer under a key that this transaction has locked, replacing any that is older than the retention. */
 export async function keepAnswer(
   query: Query,
   { userID, key }: KeyRef,
@@ -54,7 +59,7 @@ export async function keepAnswer(
   await query(keepSql, [userID, key, fingerprint, answer]);
 }
 
-/** Forgets what is older than the retention. */
+/** Deletes the answers that are older than the retention. */
 export async function pruneAnswers(query: Query, retentionSeconds: number): Promise<void> {
   await query(pruneSql, [retentionSeconds]);
 }

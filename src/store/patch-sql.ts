@@ -6,14 +6,14 @@ import { checksumsQuery, rowHash } from './checksums.js';
 import { rowColumns, rowsOf, sidesOf } from './sides.js';
 import { type SyncedTable, stateQueries } from './states.js';
 
-/** COPY in this format leaves JSON as it is: neither quote nor delimiter can occur in it. */
+/** COPY in this format leaves JSON as it is: it can contain neither the quote nor the delimiter. */
 function copyOut(query: string): string {
   return `copy (\n${query}\n) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 }
 
 /**
- * Each op is preceded by a comma. Reading the header through a materialized WITH query keeps the plan from running the
- * parts in parallel, so it comes first.
+ * Each op is preceded by a comma. The header comes first, because reading it through a materialized WITH query keeps
+ * Postgres from running the parts in parallel.
  */
 function linesQuery(header: string, withQueries: readonly string[], lines: readonly string[]): string {
   const queries = [`tidemark_header as materialized (${header})`, ...withQueries];
@@ -22,13 +22,13 @@ select line from tidemark_header
 ${lines.map((line) => `union all\n${line}`).join('\n')}`;
 }
 
-/** Header and every row of every view. */
+/** The header, and every row of every view. */
 export function fullPatch(header: string, views: readonly BoundView[]): string {
   const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) b`);
   return copyOut(linesQuery(header, [], puts));
 }
 
-/** The same, with a line of checksums behind the header. */
+/** The same, with a line of checksums after the header. */
 export function auditedFullPatch(header: string, views: readonly BoundView[]): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
   const queries = views.map(
@@ -38,13 +38,14 @@ export function auditedFullPatch(header: string, views: readonly BoundView[]): s
   return copyOut(linesQuery(header, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]));
 }
 
+/** A table that has changed. */
 export interface TableChanges {
   readonly table: SyncedTable;
-  /** How many log rows there are about, as the header counts them. */
+  /** About how many log rows there are, as the header counts them. */
   readonly rows: number;
 }
 
-/** Those of the tables that have changed, given the number of log rows of each that has. */
+/** The tables that have changed, given the number of log rows of each, by the table's ID in the change log. */
 export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<number, number>): TableChanges[] {
   return tables.flatMap((table) => {
     const count = rows.get(table.id);
@@ -53,17 +54,17 @@ export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<numb
 }
 
 /**
- * Which checksums a delta comes with, in a line behind the header: none; those of its changes; or of all rows of the
- * views too.
+ * Which checksums a delta comes with, in a line after the header: none; those of its changes; or those of all rows of
+ * the views too.
  */
 export type Checked = 'no' | 'changes' | 'whole';
 
-/** Header and what has changed in the views, given that these tables have changed since the snapshot. */
+/** The header, and what has changed in the views, given the tables that have changed since the snapshot. */
 export function deltaPatch(...parameters: Parameters<typeof deltaQuery>): string {
   return copyOut(deltaQuery(...parameters));
 }
 
-/** The same as a query, each line in a row. */
+/** The same as a query, with one row for each line. */
 export function deltaQuery(
   header: string,
   views: readonly BoundView[],
@@ -86,7 +87,7 @@ export function deltaQuery(
 const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
 const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
 
-/** A line of them, where there is to be one. Without, none of what they take is written. */
+/** The query for the line of checksums, if there is to be one. If not, the SQL that only it needs is not written. */
 function checksumsOf(checked: Checked, views: readonly BoundView[], parts: readonly (Delta | undefined)[]): string[] {
   if (checked === 'no') return [];
   const changes = parts.map((part) => part?.weights());
@@ -95,7 +96,7 @@ function checksumsOf(checked: Checked, views: readonly BoundView[], parts: reado
   return [checksumsQuery({ changes, whole })];
 }
 
-/** For checksums: each row counts as one. */
+/** For checksums: each row has the weight 1. */
 function allOf(rows: string): string {
   return `select 1 as weight, ${rowHash('tidemark_key', 'tidemark_value')} as hash from ${rows}`;
 }
@@ -103,7 +104,7 @@ function allOf(rows: string): string {
 interface Delta {
   readonly queries: readonly string[];
   readonly ops: readonly string[];
-  /** For checksums: what a client has more, and what it has less, once it has applied the ops. */
+  /** For checksums: the rows that a client gains and loses by applying the ops. */
   readonly weights: () => string;
 }
 
@@ -131,8 +132,9 @@ function deltaOf({ view, literals }: BoundView, index: number, ids: ReadonlyMap<
 }
 
 /**
- * The rows before and after, each with the value that the same key has on the other side. By sorting: Postgres often
- * expects one changed row where there are thousands, and would join them in a loop over all pairs.
+ * The rows before and after, each with the value of the same key on the other side. They are paired by sorting:
+ * Postgres often expects one changed row where there are thousands, and would join them by a nested loop over all
+ * pairs.
  */
 function paired(view: CompiledView, before: string, after: string): string {
   const row = rowColumns(view);

@@ -1,4 +1,4 @@
-/** Keeps the change log from growing for ever. */
+/** Keeps the change log from growing forever. */
 import type { Database } from '../db/database.js';
 import { mutationsID } from './client-groups.js';
 
@@ -9,7 +9,7 @@ const insertTick = `
   select pg_snapshot_xmin(s), s, c.system_identifier from pg_current_snapshot() s, pg_control_system() c
   on conflict do nothing`;
 
-/** A cookie younger than the retention has a snapshot whose xmin is at least that of every tick before it. */
+/** A cookie that is younger than the retention has a snapshot whose xmin is at least that of every earlier tick. */
 const raiseHorizon = `
   update tidemark.meta
   set horizon = greatest(meta.horizon, past.horizon), aging = greatest(meta.aging, past.aging)
@@ -28,7 +28,7 @@ const deleteBatch = `
   ))
   returning 1`;
 
-/** A cookie that is good yet may name the newest tick below the horizon. */
+/** A cookie that is still valid may name the newest tick below the horizon. */
 const deleteTicks = `
   delete from tidemark.tick
   where xid < (select max(xid) from tidemark.tick where xid < (select horizon from tidemark.meta))`;
@@ -36,11 +36,11 @@ const deleteTicks = `
 const batch = 10_000;
 
 /**
- * Forgets changes older than the retention. The horizon is raised first and by transaction ID: a pull that finds its
- * cookie's snapshot below it resets the client, so no pull can miss a row that is gone. On a standby there is nothing
- * to do: it follows its primary in this too.
+ * Deletes changes that are older than the retention. The horizon is raised first, and by transaction ID: a pull whose
+ * cookie has a snapshot below it resets the client, so no pull can miss a deleted row. On a standby there is nothing to
+ * do: it follows its primary in this too.
  *
- * @param retentionSeconds how long a cookie is good for without a pull
+ * @param retentionSeconds how long a cookie stays valid without a pull
  * @returns the number of log rows deleted
  */
 export async function prune(db: Database, retentionSeconds: number): Promise<number> {

@@ -1,4 +1,4 @@
-/** A view's rows before and after changes of its tables, as queries over the tables' states. */
+/** A view's rows before and after changes to its tables, as queries over the tables' states. */
 import { identifier } from '../sql.js';
 import type { CompiledView } from '../view/compile.js';
 import { render, type Template } from '../view/parse/template.js';
@@ -7,25 +7,28 @@ import { states } from './states.js';
 
 /**
  * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are
- * about such a row `b`. A view's query that stands in a condition sees its columns, and would take them for rows of its
- * own that have such a name.
+ * about such a row `b`. A view's query within a condition sees the columns of `b`, and would mistake them for whole
+ * rows of its own tables of such a name.
  */
 export interface Sides {
-  /** Of an incremental view, the rows that may have left it or changed; of another, all rows as of the snapshot. */
+  /**
+   * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the
+   * snapshot.
+   */
   readonly before: string;
-  /** Of an incremental view, the rows that may have come or changed; of another, all rows now. */
+  /** For an incremental view, the rows that may have entered it or changed; for any other view, all rows now. */
   readonly after: string;
   /**
-   * Of an incremental view, that it had the row all the same, with this value: for another reason than the one that has
-   * come. Written when it is asked for: most deltas do without.
+   * For an incremental view, whether the row was in it anyway, with this value, for a reason other than the one that is
+   * new. Written only on demand: most deltas do without.
    */
   readonly wasThere: () => string;
-  /** Of an incremental view, that it has the row's key all the same: for another reason than the one that has gone. */
+  /** For an incremental view, whether the row's key is in it anyway, for a reason other than the one that is gone. */
   readonly isThere: string;
 }
 
 /**
- * Undefined when none of the view's tables has changed.
+ * The sides of a view; undefined if none of its tables has changed.
  * @param values SQL expressions for the query's parameters
  * @param ids the change-log IDs, by OID, of the tables that have changed
  */
@@ -55,9 +58,9 @@ export function sidesOf(
 }
 
 /**
- * The rows of an incremental view that owe themselves to a row of one state of a changed table: a query for each place
- * where the view reads such a table.
- * @param others the state of the changed tables in the other places. Default: now
+ * The rows of an incremental view that derive from a row of a changed table in one of its states: a query for each set
+ * of occurrences of such tables (see `focusSets`).
+ * @param others the state that the other occurrences of changed tables read. Default: now
  */
 export function focusedRows(
   view: CompiledView,
@@ -76,7 +79,7 @@ export function focusedRows(
   return queries.join('\nunion all\n');
 }
 
-/** The keys of all rows that have come, gone or changed. */
+/** The keys of all rows that may have entered the view, left it or changed. */
 function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
   return `select distinct ${nativeKeys(view).join(', ')} from (
     ${focusedRows(view, values, ids, states.minus, states.asof)}
@@ -85,7 +88,7 @@ function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<
   ) r`;
 }
 
-/** The rows that a query has under the given keys, one for each. */
+/** A query's rows with the given keys, one for each key. */
 function chosenAt(view: CompiledView, keys: string, query: Template, values: readonly string[]): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.tidemark_k${i + 1}`).join(' and ');
   const rows = `${everyRowOf(view, query, values)} where ${sameKey}`;
@@ -93,8 +96,8 @@ function chosenAt(view: CompiledView, keys: string, query: Template, values: rea
 }
 
 /**
- * OFFSET 0 has the row looked up key by key, not joined. Keys that Postgres calls equal can differ for the client: 1
- * and 1.0, or letters of a case-insensitive collation.
+ * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal can differ
+ * for the client: 1 and 1.0, or letters in a case-insensitive collation.
  */
 function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
@@ -109,13 +112,13 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
   return view.choosesByKey ? chosen(view, rows) : rows;
 }
 
-/** The same with all rows that share a key, where one is to be chosen. */
+/** The same with all rows that share a key, even if one is to be chosen. */
 function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
   return `select ${keys.join(', ')}, ${view.keySql} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
 }
 
-/** Of rows that share a key, the least. */
+/** The least of the rows that share a key. */
 function chosen(view: CompiledView, rows: string): string {
   const keys = nativeKeys(view).join(', ');
   return `select distinct on (${keys}) ${rowColumns(view)} from (\n${rows}\n) e
@@ -130,7 +133,7 @@ function nativeKeys(view: CompiledView): string[] {
   return view.keyColumns.map((_, i) => `tidemark_k${i + 1}`);
 }
 
-/** The columns of a view's rows, as a list in SQL. */
+/** The columns of a view's rows, as an SQL list. */
 export function rowColumns(view: CompiledView): string {
   return [...nativeKeys(view), 'tidemark_key', 'tidemark_value'].join(', ');
 }

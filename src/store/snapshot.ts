@@ -2,7 +2,7 @@
 import { Problem } from '../errors.js';
 import { parseSnapshot, type Snapshot, standbySnapshot } from '../protocol/snapshot.js';
 
-/** What `snapshotFields` says. */
+/** The fields that `snapshotFields` writes. */
 export interface SnapshotFields {
   readonly snapshot: string;
   /** Null on a primary. */
@@ -12,14 +12,17 @@ export interface SnapshotFields {
 /**
  * Fields for a JSON object, in a query that has `pg_current_snapshot()` as `s`.
  *
- * @param tables the IDs in the change log of the tables that matter, as an SQL expression
+ * @param tables the change-log IDs of the tables that matter, as an SQL expression
  */
 export function snapshotFields(tables: string): string {
   return `'snapshot', s::text,
   'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(${tables}) end`;
 }
 
-/** @throws Problem when a standby has seen more than can be listed. */
+/**
+ * Reads the snapshot from the fields.
+ * @throws Problem if a standby has seen more than can be listed.
+ */
 export function readSnapshot({ snapshot, standby }: SnapshotFields): Snapshot {
   const bounds = parseSnapshot(snapshot)!;
   if (standby === null) return bounds;

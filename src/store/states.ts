@@ -7,32 +7,32 @@ import { countedRows } from './header.js';
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
   readonly id: number;
-  /** Changes with any change of the table's columns, partitions or triggers. */
+  /** Changes whenever the table's columns, partitions or triggers do. */
   readonly shape: string;
-  /** What a statement that reads the table must find it to be still; see `tidemark.outline`. */
+  /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
   readonly outline: string;
 }
 
 /** The names of a table's WITH queries. */
 export const states = {
-  /** The keys that changed since the snapshot, each with the row's image as of then (null: it did not exist). */
+  /** The keys that have changed since the snapshot, each with its row's image as of then (null if there was no row). */
   changed: (id: number): string => `tidemark_changed_${id}`,
-  /** Today's rows of the changed keys. */
+  /** The current rows of the changed keys. */
   plus: (id: number): string => `tidemark_plus_${id}`,
-  /** The rows as of the snapshot of the changed keys. */
+  /** The rows of the changed keys as of the snapshot. */
   minus: (id: number): string => `tidemark_minus_${id}`,
   /** The whole table as of the snapshot. */
   asof: (id: number): string => `tidemark_asof_${id}`,
-  /** Every row of the changed keys that there has been since the snapshot, today's included. */
+  /** Every row that the changed keys have had since the snapshot, including the current ones. */
   touched: (id: number): string => `tidemark_touched_${id}`,
-  /** The whole table with every row that there has been since the snapshot. */
+  /** The whole table, with every row that there has been since the snapshot. */
   ever: (id: number): string => `tidemark_ever_${id}`,
 };
 
 /**
- * The WITH queries of one table for `touched` and `ever`. A log row that leaves its row as it was is passed over.
+ * The WITH queries of one table for `touched` and `ever`. Log rows that leave their row unchanged are skipped.
  *
- * @param rows how many log rows there are about, as the header counts them
+ * @param rows about how many log rows there are, as the header counts them
  */
 export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
   const images = `tidemark_images_${table.id}`;
@@ -55,13 +55,13 @@ export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number
 }
 
 /**
- * The WITH queries of one table for the other states. Those that no query names cost nothing.
+ * The WITH queries of one table for the other states. Those that no query refers to cost nothing.
  *
- * What a key was at the snapshot is the image that has been changed once more often than it has come about since: the
- * changes of a key lead from one image to the next, so in a sum of all that was less all that became, the first and the
- * last remain. Where these are the same, the key has not changed.
+ * The changes of a key lead from one image to the next. So if all new images are subtracted from all old ones, only the
+ * first and the last image remain. What the key was at the snapshot is the image that was changed once more often than
+ * it came about. If the first and the last image are the same, nothing remains: the key has not changed.
  *
- * @param rows how many log rows there are about, as the header counts them
+ * @param rows about how many log rows there are, as the header counts them
  */
 export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
@@ -90,7 +90,7 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
     `${states.minus(table.id)} as materialized (
       ${imageRows(table, states.changed(table.id))}
     )`,
-    // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first.
+    // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first arm.
     `${states.asof(table.id)} as not materialized (
       select ${columns}
       from (
@@ -105,8 +105,8 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
 }
 
 /**
- * The table's log rows that the snapshot has not seen. What was written to a partition that is none now is not of it:
- * it was none at the snapshot either, or the cookie would be of another shape.
+ * The table's log rows that the snapshot has not seen. What was written to a table that is not a partition now is left
+ * out: it was not a partition at the snapshot either, or the cookie would be of another shape.
  */
 function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows: number): string {
   const { lows, highs } = unseenRanges(snapshot);
@@ -130,7 +130,7 @@ function imageOf({ columns, members }: Table): string {
   return `case partition ${cases.join(' ')} else old end`;
 }
 
-/** The rows, with the columns of the type, whose images stand in the column "old". */
+/** The rows, with the type's columns, whose images are in the column "old". */
 function rowsOfImages(type: string, images: string): string {
   return `select (image.r).* from (select old::${type} as r from ${images} where old is not null offset 0) image`;
 }
@@ -139,13 +139,13 @@ function sameKey({ primaryKey }: Table, alias: string): string {
   return primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
 }
 
-/** The table's rows whose images stand in the column "old" of a WITH query. */
+/** The table's rows whose images are in the column "old" of a WITH query. */
 function imageRows(table: Table, images: string): string {
   return `select ${imageColumns(table)}
       from (${rowsOfImages(identifier(table.schema, table.name), images)}) i`;
 }
 
-/** An image has no values for columns that are generated when read. */
+/** An image has no values for virtual generated columns. */
 function imageColumns({ columns, virtualColumns }: Table): string {
   return columns
     .map((column) => {

@@ -1,38 +1,40 @@
-/** What has been committed since a snapshot, in one cheap question. */
+/** What has been committed since a snapshot, in one cheap query. */
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
 import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
+/** What has been committed to one table. */
 export interface TailChange {
   /** The table's ID in the change log. */
   readonly table: number;
-  /** Its log rows, at most `countedChanges`. */
+  /** The number of its log rows, at most `countedChanges`. */
   readonly rows: number;
-  /** The one transaction that they are of; null when there are several, or more rows than were counted. */
+  /** The one transaction that wrote them; null if there are several, or if `countedChanges` is reached. */
   readonly xid: string | null;
   readonly truncated: boolean;
 }
 
+/** What has been committed since a snapshot, and the snapshot in which it was read. */
 export interface TailBatch {
   readonly snapshot: Snapshot;
   readonly installID: string;
-  /** The change log no longer has the transactions below. */
+  /** The change log no longer has the transactions below this ID. */
   readonly horizon: string;
   readonly changes: readonly TailChange[];
   /** How many mutations were applied, at most `countedMutations`. */
   readonly mutations: number;
-  /** The client groups that they are of, each with its user. */
+  /** The client groups that the mutations are of, each with its user. */
   readonly groups: readonly (readonly [clientGroupID: string, userID: string])[];
 }
 
-/** So many log rows are counted for a table. */
+/** At most this many log rows are counted for a table. */
 export const countedChanges = 10_000;
 
-/** So many mutations are looked at: where there are more, everybody is told. */
+/** At most this many mutations are looked at; if there are as many, all listeners are poked. */
 export const countedMutations = 1_000;
 
-/** The ranges of transactions are read off the index in its order, as the header's are. */
+/** Ranges of transactions are read from the index, in its order, as in the header's query. */
 const tailSql = `
 with unseen (low, high) as materialized (
   select * from unnest((select $1::xid8[]), (select $2::xid8[]))
@@ -78,9 +80,9 @@ select json_build_object(
 from tidemark.meta m, pg_current_snapshot() s`;
 
 /**
- * Reads what the snapshot has not seen; without one, only where the database stands.
- * @param tables IDs, in the change log, of the tables that matter
- * @throws Problem when a standby has seen more than can be listed.
+ * Reads what the snapshot has not seen; without a snapshot, only the current state of the database.
+ * @param tables the change-log IDs of the tables that matter
+ * @throws Problem if a standby has seen more than can be listed.
  */
 export async function readTail(
   db: Pick<Database, 'query'>,
