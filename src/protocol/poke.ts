@@ -1,4 +1,4 @@
-import { type Envelope, readEnvelope } from './envelope.js';
+import { type Envelope, readEnvelope } from './fields.js';
 
 /** Who listens for pokes, from the request's query string. */
 export type PokeRequest = Envelope;

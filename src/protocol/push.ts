@@ -1,5 +1,4 @@
-import { type Envelope, readEnvelope } from './envelope.js';
-import { field, malformed, readID, readInteger, readObject } from './fields.js';
+import { type Envelope, field, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** One call of a mutator, as the client recorded it. */

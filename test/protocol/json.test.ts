@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findUnstorable, MAX_ARGS_DEPTH, parseJSON } from '../../src/protocol/json.js';
-import { findInexactNumber, isCarriedByDouble } from '../../src/protocol/numbers.js';
+import {
+  findInexactNumber,
+  findUnstorable,
+  isCarriedByDouble,
+  MAX_ARGS_DEPTH,
+  parseJSON,
+} from '../../src/protocol/json.js';
 
 const nested = (depth: number): unknown => JSON.parse(`${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`);
 

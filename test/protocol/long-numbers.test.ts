@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findInexactNumber } from '../../src/protocol/numbers.js';
+import { findInexactNumber } from '../../src/protocol/json.js';
 
 // In quadratic time, each of them would take hours.
 it.each<[what: string, text: string, offset: number | undefined]>([
