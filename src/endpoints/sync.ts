@@ -11,7 +11,7 @@ import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PokeStreams } from './poke-streams.js';
 
 /** Answers a pull, with a protocol error or with the OK response. */
-export type Pull<Context extends UserContext> = (
+export type PullRoute<Context extends UserContext> = (
   request: PullRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | JSONAnswer>;
@@ -33,7 +33,7 @@ export type PushRoute<Context extends UserContext> = (
 
 /** The options of `syncRoutes`. */
 export interface SyncRoutesOptions<Context extends UserContext> {
-  readonly pull: Pull<Context>;
+  readonly pull: PullRoute<Context>;
   readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
   readonly authenticate: Authenticate<Context>;
@@ -64,7 +64,7 @@ export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptio
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
-  pull: Pull<Context>,
+  pull: PullRoute<Context>,
   limit: number,
 ): Promise<Answer> {
   const caller = await identify(exchange, authenticate);

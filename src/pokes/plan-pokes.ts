@@ -97,7 +97,7 @@ export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: 
   const postponed: PokePlan['postponed'][number][] = [];
   const left = { ...bounds };
   for (const { view, seats } of audiences) {
-    const changed = changesOf(view.occurrenceTables, ids, changes);
+    const changed = seenChanges(view.occurrenceTables, ids, changes);
     const waiting = waitingOn(seats.values(), told);
     if (changed.length === 0 || waiting.length === 0) continue;
     const rows = changed.reduce((sum, change) => sum + change.rows, 0);
@@ -133,7 +133,7 @@ function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): Wa
   return isOneTransaction ? ['net', 'ever'] : ['ever'];
 }
 
-function changesOf(
+function seenChanges(
   tables: readonly number[],
   ids: ReadonlyMap<number, number>,
   changes: ReadonlyMap<number, TailChange>,

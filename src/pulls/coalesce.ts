@@ -4,7 +4,7 @@
  */
 export type Run<Question, Answer> = (questions: readonly Question[]) => Promise<readonly (Answer | Promise<Answer>)[]>;
 
-interface Asked<Question, Answer> {
+interface Waiting<Question, Answer> {
   readonly question: Question;
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
   readonly reject: (error: unknown) => void;
@@ -13,7 +13,7 @@ interface Asked<Question, Answer> {
 /** The questions asked under one key. */
 interface Queue<Question, Answer> {
   running: number;
-  waiting: Asked<Question, Answer>[];
+  waiting: Waiting<Question, Answer>[];
   patience: NodeJS.Timeout | undefined;
 }
 

@@ -12,7 +12,7 @@ export class UnknownMutatorError extends Error {
 }
 
 /** A mutator, and the args to run it with. */
-export interface Prepared<Tx, Context> {
+export interface PreparedCall<Tx, Context> {
   readonly mutator: Mutator<Tx, Context>;
   readonly args: unknown;
 }
@@ -25,7 +25,7 @@ export async function prepare<Tx, Context>(
   mutators: Mutators<Tx, Context>,
   name: string,
   args: unknown,
-): Promise<Prepared<Tx, Context>> {
+): Promise<PreparedCall<Tx, Context>> {
   const mutator = mutators.get(name);
   if (mutator === undefined) throw new UnknownMutatorError();
   const unstorable = findUnstorable(args);

@@ -5,7 +5,7 @@ import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
 import { type Asked, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
-import { type Prepared, prepare } from '../registry/prepare.js';
+import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
 import { pruneAnswers, type Query } from '../store/idempotency-keys.js';
 import { toCallProblem } from './call-failures.js';
@@ -76,7 +76,7 @@ export class Calls<Tx, Context extends UserContext> {
   ): Promise<CallsAnswer> {
     const { mutators, transact, keyRetentionSeconds } = this.#options;
     const calls = asked.kind === 'call' ? [asked.call] : asked.calls;
-    const runnable: Prepared<Tx, Context>[] = [];
+    const runnable: PreparedCall<Tx, Context>[] = [];
     for (const [index, { name, args }] of calls.entries()) {
       runnable.push(await explained(prepare(mutators, name, args), asked, index));
     }
