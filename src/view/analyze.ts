@@ -1,4 +1,4 @@
-/** From a view's query to what is known of it: its tables, its strategy, and whether it can be served at all. */
+/** Analyzes a view's query: its tables, its strategy, and whether it can be served at all. */
 import { findTable, type Table } from '../catalog/tables.js';
 import type { Database, ResultColumn } from '../db/database.js';
 import { isWithoutOperator } from '../db/sqlstate.js';
@@ -22,6 +22,7 @@ import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/q
 import { settleWindows } from './settle/windows.js';
 import { type Choice, chooseStrategy } from './strategy.js';
 
+/** What is known about a view's query. */
 export interface Analysis extends Choice {
   /** The query as it is served: its result is a function of the rows of its tables. */
   readonly text: string;
@@ -29,20 +30,20 @@ export interface Analysis extends Choice {
   /** The table of each occurrence, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
   readonly columns: readonly ResultColumn[];
-  /** The types of the parameters, as SQL names them. */
+  /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
-  /** The numbers of the parameters that mean a moment. */
+  /** The numbers of the parameters that are read as dates or times. */
   readonly momentParameters: ReadonlySet<number>;
-  /** Equal values of parameters must not look like one expression: GROUPING SETS would take one for the other. */
+  /** Equal parameter values must not look like the same expression: GROUPING SETS would confuse them. */
   readonly keepsParametersApart: boolean;
-  /** Several rows of the query can share a key: one of them is the view's. */
+  /** Several rows of the query can share a key; one of them belongs to the view. */
   readonly choosesByKey: boolean;
 }
 
 /**
  * Analyzes a query against the database's catalogs.
  * @param key the columns of the result that identify a row
- * @throws SetupError when a view cannot be right with this query; the message says why and what to do.
+ * @throws SetupError if a view with this query cannot be right; the message says why and what to do.
  */
 export async function analyze(db: Database, given: string, key: readonly string[]): Promise<Analysis> {
   await parserLoaded;
@@ -69,7 +70,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
   const settled = write();
   if (settled !== text) await checkSame(db, { columns, parameterTypes }, settled);
-  // By a function of Tidemark's schema, which may not be installed yet.
+  // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   return {
     ...chooseStrategy(served, meaning),
@@ -84,7 +85,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   };
 }
 
-/** By their names: what is settled can stand in a query more than once. */
+/** Finds tables by name: settling can copy parts of a query. */
 function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
   const nameOf = ({ schemaname, relname }: Tree) => JSON.stringify([schemaname, relname]);
   const known = new Map<string, Table>();
@@ -96,7 +97,7 @@ function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
   return (range) => known.get(nameOf(range))!;
 }
 
-/** Makes the query one whose result depends on nothing but rows, whatever state of its tables it reads. */
+/** Makes the query's result depend only on rows, whatever state of its tables it reads. */
 function settle(select: Tree, settling: Settling): boolean {
   const { meaning, tableOf } = settling;
   const choosesByKey = settleDuplicates(select, settling);
@@ -110,8 +111,9 @@ function settle(select: Tree, settling: Settling): boolean {
 }
 
 /**
- * A parameter is an expression to group by, and until Postgres knows its type it equals no other that is the same
- * parameter. Values are written with their types everywhere.
+ * Checks that the query means the same if the types of its parameters are written everywhere, as they are with values.
+ * Until Postgres knows the type of a parameter that the query groups by, it does not recognize the parameter at other
+ * places.
  */
 async function checkTypes(db: Database, { query }: Meaning, text: string, types: readonly string[]): Promise<void> {
   const typed = types.map((type, i) => `$${i + 1}::${type}`);
@@ -122,13 +124,13 @@ async function checkTypes(db: Database, { query }: Meaning, text: string, types:
   );
 }
 
-/** Other names must not mean other tables. */
+/** Renaming must not change which tables are meant. */
 async function checkMeaning(db: Database, { query }: Meaning, renamed: string): Promise<void> {
   const { tree } = await db.describe(renamed);
   if (!isSameQuery(query, parseQueryTree(tree))) throw unclearNames();
 }
 
-/** What has been settled must not be another query. */
+/** Settling must not change the query's columns or parameters. */
 async function checkSame(
   db: Database,
   { columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>,
@@ -139,7 +141,7 @@ async function checkSame(
   if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
 }
 
-/** Groups are made by what depends on their primary key, too, and ties are broken by the view's key. */
+/** Settling also groups by columns that depend on a primary key, and breaks ties by the view's key. */
 function explainOperator(error: unknown): never {
   if (!isWithoutOperator(error)) throw error;
   throw new SetupError(

@@ -24,11 +24,11 @@ interface Prepared {
 }
 
 /**
- * Queries of views that depend on the user in more than their parameters are few; those kept are bounded all the same.
+ * How many queries are kept. Few query texts depend on the user other than by parameters; the number is bounded anyway.
  */
 const keptQueries = 1000;
 
-/** An application's client views: each query is analyzed once per text. */
+/** An application's views. Each query text is analyzed once. */
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
@@ -41,9 +41,9 @@ export class ClientViews<Context> {
   }
 
   /**
-   * Every view as this user sees it.
-   * @param shape the tables' shape: what is known of a query holds for one shape only
-   * @throws SetupError naming the view that cannot be served.
+   * All views as this user sees them.
+   * @param shape the tables' shape: what is known about a query is valid for one shape only
+   * @throws SetupError that names the view that cannot be served.
    */
   async bind(input: ViewInput<Context>, shape: string): Promise<BoundView[]> {
     return Promise.all(
@@ -95,7 +95,7 @@ function prefixOf(name: string, view: View<never>): string {
   return view.prefix ?? `${name}/`;
 }
 
-/** No key of one view may be a key of another. */
+/** A key of one view must never be a key of another. */
 function checkPrefixes(views: Readonly<Record<string, View<never>>>): void {
   const prefixes = Object.entries(views).map(([name, view]) => ({ name, prefix: prefixOf(name, view) }));
   for (const one of prefixes) {
@@ -124,7 +124,9 @@ async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Failures of the database itself pass; what Postgres or Tidemark says of the query is the view's. */
+/**
+ * Failures of the database itself are passed on; an error about the query, from Postgres or Tidemark, names the view.
+ */
 function viewError(name: string, error: unknown): unknown {
   if (error instanceof SetupError) return new SetupError(`The view "${name}" cannot be served: ${error.message}.`);
   if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {

@@ -12,24 +12,25 @@ export interface CompiledView {
   readonly strategy: Strategy;
   readonly prefix: string;
   readonly keyColumns: readonly string[];
-  /** Of all that decides what the view's entries are, but for its parameters. */
+  /** A digest of everything that determines the view's entries, except its parameters. */
   readonly digest: string;
-  /** The types of the query's parameters, as SQL names them. */
+  /** The SQL names of the types of the query's parameters. */
   readonly parameterTypes: readonly string[];
-  /** SQL expressions over a row `v` of the query. */
+  /** SQL expressions over a row `v` of the query: the client's key, and the value as JSON text. */
   readonly keySql: string;
   readonly valueSql: string;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
-  /** Several rows of the query can share a key: the least of them, in the order of their texts, is the view's. */
+  /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
   readonly now: Template;
-  /** The query with its occurrences reading other states of their tables; see `rewrite`. */
+  /** The query with its occurrences of tables reading other states; see `rewrite`. */
   standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
   /** See `focusSets`. */
   focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
 
+/** What the keys of a view are made of. */
 export interface ViewNaming {
   readonly name: string;
   readonly prefix: string;
@@ -66,7 +67,10 @@ function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
   return value;
 }
 
-/** A single column is used as it is; of several, `%` and `/` are percent-encoded, so that no two rows share a key. */
+/**
+ * A single column is used as it is. In several columns, `%` and `/` are percent-encoded, so that no two rows share a
+ * key.
+ */
 function keySql({ name, prefix, key }: ViewNaming): string {
   const texts = key.map((column) => `v.${identifier(column)}::text collate "C"`);
   const parts = texts.length === 1 ? texts : texts.map((text) => `replace(replace(${text}, '%', '%25'), '/', '%2F')`);

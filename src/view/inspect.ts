@@ -15,11 +15,14 @@ const refusedNodes: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'it uses CURRENT OF, which needs a cursor. Remove it',
 };
 
-/** Names of WITH queries, and of aliases and columns, in the statements that a view becomes part of. */
+/** Names of WITH queries, and of aliases and columns, in the statements that a view's query becomes part of. */
 const queryNames = /^tidemark_/;
 const aliases = /^tidemark_(l|after|key|other|seat|value|[dkpt]\d+)$/;
 
-/** @throws SetupError when the query can never be a view; the message says why and what to do. */
+/**
+ * Refuses what no view may contain.
+ * @throws SetupError if the query can never be a view; the message says why and what to do.
+ */
 export function inspect(select: Tree): void {
   for (const { type, node } of visits({ SelectStmt: select })) {
     const refused = refusedNodes[type];

@@ -1,17 +1,17 @@
-/** Rewrites a view's query so that tables stand for other states of themselves. Pure: tree in, text out. */
+/** Rewrites a view's query so that it reads other states of its tables. Pure: tree in, text out. */
 import { scopesOf } from './parse/scopes.js';
 import { deparseSelect } from './parse/syntax.js';
 import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
 
-/** What a table's occurrence stands for: the name of a WITH query to read in its place, or the table itself. */
+/** What an occurrence of a table reads: the WITH query with this name, or the table itself. */
 export type Stand = string | 'now';
 
 /**
- * The query with each occurrence of a table reading what stands for it, in the order of `tablesIn`.
+ * Writes the query with each occurrence of a table reading its stand.
  *
- * @param focuses occurrences that must be on the way of every row of the result: where they lie in some branches of an
- * OR or a UNION,
- *   the other branches count as false or empty, so that they add no row that has nothing to do with them
+ * @param stands one for each occurrence, in the order of `tablesIn`
+ * @param focuses occurrences that every row of the result must derive from: if they are in some branches of an OR or a
+ * UNION, the other branches count as false or empty, so that they add no unrelated rows
  */
 export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): string {
   const tree = cloneTree(select);
@@ -37,8 +37,8 @@ function replaceRange(range: Tree, stand: string): void {
 }
 
 /**
- * Sets of occurrences such that every change of the result is one of some set: one occurrence for each factor of a
- * join, and for the arms of a UNION, which do not meet, one in each arm at once.
+ * Sets of occurrences such that every change of the result comes from one of the sets. Each factor of a join has a set
+ * with one occurrence. The arms of a UNION are independent of each other, so a set has one occurrence in each arm.
  *
  * @param isWanted which occurrences are to be in a set
  */
@@ -67,7 +67,7 @@ function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
   }
 }
 
-/** The nodes below which one of these lies, themselves included. */
+/** The nodes that contain one of these nodes, including the nodes themselves. */
 function ancestorsOf(tree: Tree, nodes: ReadonlySet<unknown>): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const visit = (value: unknown): boolean => {
@@ -86,7 +86,8 @@ function prune(value: unknown, onTheWay: ReadonlySet<unknown>): void {
   const node = value as Tree;
   const or = node.BoolExpr as Tree | undefined;
   if (or?.boolop === 'OR_EXPR') {
-    // In place of the OR, not "false OR …": Postgres makes joins of subqueries before it folds constants.
+    // The branch replaces the OR, rather than being one of "false OR …": Postgres turns subqueries into joins before it
+    // folds constants.
     const branch = (or.args as Tree[]).find((arg) => onTheWay.has(arg))!;
     delete node.BoolExpr;
     prune(Object.assign(node, branch), onTheWay);

@@ -1,16 +1,16 @@
-/** What views are tried with before anybody asks for them. */
+/** The input with which views are tried before anyone asks for them. */
 import type { ViewInput } from './define.js';
 
+/** What the sample input is made of. */
 export interface SampleOptions<Context> {
-  /** A context like those of `authenticate`. Default: `{ userID: 'sample' }`. */
+  /** A context like those that `authenticate` returns. Default: `{ userID: 'sample' }`. */
   readonly sampleContext?: Context | undefined;
   /** The schema versions that the views and mutators serve. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
 /**
- * One and the same for `migrate`, for a server and for `status`: else one of them would refuse what another has let
- * pass.
+ * The same input for `migrate`, a server and `status`: otherwise, one of them would refuse what another has accepted.
  */
 export function sampleInput<Context>({ sampleContext, schemaVersions }: SampleOptions<Context>): ViewInput<Context> {
   const ctx = sampleContext ?? ({ userID: 'sample' } as Context);

@@ -1,25 +1,28 @@
-/** Chooses how the changes of a view are found. */
+/** Chooses how changes of a view are found. */
 import { isAggregate, type Meaning } from './analysis/meaning.js';
 import { names, type Tree, visits } from './parse/tree.js';
 import { isDistinctOn } from './settle/order.js';
 
 /**
- * `incremental`: the view is evaluated over the changed rows alone; cost O(changes). `compare`: the view now against
- * the view as of the cookie's snapshot; cost O(view), only when a table it reads has changed.
+ * `incremental`: the view is evaluated over the changed rows alone, at a cost of O(changes). `compare`: the view now is
+ * compared with the view as of the cookie's snapshot, at a cost of O(view), but only if a table that it reads has
+ * changed.
  */
 export type Strategy = 'incremental' | 'compare';
 
+/** The strategy that was chosen for a view. */
 export interface Choice {
   readonly strategy: Strategy;
-  /** Why not incremental. */
+  /** Why the strategy is not `incremental`. */
   readonly reason?: string | undefined;
 }
 
 class NotMonotone extends Error {}
 
 /**
- * A query is incremental when it is monotone: more rows in its tables can only add rows to its result, and every row of
- * the result owes itself to one row of each table on its way. What is not recognised as such falls to compare.
+ * Chooses `incremental` for a query that is monotone: more rows in its tables can only add rows to its result, and
+ * every row of the result derives from one row of each table on its path. A query that is not recognized as monotone
+ * uses `compare`.
  */
 export function chooseStrategy(select: Tree, meaning: Meaning): Choice {
   try {
@@ -74,7 +77,7 @@ function checkFrom(item: Tree, meaning: Meaning): void {
   }
 }
 
-/** AND and OR of plain conditions, EXISTS and IN: subqueries in any other place can make rows vanish. */
+/** Allows AND and OR of plain conditions, EXISTS and IN: subqueries in any other place can make rows disappear. */
 function checkCondition(condition: unknown, meaning: Meaning): void {
   const { BoolExpr: bool, SubLink: link } = (condition ?? {}) as { BoolExpr?: Tree; SubLink?: Tree };
   if (bool && bool.boolop !== 'NOT_EXPR') {
@@ -93,7 +96,7 @@ const scalarNodes = new Set([
   'NullTest', 'ParamRef', 'RowExpr', 'String', 'TypeCast',
 ]); // biome-ignore format: a list of names
 
-/** An expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
+/** Allows an expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
 function checkScalar(expression: unknown, meaning: Meaning): void {
   for (const visit of visits(expression)) {
     const { type, node } = visit;

@@ -1,26 +1,26 @@
 /**
- * Where values that Postgres calls equal can differ all the same, as 1.0 and 1.00 or letters of a case-insensitive
- * collation: whoever keeps one of several equal values keeps any of them.
+ * Tells which values can differ even if Postgres considers them equal, as 1.0 and 1.00, or letters in a
+ * case-insensitive collation. A query that keeps one of several equal values may keep any of them.
  */
 import type { TypePart } from '../../catalog/types.js';
 import { collationOf, modifierOf, typeOf } from './expressions.js';
 import type { Facts } from './facts.js';
 import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
-/** Types whose equal values are written alike. */
+/** Types whose equal values are written the same way. */
 const exactTypes = new Set(
   `bool bytea char cid cidr date inet int2 int4 int8 macaddr macaddr8 money name oid pg_lsn text tid time timestamp
   timestamptz timetz tsvector uuid varbit varchar bit xid xid8`.split(/\s+/),
 );
 
-/** Types that are exact where a length or precision is declared: values are then padded or rounded to it. */
+/** Types that are exact if a length or precision is declared: values are then padded or rounded to it. */
 const exactWithModifier = new Set(['numeric', 'bpchar']);
 
-/** What to write instead of values that can be equal and written differently. */
+/** What to write instead of values that can be equal but written differently. */
 export const oneForm =
   'a cast such as numeric(12, 2) for a numeric, lower(…) collate "C" for a case-insensitive text, a cast to text for all else';
 
-/** Whether equal values of an expression are always written alike. */
+/** Whether equal values of an expression are always written the same way. */
 export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {
   const parts = partsOf(typeOf(expression));
   if (parts.length === 0 || isAlike(collationOf(expression))) return false;
@@ -35,9 +35,9 @@ function isExactPart({ builtin, name, kind, alike }: TypePart, hasModifier: bool
 
 /** A column of something that a query reads. */
 interface Place {
-  /** What is read, as an entry of the query's range table. */
+  /** The entry of the query's range table that stands for what is read. */
   readonly entry: QueryNode;
-  /** Which entry it is, from 1. */
+  /** The number of the entry, from 1. */
   readonly place: number;
   readonly column: number;
 }
@@ -48,8 +48,8 @@ interface Origin extends Place {
 }
 
 /**
- * Where an expression of a query is a column of something that it reads, that column: through joins and, since Postgres
- * 18, through the list of what is grouped by.
+ * The column that an expression of a query is, if it is a column of something that the query reads. It is looked up
+ * through joins and, since Postgres 18, through the list of grouping expressions.
  */
 export function placeOf(expression: QueryNode, query: QueryNode): Place | undefined {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
@@ -61,7 +61,7 @@ export function placeOf(expression: QueryNode, query: QueryNode): Place | undefi
   return inner ? placeOf(inner, query) : { entry, place, column };
 }
 
-/** Where an expression of a query is a column of a table, that column. */
+/** The column of a table that an expression of a query is, if it is one. */
 export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
   const found = placeOf(expression, query);
   const relation = found && numberOf(found.entry, 'relid');
@@ -69,8 +69,8 @@ export function originOf(expression: QueryNode, query: QueryNode): Origin | unde
 }
 
 /**
- * Which of these expressions tell rows of tables apart by primary keys that are among them: equal ones are then of one
- * row of the table, and so alike.
+ * Tells of each expression whether it is a column of a table whose whole primary key is among the expressions: equal
+ * values are then from one row of the table, and so identical.
  * @param keyOf the columns of a table's primary key, by its OID
  */
 export function keyed(

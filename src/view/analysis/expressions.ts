@@ -1,4 +1,4 @@
-/** What Postgres knows of an analyzed expression: its type, its length or precision, its collation. */
+/** What Postgres knows about an analyzed expression: its type, its length or precision, its collation. */
 import { type Field, isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
 const BOOL = 16;
@@ -26,7 +26,7 @@ const conditions = new Set([
   'JSONISPREDICATE',
 ]);
 
-/** Wrappers whose type is that of what they hold, by the field that holds it. */
+/** Nodes that have the type of what they contain, with the field that contains it. */
 const wrappers: Readonly<Record<string, string>> = {
   COLLATEEXPR: 'arg',
   COLLATE: 'arg',
@@ -35,10 +35,10 @@ const wrappers: Readonly<Record<string, string>> = {
   JSONVALUEEXPR: 'formatted_expr',
 };
 
-/** Those before it ask whether something is so (primnodes.h). */
+/** The kinds of SubLink before this one have a boolean result (primnodes.h). */
 const EXPR_SUBLINK = 4;
 
-/** The OID of an expression's type; undefined where the node does not tell. */
+/** The OID of an expression's type; undefined if the node does not tell. */
 export function typeOf(expression: QueryNode): number | undefined {
   const { tag, fields } = expression;
   if (conditions.has(tag)) return BOOL;
@@ -50,7 +50,7 @@ export function typeOf(expression: QueryNode): number | undefined {
   return first(expression, typeFields);
 }
 
-/** As in `pg_attribute.atttypmod`: -1 where any length or precision may come. */
+/** The type modifier of an expression, as in `pg_attribute.atttypmod`: -1 if any length or precision is possible. */
 export function modifierOf(expression: QueryNode): number {
   const inner = wrapped(expression);
   return inner ? modifierOf(inner) : (first(expression, modifierFields) ?? lengthCoercion(expression) ?? -1);
@@ -62,16 +62,13 @@ function lengthCoercion(expression: QueryNode): number | undefined {
   return isCoercion && nodeList(expression, 'args')[1]?.tag === 'CONST' ? 0 : undefined;
 }
 
-/** The OID of the collation by which an expression's values are compared; 0 for none. */
+/** The OID of the collation by which an expression's values are compared; 0 if there is none. */
 export function collationOf(expression: QueryNode): number {
   const inner = wrapped(expression);
   return first(expression, collationFields) ?? (inner ? collationOf(inner) : 0);
 }
 
-/**
- * Whether an expression makes several rows of one, as `unnest(tags)` does. What a subquery in it does is its own
- * affair.
- */
+/** Whether an expression turns one row into several, as `unnest(tags)` does. Subqueries in it do not count. */
 export function returnsSet(expression: Field): boolean {
   if (Array.isArray(expression)) return expression.some(returnsSet);
   if (!isNode(expression) || expression.tag === 'QUERY') return false;
@@ -79,7 +76,7 @@ export function returnsSet(expression: Field): boolean {
   return [funcretset, opretset].includes('true') || Object.values(expression.fields).some(returnsSet);
 }
 
-/** The columns of a query's result, less those that only its ORDER BY or GROUP BY needs. */
+/** The columns of a query's result, without those that only its ORDER BY or GROUP BY needs. */
 export function targets(query: QueryNode): QueryNode[] {
   return nodeList(query, 'targetList').filter(({ fields }) => fields.resjunk !== 'true');
 }

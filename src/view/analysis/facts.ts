@@ -1,4 +1,4 @@
-/** What the catalogs say of everything that an analyzed query names. */
+/** What the catalogs say about everything that an analyzed query refers to. */
 
 import { findOrders } from '../../catalog/operators.js';
 import { findRoutines, type Routine, type RoutineUse } from '../../catalog/routines.js';
@@ -18,24 +18,27 @@ import {
 
 export interface Facts {
   /**
-   * By OID, all that runs: also the functions behind operators, those in the conditions of domains and in default
+   * Everything that runs, by OID: also the functions behind operators, in conditions of domains and in default
    * arguments.
    */
   readonly routines: ReadonlyMap<number, Routine>;
-  /** What runs beside what is written: conditions of domains and default arguments. */
+  /** What runs without being written in the query: conditions of domains, and default arguments. */
   readonly implied: readonly QueryNode[];
-  /** A type, and all that it consists of; nothing for an OID that no expression has. */
+  /** A type and everything that it consists of; empty for an OID that no expression has. */
   partsOf(type: number | undefined): readonly TypePart[];
-  /** Whether the collation with this OID calls different strings equal. */
+  /** Whether the collation with this OID considers different strings equal. */
   isAlike(collation: number): boolean;
-  /** The orders that an operator is about, by their `<`; none for an OID that no expression has. */
+  /**
+   * The sort orders that an operator, or its negation, belongs to, each by its `<`; empty for an OID that no expression
+   * has.
+   */
   ordersOf(operator: number | undefined): readonly number[];
 }
 
 export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
   const uses = new Uses();
   uses.add(query);
-  // What is found may use more.
+  // What is found may refer to more.
   for (;;) {
     const known = uses.size;
     const types = await findTypes(db, [...uses.types]);
@@ -62,7 +65,7 @@ class Uses implements RoutineUse {
   readonly functions = new Set<number>();
   readonly operators = new Set<number>();
   readonly operatorFunctions = new Set<number>();
-  /** Operators of expressions. */
+  /** The operators in expressions. */
   readonly comparisons = new Set<number>();
   readonly types = new Set<number>();
   readonly collations = new Set<number>();
@@ -87,7 +90,7 @@ class Uses implements RoutineUse {
     }
   }
 
-  /** The default arguments of a function, if some call leaves any out. */
+  /** The default arguments of a function, if any call omits some. */
   defaultsOf({ oid, argumentCount, defaults }: Routine): QueryNode[] {
     const given = this.#arguments.get(oid) ?? argumentCount;
     return given < argumentCount ? nodesIn(parseField(defaults!)) : [];

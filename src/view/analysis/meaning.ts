@@ -1,22 +1,20 @@
-/** Brings together what a query says, its parse tree, and what Postgres has understood, its analyzed tree. */
+/** Connects what a query says, its parse tree, with what Postgres has understood, its analyzed tree. */
 import { SetupError } from '../../errors.js';
 import { type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 import { twinsIn } from './twins.js';
 
+/** What Postgres has understood of a query. */
 export interface Meaning {
-  /** The analyzed tree, whole. */
+  /** The whole analyzed tree. */
   readonly query: QueryNode;
-  /**
-   * The analyzed query of a SelectStmt, at whatever depth; undefined for one that puts others together below another
-   * that does.
-   */
+  /** The analyzed query of a SelectStmt at any depth; undefined for a set operation that is an arm of another. */
   queryOf(select: Tree): QueryNode | undefined;
-  /** What a set operation has become, at whatever depth; undefined for any other SELECT. */
+  /** The analyzed set operation of a SelectStmt at any depth; undefined for any other SELECT. */
   operationOf(select: Tree): Operation | undefined;
   /**
-   * The analyzed nodes that a node of the parse tree has become, by their common place in the text; its twin's, where
-   * it has none.
+   * The analyzed nodes of a node of the parse tree, found by their common place in the text; those of its twin, if it
+   * has none.
    */
   nodesOf(node: Tree): readonly QueryNode[];
 }
@@ -24,13 +22,14 @@ export interface Meaning {
 /** An analyzed set operation. */
 export interface Operation {
   readonly node: QueryNode;
-  /** The queries that it puts together, and those of the set operations that are its arms. */
+  /** The queries that it combines, including those of arms that are set operations themselves. */
   readonly arms: readonly QueryNode[];
 }
 
 /**
- * @param offset how many bytes stood before the query when it was analyzed
- * @throws SetupError where a subquery is not found again
+ * Matches a parse tree with its analyzed tree.
+ * @param offset how many bytes preceded the query when it was analyzed
+ * @throws SetupError if a subquery cannot be found again
  */
 export function understand(
   select: Tree,
@@ -67,9 +66,9 @@ function placeOf(node: Tree): number {
   return (node.location as number | undefined) ?? 0;
 }
 
-/** Whether a node calls an aggregate, which takes all rows of a group. */
+/** Whether a node calls an aggregate, which receives all rows of a group. */
 export function isAggregate({ nodesOf }: Meaning, { type, node }: Visit): boolean {
-  // Those with a syntax of their own have no place.
+  // Aggregates with a syntax of their own have no place.
   return (
     /^Json(Array|Object)Agg$/.test(type) || (type === 'FuncCall' && nodesOf(node).some(({ tag }) => tag === 'AGGREF'))
   );
@@ -96,16 +95,16 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
   const items = fromList(query);
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
   for (const { type, node } of visitsHere(select)) {
-    // NOT IN begins at the same place.
+    // With NOT IN, another node has the same place.
     const analyzed = nodeIn(
       nodesOf(node).find(({ tag }) => tag === 'SUBLINK'),
       'subselect',
     );
     if (type === 'SubLink') sub(selectIn(node.subselect), analyzed);
-    // A row is compared with that of a subquery at the operator's place.
+    // The comparison of a row with a subquery's row has the operator's place.
     const { SubLink: compared } = (node.rexpr ?? {}) as { SubLink?: Tree };
     if (compared) sub(selectIn(compared.subselect), analyzed);
-    // Postgres has put an aggregate around it.
+    // Postgres has wrapped the subquery in another with an aggregate.
     if (type === 'JsonArrayQueryConstructor' && analyzed)
       sub(selectIn(node.query), subqueryOf(fromList(analyzed)[0]!, analyzed));
   }
@@ -145,7 +144,7 @@ function pairFrom(item: Tree, analyzed: QueryNode | undefined, query: QueryNode,
   }
 }
 
-/** What a RangeTblRef refers to. */
+/** The subquery that a RangeTblRef refers to. */
 function subqueryOf(reference: QueryNode, query: QueryNode): QueryNode | undefined {
   return nodeIn(nodeList(query, 'rtable')[(numberOf(reference, 'rtindex') ?? 0) - 1], 'subquery');
 }

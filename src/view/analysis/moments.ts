@@ -1,4 +1,4 @@
-/** Dates and times that are given as text. A word such as "now" means another one each time that it is read. */
+/** Dates and times that are given as text. A word such as "now" means a different one each time it is read. */
 import type { TypePart } from '../../catalog/types.js';
 import { SetupError } from '../../errors.js';
 import { call, cast } from '../parse/nodes.js';
@@ -17,15 +17,15 @@ const readers = new Set(
   jsonb_populate_recordset jsonb_to_record jsonb_to_recordset`.split(/\s+/),
 );
 
-/** Whether a text means another moment each time it is read as one. */
+/** Whether a text, read as a date or time, means a different one each time. */
 export function isMovingMoment(text: string): boolean {
   return movingWord.test(text);
 }
 
-/** PARAM_EXTERN: not what Postgres hands to a subquery. */
+/** PARAM_EXTERN (primnodes.h): not a parameter that Postgres passes to a subquery. */
 const external = '0';
 
-/** The numbers of the parameters that are read as moments. */
+/** The numbers of the parameters that are read as dates or times. */
 export function momentParameters({ query }: Meaning, { partsOf }: Facts): ReadonlySet<number> {
   const moments = [...queryNodes(query)].filter(({ fields }) => {
     return fields.paramkind === external && partsOf(Number(fields.paramtype)).some(isMoment);
@@ -33,7 +33,7 @@ export function momentParameters({ query }: Meaning, { partsOf }: Facts): Readon
   return new Set(moments.map((node) => numberOf(node, 'paramid')!));
 }
 
-/** @throws SetupError where a moment is read from text that nothing can look at first. */
+/** @throws SetupError if a date or time is read from text that nothing can check first. */
 export function checkMoments(select: Tree, meaning: Meaning, facts: Facts): void {
   const guarded = new Set([...guardedCasts(select, meaning, facts)].flatMap(([, conversions]) => conversions));
   for (const node of queryNodes([meaning.query, ...facts.implied])) {
@@ -42,14 +42,14 @@ export function checkMoments(select: Tree, meaning: Meaning, facts: Facts): void
   checkLiterals(select, meaning, facts);
 }
 
-/** Has the texts that are cast to moments looked at first. */
+/** Makes the query check text before it casts it to a date or time. */
 export function guardMoments(select: Tree, meaning: Meaning, facts: Facts): void {
   for (const [typeCast] of guardedCasts(select, meaning, facts)) {
     typeCast.arg = call(['tidemark', 'fixed_moment'], cast(typeCast.arg as Tree, 'text'));
   }
 }
 
-/** The casts of texts to moments, each with what it has become. */
+/** The casts of text to dates and times, each with its analyzed conversions. */
 function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<Tree, QueryNode[]> {
   const found = new Map<Tree, QueryNode[]>();
   for (const { type, node } of visits({ SelectStmt: select })) {
@@ -57,7 +57,7 @@ function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<T
     const analyzed = meaning.nodesOf(node);
     const conversions = analyzed.filter((one) => {
       const [result, ...more] = one.tag === 'COERCEVIAIO' ? partsOf(typeOf(one)) : [];
-      // A time zone's offset is today's where no date is given.
+      // Without a date, a time zone has today's offset.
       return result && more.length === 0 && isMoment(result) && result.name !== 'timetz';
     });
     const isWhole = analyzed.every(({ tag }) => tag !== 'ARRAYCOERCEEXPR');
@@ -83,7 +83,7 @@ function isMoment({ builtin, name }: TypePart): boolean {
   return builtin && momentTypes.has(name);
 }
 
-/** Postgres has read the literals of such types already: a plan that is made anew would hold another moment. */
+/** Postgres has already read the literals of such types: a new plan would contain a different date or time. */
 function checkLiterals(select: Tree, meaning: Meaning, { partsOf }: Facts): void {
   for (const { node } of visits({ SelectStmt: select })) {
     const text = (node.sval as { sval?: string } | undefined)?.sval;

@@ -1,29 +1,33 @@
 /**
- * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression means.
- * Read from the text form of its nodes (outfuncs.c), whose fields differ from version to version, so any field may be
- * missing.
+ * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression refers to.
+ * It is read from the text form of its nodes (outfuncs.c), whose fields differ from version to version, so any field
+ * may be missing.
  */
 
 /** A field: another node, a list, a word without its escapes, or null for none. */
 export type Field = QueryNode | readonly Field[] | string | null;
 
+/** A node of the analyzed tree. */
 export interface QueryNode {
-  /** As in `VAR` or `OPEXPR`. */
+  /** For example `VAR` or `OPEXPR`. */
   readonly tag: string;
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** Brackets and braces, or a word; a backslash takes the next character as it is. */
+/** A parenthesis, a brace or a word. A backslash takes the next character as it is. */
 const token = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
 
-/** @throws Error for a text that is not in Postgres's form. */
+/**
+ * Parses a node.
+ * @throws Error if the text is not in Postgres's form.
+ */
 export function parseQueryTree(text: string): QueryNode {
   const tree = parseField(text);
   if (!isNode(tree)) throw new Error('The parse tree from Postgres is no node');
   return tree;
 }
 
-/** A node, or a list of them. */
+/** Parses a node, or a list of nodes. */
 export function parseField(text: string): Field {
   const tokens: readonly string[] = text.match(token) ?? [];
   let at = 0;
@@ -46,7 +50,7 @@ export function parseField(text: string): Field {
     while (tokens[at] !== '}') {
       const name = next().slice(1);
       fields[name] = value();
-      // The bytes of a constant follow their number: 4 [ 1 0 0 0 ].
+      // The bytes of a constant follow their count: 4 [ 1 0 0 0 ].
       if (tokens[at] === '[') at = tokens.indexOf(']', at) + 1;
     }
     at++;
@@ -63,7 +67,7 @@ export function parseField(text: string): Field {
   return value();
 }
 
-/** Strings in lists stand in quotes. Postgres breaks its lines at spaces, also at those within a name. */
+/** Strings in lists are quoted. Postgres breaks lines at spaces, even within a name. */
 function plain(word: string): string {
   const bare = word.startsWith('"') && word.endsWith('"') && word.length > 1 ? word.slice(1, -1) : word;
   return bare.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? ' ' : escaped));
@@ -83,28 +87,29 @@ export function* queryNodes(field: Field | undefined): Generator<QueryNode> {
   }
 }
 
-/** A field that is a list of nodes; empty where there is none. */
+/** The nodes of a field that is a list; empty if there is none. */
 export function nodeList({ fields }: QueryNode, name: string): QueryNode[] {
   return nodesIn(fields[name]);
 }
 
+/** The nodes in a list; empty if the field is not a list. */
 export function nodesIn(field: Field | undefined): QueryNode[] {
   return Array.isArray(field) ? field.filter(isNode) : [];
 }
 
-/** A field that is a number: an OID, an index or a place in the text. */
+/** The value of a numeric field: an OID, an index or a place in the text. */
 export function numberOf({ fields }: QueryNode, name: string): number | undefined {
   const field = fields[name];
   return typeof field === 'string' && /^-?\d+$/.test(field) ? Number(field) : undefined;
 }
 
-/** What an entry of a query's range table, and each of its columns, is called in that query. */
+/** The names that an entry of a query's range table, and each of its columns, has in that query. */
 export function namesOf({ fields: { eref } }: QueryNode): { name: Field | undefined; columns: readonly Field[] } {
   if (!isNode(eref)) return { name: undefined, columns: [] };
   return { name: eref.fields.aliasname, columns: (eref.fields.colnames ?? []) as readonly Field[] };
 }
 
-/** Whether two trees are of queries that differ in nothing but where they say what, and by which names. */
+/** Whether two trees are of queries that differ only in aliases and in places in the text. */
 export function isSameQuery(one: Field, other: Field): boolean {
   return JSON.stringify(one, withoutNames) === JSON.stringify(other, withoutNames);
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a query's result changes with its tables alone: it runs nothing that reads a clock, chance, or a table that
- * is not followed.
+ * Checks that a query's result changes only with its tables: it runs nothing that depends on a clock, on chance, or on
+ * a table whose changes are not captured.
  */
 import type { Routine } from '../../catalog/routines.js';
 import type { TypePart } from '../../catalog/types.js';
@@ -10,7 +10,10 @@ import type { Facts } from './facts.js';
 import type { Meaning } from './meaning.js';
 import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
 
-/** Built-in functions that Postgres calls stable for the session's settings alone: they read no clock and no table. */
+/**
+ * Built-in functions that are stable, not immutable, only because of the session's settings: they read no clock and no
+ * table.
+ */
 const settledFunctions = new Set(
   `age anytextcat array_to_json array_to_string concat concat_ws convert convert_from convert_to date date_add date_part
   date_subtract date_trunc enum_first enum_last enum_range extract format generate_series in_range json_agg
@@ -25,7 +28,7 @@ const settledFunctions = new Set(
   websearch_to_tsquery xml xml_is_well_formed`.split(/\s+/),
 );
 
-/** Those of the same names that read the clock all the same: an age is counted to today, a zone's offset is today's. */
+/** Overloads of these functions that do read the clock: an age is counted up to today, a zone's offset is today's. */
 const movingOverloads = new Set([
   'age(timestamp with time zone)',
   'age(timestamp without time zone)',
@@ -35,7 +38,7 @@ const movingOverloads = new Set([
   'timezone(time with time zone)',
 ]);
 
-/** @throws SetupError naming what changes without a write, and what to do. */
+/** @throws SetupError that names what changes without a write, and says what to do. */
 export function checkStability({ query }: Meaning, facts: Facts): void {
   for (const routine of facts.routines.values()) checkRoutine(routine);
   for (const node of queryNodes([query, ...facts.implied])) {
@@ -62,13 +65,13 @@ function checkRoutine({ name, signature, operator, builtin, volatilities }: Rout
   );
 }
 
-/** A value that is read from text, or written as text, in passing. */
+/** Checks a conversion that reads a value from text or writes it as text. */
 function checkConversion(node: QueryNode, { partsOf }: Facts): void {
   const { arg } = node.fields;
   for (const part of [...partsOf(typeOf(node)), ...(isNode(arg) ? partsOf(typeOf(arg)) : [])]) checkText(part);
 }
 
-/** Names of functions, tables and the like are looked up in the catalogs, which nobody follows. */
+/** Names of functions, tables and the like are looked up in the catalogs, whose changes are not captured. */
 function checkText({ name, builtin, volatilities }: TypePart): void {
   if (builtin && name.startsWith('reg')) {
     throw new SetupError(

@@ -1,16 +1,16 @@
 /**
- * What is written twice in a SELECT, as in `select sum(x) … order by sum(x)`: of an expression that a query sorts or
- * groups by and has elsewhere, too, Postgres keeps one and forgets where the others stood.
+ * Finds what is written twice in a SELECT, as in `select sum(x) … order by sum(x)`. If a query sorts or groups by an
+ * expression that it also has elsewhere, Postgres keeps one of them and forgets the places of the others.
  */
 import { shape } from '../parse/syntax.js';
 import { names, type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
 
-/** What Postgres says the meaning of. */
+/** The types of node whose meaning Postgres reports. */
 const meaningful = new Set(['A_Const', 'A_Expr', 'ColumnRef', 'FuncCall', 'SubLink', 'TypeCast']);
 
 /**
  * The nodes of a query that Postgres has forgotten, outermost first, each with the one that means the same.
- * @param isKnown whether Postgres says what a node means
+ * @param isKnown whether Postgres reports what a node means
  */
 export function* twinsIn(select: Tree, isKnown: (node: Tree) => boolean): Generator<[forgotten: Tree, kept: Tree]> {
   for (const { type, node: level } of visits({ SelectStmt: select })) {
@@ -24,13 +24,16 @@ export function* twinsIn(select: Tree, isKnown: (node: Tree) => boolean): Genera
   }
 }
 
-/** FROM is left out: what it names can be something else. */
+/** FROM is left out: its names can refer to something else. */
 function askedIn({ fromClause: _, ...level }: Tree): Visit[] {
   const results = new Set(resultNamesIn(level));
   return [...visitsHere(level)].filter(({ type, node }) => meaningful.has(type) && !results.has(node));
 }
 
-/** In ORDER BY and DISTINCT ON, a name alone means a column of the result before anything that is read. */
+/**
+ * In ORDER BY and DISTINCT ON, a bare name refers to a column of the result if there is one, and otherwise to a column
+ * that is read.
+ */
 function resultNamesIn({ targetList, sortClause, distinctClause }: Tree): Tree[] {
   const results = ((targetList ?? []) as { ResTarget: Tree }[]).map(({ ResTarget }) => ResTarget.name);
   const sorted = ((sortClause ?? []) as { SortBy: { node: Tree } }[]).map(({ SortBy }) => SortBy.node);
@@ -43,7 +46,7 @@ function resultNamesIn({ targetList, sortClause, distinctClause }: Tree): Tree[]
   }) as Tree[];
 }
 
-/** Two nodes that are alike, and what is below them. */
+/** Two nodes of the same form, and each pair of nodes below them. */
 function* pairs(one: Tree, other: Tree): Generator<[Tree, Tree]> {
   yield [one, other];
   const others = [...visits(other)];

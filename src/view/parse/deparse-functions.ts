@@ -1,15 +1,15 @@
-/** Writes the functions of JSON and XML that have a syntax of their own. */
+/** Writes JSON and XML functions that have a syntax of their own. */
 import { identifier } from '../../sql.js';
 import type { Tree } from './tree.js';
 
-/** Writes a node that is below. */
+/** Writes a child node. */
 type Visit = (node: unknown) => string;
 
 interface JsonValue extends Tree {
   readonly raw_expr: Tree;
 }
 
-/** JSON_VALUE, JSON_QUERY and JSON_EXISTS. */
+/** Writes JSON_VALUE, JSON_QUERY and JSON_EXISTS. */
 export function jsonQuery(node: Tree, visit: Visit): string {
   const name = (node.op as string).replace('_OP', '');
   const { context_item, pathspec, passing } = node;
@@ -44,12 +44,12 @@ function jsonColumn(column: Tree, visit: Visit): string {
     coltype === 'JTC_EXISTS' && 'EXISTS',
     formatted(format),
     pathspec && `PATH ${path(pathspec, visit)}`,
-    // The tree says so of a column that can have none.
+    // The tree has a wrapper even for an EXISTS column, which cannot have one.
     ...ends(coltype === 'JTC_EXISTS' ? { ...column, wrapper: undefined } : column, visit),
   );
 }
 
-/** What stands last, in the order that the syntax demands. */
+/** The clauses that come last, in the order that the syntax requires. */
 function ends({ output, wrapper, quotes, on_empty, on_error }: Tree, visit: Visit): (string | undefined)[] {
   return [
     output ? `RETURNING ${returned(output as Tree, visit)}` : undefined,

@@ -4,12 +4,12 @@ import { identifier } from '../../sql.js';
 import { jsonQuery, jsonTable, xmlTable } from './deparse-functions.js';
 import { names, type Tree } from './tree.js';
 
-/** The library's word for what surrounds a node. */
+/** The library's name for what surrounds a node. */
 type Context = never;
 
 /**
- * Adds what the library leaves out or does not quote. It visits each node by the method of its name, so a node of our
- * own can stand for what Postgres's tree has no node for.
+ * Adds what the library leaves out or does not quote. The library visits each node with the method of that name, so a
+ * node of our own can stand for what Postgres's tree has no node for.
  */
 class Writer extends Deparser {
   override SelectStmt(node: never, context: Context): string {
@@ -55,7 +55,7 @@ class Writer extends Deparser {
       const unqualified = super.TypeName({ ...given, names: [{ String: { sval: placeholder } }] } as never, context);
       return unqualified.replace(placeholder, () => identifier(...parts));
     }
-    // Their short names are other nodes: another spelling, and a length of one.
+    // Without the schema, they would parse to other nodes: with another spelling, and with a length of one.
     const text = super.TypeName(node, context).replace('pg_catalog.varbit', 'bit varying');
     return text.replace('pg_catalog.bit', '"pg_catalog".bit');
   }
@@ -129,20 +129,20 @@ function completed(select: Tree): Tree {
   return {
     ...rest,
     ...(first && { groupClause: groupDistinct ? [{ DistinctGroups: { first } }, ...others] : [first, ...others] }),
-    // The place of a locking clause is behind OFFSET, as WITH TIES needs it; no view has one.
+    // A locking clause comes after OFFSET, where WITH TIES must be; no view has a locking clause.
     ...(limitOption === 'LIMIT_OPTION_WITH_TIES'
       ? { lockingClause: [{ WithTies: { count: limitCount } }] }
       : { limitOption, limitCount }),
   };
 }
 
-/** With names that the library writes as they are. */
+/** Quotes names that the library writes as they are. */
 function quoted(node: Tree, ...fields: readonly string[]): never {
   const found = fields.filter((field) => typeof node[field] === 'string');
   return { ...node, ...Object.fromEntries(found.map((field) => [field, identifier(node[field] as string)])) } as never;
 }
 
-/** The parts of an operator's name: its schema, if there is one, and itself. */
+/** The parts of an operator's name: its schema, if there is one, quoted, and the operator. */
 function quotedOperator(name: unknown): string[] {
   return names(name).map((part, i, { length }) => (i < length - 1 ? identifier(part) : part));
 }
@@ -156,7 +156,7 @@ const placeholder = 'tidemark_type';
 
 const loose = ['A_Expr', 'BooleanTest', 'BoolExpr', 'CollateClause', 'JsonIsPredicate', 'NullTest'];
 
-/** What may bind less than what is around it. */
+/** Adds parentheses to what may bind less tightly than what is around it. */
 function closed(arg: Tree): Tree {
   return loose.some((type) => type in arg) ? parenthesized(arg) : arg;
 }
@@ -165,7 +165,7 @@ function withClosed(node: Tree, field: string): never {
   return (node[field] ? { ...node, [field]: closed(node[field] as Tree) } : node) as never;
 }
 
-/** Text that a SelectStmt is parsed from, as far as the library is right; see `deparseSelect`. */
+/** The text of a SelectStmt, as far as the library is right; see `deparseSelect`. */
 export function write(select: Tree): string {
   return new Writer({ SelectStmt: select } as never, { pretty: false }).deparseQuery();
 }

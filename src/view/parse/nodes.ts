@@ -5,7 +5,7 @@ function strings(names: readonly string[]): Tree[] {
   return names.map((sval) => ({ String: { sval } }));
 }
 
-/** `todo.title`; a star for `*`. */
+/** A reference such as `todo.title`; the name `*` becomes a star. */
 export function columnRef(...names: readonly string[]): Tree {
   const fields = strings(names);
   return { ColumnRef: { fields: names.at(-1) === '*' ? fields.with(-1, { A_Star: {} }) : fields } };
@@ -24,8 +24,8 @@ export function integer(ival: number): Tree {
 }
 
 /**
- * The bytes of a value's text, which differ wherever anything does. Computed: where rows have one column, and several
- * orders of it are to sort them, Postgres sorts by the first alone.
+ * The bytes of a value's text, which differ whenever anything does. The expression is computed: if rows have one
+ * column, and are to be sorted by several orders of it, Postgres sorts by the first alone.
  */
 export function bytes(value: Tree): Tree {
   const arg = call(['pg_catalog', 'textcat'], cast(value, 'text'), { A_Const: { sval: { sval: '' } } });
@@ -36,7 +36,7 @@ export function ascending(node: Tree): Tree {
   return { SortBy: { node, sortby_dir: 'SORTBY_DEFAULT', sortby_nulls: 'SORTBY_NULLS_DEFAULT' } };
 }
 
-/** Puts another node in the place of the one that a holder holds. */
+/** Replaces the node in a holder. */
 export function put(holder: Tree, node: Tree): void {
   for (const key of Object.keys(holder)) delete holder[key];
   Object.assign(holder, node);

@@ -1,18 +1,18 @@
 /**
  * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT
- * reads, and which columns are written with a qualifier.
+ * reads, and what each column reference can refer to.
  */
 import { isTree, names, type Tree } from './tree.js';
 
-/** One thing that a FROM clause reads, under the name that qualifies its columns. */
+/** One thing that a FROM clause reads, with the name that qualifies its columns. */
 export interface Source {
-  /** Undefined for what has none: a join without an alias is told by what it joins. */
+  /** Undefined if there is none. A join without an alias is represented by what it joins. */
   readonly name: string | undefined;
-  /** The RangeVar of a table; undefined for all else. */
+  /** The RangeVar of a table; undefined for anything else. */
   readonly table: Tree | undefined;
 }
 
-/** What can be named at a place, inside out. */
+/** What can be named at a place, from the inside out. */
 export interface Scope {
   readonly sources: readonly Source[];
   /** The names of WITH queries. */
@@ -22,25 +22,26 @@ export interface Scope {
 
 /** A column reference, or a name that could be one, and what can be named there. */
 export interface Reference {
-  /** `{ ColumnRef: … }`, in which another node can be put. */
+  /** The object `{ ColumnRef: … }`, whose node can be replaced. */
   readonly holder: Tree;
   readonly node: Tree;
   /** `*` stands for a star. */
   readonly names: readonly string[];
-  /** A field is taken of it, as in `(todo).title`. */
+  /** Whether a field of it is selected, as in `(todo).title`. */
   readonly isRow: boolean;
   readonly scope: Scope;
 }
 
-/** One SELECT, at whatever depth. */
+/** One SELECT, at any depth. */
 export interface Level {
   readonly select: Tree;
-  /** What its FROM clause reads; those that a join hides behind its alias are not among them. */
+  /** What its FROM clause reads, without what a join hides behind its alias. */
   readonly sources: readonly Source[];
 }
 
+/** What a query names, and where. */
 export interface Scopes {
-  /** The RangeVars that read tables, in the order of the text. A name of a WITH query in scope is no table. */
+  /** The RangeVars that read tables, in the order of the text. The name of a WITH query in scope is not a table. */
   readonly tables: readonly Tree[];
   readonly references: readonly Reference[];
   readonly levels: readonly Level[];
@@ -52,7 +53,7 @@ export function scopesOf(select: Tree): Scopes {
   return walk;
 }
 
-/** The source that a reference's qualifier means, or that a name alone means as a whole row. */
+/** The source that a reference's qualifier refers to, or that a bare name refers to as a whole row. */
 export function sourceOf({ names, scope }: Reference, schemaOf: (table: Tree) => string): Source | undefined {
   const [qualifier, schema] = names.length === 1 ? names : names.slice(0, -1).reverse();
   for (let here: Scope | undefined = scope; here; here = here.outer) {
@@ -86,7 +87,7 @@ class Walk implements Scopes {
     }
   }
 
-  /** Each query sees those before it; in WITH RECURSIVE, all of them. */
+  /** Each WITH query sees those before it; in WITH RECURSIVE, all of them. */
   #with(clause: Tree, outer: Scope | undefined): ReadonlySet<string> {
     const ctes = (clause.ctes as { CommonTableExpr: Tree }[]).map((cte) => cte.CommonTableExpr);
     const queries = new Set(outer?.queries);
@@ -98,13 +99,13 @@ class Walk implements Scopes {
     return queries;
   }
 
-  /** @param left what stands before it, which LATERAL may name */
+  /** @param left the sources before the item, which LATERAL may refer to */
   #from(item: Tree, around: Scope, left: readonly Source[]): Source[] {
     const [type, node] = Object.entries(item)[0] as [string, Tree];
     const alias = (node.alias as Tree | undefined)?.aliasname as string | undefined;
     if (type === 'RangeVar') return [this.#range(node, alias, around)];
     if (type === 'JoinExpr') return this.#join(node, alias, around, left);
-    // All but plain subqueries are LATERAL without saying so.
+    // Everything but a plain subquery is implicitly LATERAL.
     const isLateral = type !== 'RangeSubselect' || node.lateral === true;
     this.#walk(node, isLateral ? { ...around, sources: [...left] } : around);
     return [{ name: alias ?? functionName(node), table: undefined }];
@@ -145,7 +146,7 @@ class Walk implements Scopes {
   }
 }
 
-/** A function in FROM without an alias is called as the function. */
+/** A function in FROM without an alias has the function's name. */
 function functionName(node: Tree): string | undefined {
   const [first] = (node.functions ?? []) as { List: { items: { FuncCall?: Tree }[] } }[];
   const call = first?.List.items[0]?.FuncCall;

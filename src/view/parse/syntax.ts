@@ -4,7 +4,7 @@ import { SetupError } from '../../errors.js';
 import { write } from './deparse.js';
 import { isTree, type Tree } from './tree.js';
 
-/** Must have resolved before anything here is called: the parser is WebAssembly. */
+/** Must have resolved before anything in this file is called: the parser is WebAssembly. */
 export const parserLoaded: Promise<void> = loadModule();
 
 /** Parses a text that must be one SELECT and returns the SelectStmt. */
@@ -12,7 +12,7 @@ export function parseSelect(text: string): Tree {
   return parseStatement(text).select;
 }
 
-/** Parses a text that must be one SELECT, and returns it also without the semicolon. */
+/** Parses a text that must be one SELECT. Also returns the text without the semicolon. */
 export function parseStatement(given: string): { select: Tree; text: string } {
   const stmts = parse(given);
   if (stmts.length !== 1) throw new SetupError('the query must be exactly one statement');
@@ -37,8 +37,8 @@ function parse(text: string): readonly RawStatement[] {
 }
 
 /**
- * Writes a SELECT back to text, and proves the text: it must parse to the same tree again.
- * @throws SetupError naming the part that the deparser cannot write.
+ * Writes a SELECT back to text, and verifies the text: it must parse to the same tree again.
+ * @throws SetupError that names the part that the deparser cannot write.
  */
 export function deparseSelect(select: Tree): string {
   const text = written(select);
@@ -51,7 +51,7 @@ function written(select: Tree): string {
   try {
     return write(select);
   } catch (error) {
-    // The library says of each node on the way that it could not write it.
+    // The library's message names each node on the path that it could not write.
     const nodes = [...(error as Error).message.matchAll(/deparsing (\w+)/g)];
     throw unfaithful(`it holds a ${nodes.at(-1)![1]}`);
   }
@@ -69,7 +69,7 @@ function unfaithful(reason: string): SetupError {
   return new SetupError(`it uses a form that cannot be rewritten faithfully (${reason}). Write that part another way`);
 }
 
-/** The innermost node, by its name in Postgres's grammar, that holds all in which two trees differ. */
+/** The type, as in Postgres's grammar, of the innermost node that contains all differences between two trees. */
 function differingNode(one: Tree, other: Tree, around = 'SelectStmt'): string {
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
   const differing = [...keys].filter((key) => shape({ [key]: one[key] }) !== shape({ [key]: other[key] }));
@@ -80,12 +80,12 @@ function differingNode(one: Tree, other: Tree, around = 'SelectStmt'): string {
   return differingNode(left, right, /^[A-Z]/.test(key) ? key : around);
 }
 
-/** Whether two trees say the same, wherever their texts say it. */
+/** Whether two trees are the same, except for places in their texts. */
 export function isSame(one: object, other: object): boolean {
   return shape(one) === shape(other);
 }
 
-/** A tree without the places in its text, and with its fields in one order: the same for trees that say the same. */
+/** A tree as JSON, without the places in its text and with its fields sorted: the same for trees that say the same. */
 export function shape(tree: object): string {
   return JSON.stringify(tree, (key, value: unknown) => {
     if (/^(location|.*_location|.*list_(start|end)|stmt_len)$/.test(key)) return undefined;

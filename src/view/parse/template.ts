@@ -8,7 +8,7 @@ export interface Template {
   readonly params: readonly number[];
 }
 
-/** Cuts a SELECT at its parameters, found by the parser, so that quotes and comments cannot deceive. */
+/** Cuts a SELECT at its parameters. The parser finds them, so quotes and comments cannot mislead. */
 export function toTemplate(given: string): Template {
   const { select, text } = parseStatement(given);
   const bytes = Buffer.from(text);
@@ -27,7 +27,7 @@ export function toTemplate(given: string): Template {
 }
 
 /**
- * Puts expressions, one per parameter number from 1, into a template: each a token of its own, whatever stands beside
+ * Puts expressions, one per parameter number from 1, into a template. Each is a token of its own, whatever is next to
  * it.
  */
 export function render(template: Template, values: readonly string[]): string {

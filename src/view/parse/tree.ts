@@ -1,9 +1,9 @@
-/** The parse tree of Postgres's own parser (libpg-query), as plain JSON, and the walks over it. */
+/** The parse tree of Postgres's own parser (libpg-query), as plain JSON, and ways to walk it. */
 
 /** A node's fields, or an object holding one node under its type's name: `{ RangeVar: { relname: 'todo' } }`. */
 export type Tree = { [field: string]: unknown };
 
-/** Whether there is more of a tree below: in a node, an object that holds one, or a list. */
+/** Whether a value has more of the tree below it: a node, an object that holds one, or a list. */
 export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null;
 }
@@ -13,26 +13,27 @@ export function cloneTree(tree: Tree): Tree {
   return structuredClone(tree);
 }
 
+/** A node, with the name of its type. */
 export interface Visit {
   readonly type: string;
   readonly node: Tree;
 }
 
 /**
- * Every node below a value, outermost first. The arms of a set operation, which the tree holds bare, count as
+ * Every node below a value, outermost first. The arms of a set operation, which have no type name in the tree, count as
  * SelectStmt.
  */
 export function visits(value: unknown): Generator<Visit> {
   return walk(value, () => true);
 }
 
-/** What stands in a SELECT itself: its subqueries, and nothing below them. */
+/** The nodes of a SELECT itself: its subqueries are included, but nothing below them. */
 export function visitsHere(select: Tree): Generator<Visit> {
   return walk(select, (type) => type !== 'SelectStmt');
 }
 
 /**
- * With a stack of its own: a long UNION is a deep tree, and to pass each node up through all generators above takes
+ * Uses a stack of its own: a long UNION is a deep tree, and passing each node up through nested generators takes
  * quadratic time.
  */
 function* walk(value: unknown, isEntered: (type: string | undefined) => boolean): Generator<Visit> {
@@ -46,7 +47,7 @@ function* walk(value: unknown, isEntered: (type: string | undefined) => boolean)
   }
 }
 
-/** The last first. */
+/** The last child comes first. */
 function childrenOf(value: unknown): [key: string, child: unknown][] {
   return isTree(value) ? Object.entries(value).reverse() : [];
 }

@@ -1,4 +1,4 @@
-/** Settles the order in which rows reach the aggregates whose result depends on it. */
+/** Settles the order in which rows reach aggregates whose result depends on it. */
 import type { Routine } from '../../catalog/routines.js';
 import { SetupError } from '../../errors.js';
 import { isExact, oneForm } from '../analysis/exactness.js';
@@ -9,17 +9,17 @@ import { scopesOf } from '../parse/scopes.js';
 import { type Tree, visitsHere } from '../parse/tree.js';
 import { isSequence, type Settling } from './order.js';
 
-/** Their result shows the order. */
+/** Aggregates whose result shows the order. */
 const listing = /^(array_agg|string_agg|xmlagg|jsonb?_agg(_strict)?|json_object_agg(_strict|_unique|_unique_strict)?)$/;
-/** Their result is rounded after each row, where the numbers are floating. */
+/** Aggregates whose result is rounded after each row, if the numbers are floating-point. */
 const rounding = /^(sum|avg|corr|covar_\w+|regr_\w+|stddev\w*|var\w*)$/;
 const floating = /\((double precision|real)/;
-/** Their result is one of the values, or has the last one for each key. */
+/** Aggregates whose result is one of the values, or contains the last one for each key. */
 const choosing = /^(any_value|jsonb_object_agg(_strict)?)$/;
-/** Their result is one of the values that they call equal. */
+/** Aggregates whose result is one of the values that they consider equal. */
 const choosingOfEqual = /^(min|max|mode|percentile_disc)$/;
 
-/** @throws SetupError for an aggregate whose result is left to chance, saying what to write. */
+/** @throws SetupError if the result of an aggregate is left to chance; the message says what to write. */
 export function settleAggregates(select: Tree, { meaning, facts }: Settling): void {
   for (const { select: level } of scopesOf(select).levels) {
     const alone = isSequence(level);
@@ -43,7 +43,7 @@ function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: F
   if (!dependsOnOrder(routine, exact)) return;
   if (call.agg_within_group) throw alike(routine);
   if (call.agg_distinct) {
-    // DISTINCT sorts by its arguments already, and takes no other order.
+    // DISTINCT already sorts by the arguments, and allows no other order.
     if (!exact) throw alike(routine);
     call.agg_order ??= args.map(ascending);
     return;
@@ -56,7 +56,7 @@ function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: F
   ];
 }
 
-/** Of an aggregate that users have defined, nobody knows. */
+/** Whether an aggregate's result depends on the order of rows. That of a user-defined aggregate is assumed to. */
 export function dependsOnOrder({ builtin, name, signature }: Routine, exact: boolean): boolean {
   if (!builtin) return true;
   if (listing.test(name) || choosing.test(name)) return true;

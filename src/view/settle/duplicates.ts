@@ -1,6 +1,6 @@
 /**
- * DISTINCT, UNION and EXCEPT keep one of several equal rows. Where equal rows can be written differently, which one is
- * left to chance: it is settled to be the one whose bytes come first.
+ * DISTINCT, UNION and EXCEPT keep one of several equal rows. If equal rows can be written differently, which one is
+ * kept is left to chance: it is settled to be the first in byte order.
  */
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, oneForm, originOf } from '../analysis/exactness.js';
@@ -14,10 +14,10 @@ import { type KeyOf, settleGroups } from './groups.js';
 import { isDistinctOn, isLimited, type Settling } from './order.js';
 
 /**
- * Settles which of several equal rows remain. Where it is the outermost level that removes duplicates, they are kept
- * instead, for one to be chosen by the view's key: that can be done for changed rows alone.
+ * Settles which of several equal rows remain. If it is the outermost level that removes duplicates, they are kept
+ * instead, and one is chosen by the view's key: that can be done for changed rows alone.
  * @returns whether duplicates are kept
- * @throws SetupError where that cannot be, saying what to write.
+ * @throws SetupError if this cannot be settled; the message says what to write.
  */
 export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settling): boolean {
   const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
@@ -46,7 +46,7 @@ export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settl
   return isKept;
 }
 
-/** A query for the first of each set of equal rows, in the order that is settled for DISTINCT ON. */
+/** A query for the first row of each set of equal rows, in the order that is settled for DISTINCT ON. */
 function oneOfEach(select: Tree, width: number, number: number): Tree {
   const alias = `tidemark_d${number}`;
   const columns = Array.from({ length: width }, (_, i) => integer(i + 1));
@@ -61,7 +61,7 @@ function oneOfEach(select: Tree, width: number, number: number): Tree {
   };
 }
 
-/** Puts one SELECT in the place of another. */
+/** Replaces one SELECT with another. */
 function replace(tree: Tree, old: Tree, select: Tree): void {
   for (const [key, child] of Object.entries(tree)) {
     if (child === old) tree[key] = select;
@@ -69,7 +69,7 @@ function replace(tree: Tree, old: Tree, select: Tree): void {
   }
 }
 
-/** The subqueries of EXISTS, IN and ANY, and what EXCEPT takes away: that a row is there is all they tell. */
+/** The subqueries of EXISTS, IN, ANY and ALL, and what EXCEPT takes away: all they tell is whether a row is there. */
 function* membershipTests(select: Tree): Generator<Tree> {
   for (const { type, node } of visits({ SelectStmt: select })) {
     for (let arms = type === 'SelectStmt' ? takenAway(node) : asked(node); arms.length > 0; ) {
@@ -95,7 +95,7 @@ function removesDuplicates(select: Tree): boolean {
   return Boolean(distinctClause) && !isDistinctOn(select);
 }
 
-/** Below a UNION that removes duplicates, others that do change nothing. */
+/** Makes a SELECT keep duplicates. Below a UNION that removes duplicates, others that do so make no difference. */
 function keepAll(select: Tree): void {
   if (select.op === 'SETOP_NONE') {
     delete select.distinctClause;
@@ -110,9 +110,9 @@ function keepAll(select: Tree): void {
 
 interface Column {
   readonly name: string;
-  /** With the type in which its values are compared. */
+  /** Has the type in which the column's values are compared. */
   readonly expression: QueryNode;
-  /** Equal values of it are of one row, and so alike. */
+  /** Equal values of the column are from one row, and so identical. */
   readonly isKeyed: boolean;
 }
 
@@ -130,9 +130,9 @@ function columnsOf(select: Tree, meaning: Meaning, keyOf: KeyOf): Column[] {
   }));
 }
 
-/** What a set operation compares, by types that may be none of its arms'. */
+/** The columns that a set operation compares, with types that may differ from those of its arms. */
 function comparedBy({ node }: Operation, count: number): QueryNode[] {
-  // Each list begins with a letter for what it lists.
+  // Each list begins with a letter for the kind of its items.
   const listed = (name: string, i: number) => (node.fields[name] as readonly string[])[i + 1]!;
   return Array.from({ length: count }, (_, i) => {
     const fields = {
@@ -144,7 +144,7 @@ function comparedBy({ node }: Operation, count: number): QueryNode[] {
   });
 }
 
-/** A column is told apart by a key when it is, in every arm, the same column of the same table. */
+/** Whether each column is, in every arm, the same column of the same table, and is told apart by a key there. */
 function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
   const [first, ...others] = arms.map((arm) => {
     const columns = targets(arm);

@@ -1,6 +1,6 @@
 /**
- * Groups by every column that a query takes from the primary key it groups by: where another state of a table is read,
- * no key is known.
+ * Groups by every column that a query may use because it groups by the primary key of the column's table: if another
+ * state of the table is read, no primary key is known.
  */
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { numberOf } from '../analysis/query-tree.js';
@@ -9,6 +9,7 @@ import { type Level, type Reference, type Scope, type Source, scopesOf, sourceOf
 import { names, type Tree, type Visit, visits } from '../parse/tree.js';
 import { columnName, type TableOf } from './qualify.js';
 
+/** Adds the columns to each GROUP BY that relies on a primary key. */
 export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const { levels, references } = scopesOf(select);
   for (const level of levels) {
@@ -30,7 +31,7 @@ function nameOf(item: Tree): string {
   return JSON.stringify(names((item.ColumnRef as Tree | undefined)?.fields));
 }
 
-/** Whether a reference, from whatever depth, is to a column of this level. */
+/** Whether a reference, at any depth, is to a column of this level. */
 function isOf({ sources }: Level, reference: Reference, meaning: Meaning, tableOf: TableOf): boolean {
   const source = qualifierOf(reference, tableOf);
   if (source) return sources.includes(source);
@@ -40,13 +41,13 @@ function isOf({ sources }: Level, reference: Reference, meaning: Meaning, tableO
   return scope?.sources.some((one) => sources.includes(one)) ?? false;
 }
 
-/** What a reference says that it is to a column of, as in `todo.title`, `todo.*` and `(todo).title`. */
+/** The source that a reference names, as in `todo.title`, `todo.*` and `(todo).title`. */
 function qualifierOf(reference: Reference, tableOf: TableOf): Source | undefined {
   const { names: parts, isRow } = reference;
   return parts.length > 1 || isRow ? sourceOf(reference, (range) => tableOf(range).schema) : undefined;
 }
 
-/** The columns of a level that a reference to it takes. */
+/** The columns of a level that a reference to it uses. */
 function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[] {
   const source = qualifierOf(reference, tableOf);
   const { names: parts } = reference;
@@ -59,7 +60,7 @@ function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[]
   });
 }
 
-/** Whether a reference is within an aggregate, in the clauses that come before grouping, or a name of the result. */
+/** Whether a reference is within an aggregate, in a clause that comes before grouping, or a name of the result. */
 function elsewhere({ select }: Level, meaning: Meaning): (reference: Tree) => boolean {
   const { targetList, havingClause, sortClause, windowClause } = select;
   const after = [...visits([targetList, havingClause, windowClause])];

@@ -1,6 +1,6 @@
 /**
- * A group can hold values that are equal and written differently. Where the query takes one of them, it is settled to
- * be the one whose bytes come first.
+ * A group can contain values that are equal but written differently. If the query takes one of them, it is settled to
+ * be the first in byte order.
  */
 import { SetupError } from '../../errors.js';
 import { isExact, keyed, oneForm } from '../analysis/exactness.js';
@@ -15,14 +15,14 @@ import { isTree, names, type Tree, visits } from '../parse/tree.js';
 /** The columns of a table's primary key, by the table's OID. */
 export type KeyOf = (relation: number) => readonly number[] | undefined;
 
-/** @throws SetupError where the value of a group cannot be settled, saying what to write. */
+/** @throws SetupError if the value of a group cannot be settled; the message says what to write. */
 export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, facts: Facts, keyOf: KeyOf): void {
   const by = nodeList(query, 'groupClause');
   const grouped = by.map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
   const items = (select.groupClause ?? []) as Tree[];
   const hasSets = items.some((item) => item.GroupingSet);
   if (hasSets && grouped.some((target) => isAskedAnew(target, query))) throw askedAnew();
-  // Of a key of several columns, a grouping set can leave some out.
+  // A grouping set can leave out some columns of a key.
   const isKeyed = hasSets ? grouped.flatMap((one) => keyed([one], query, keyOf)) : keyed(grouped, query, keyOf);
   const unclear = grouped.filter((target, i) => !isKeyed[i] && !isExact(target, facts));
   if (unclear.length === 0) return;
@@ -36,7 +36,7 @@ export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, f
     const written = target.fields.resjunk === 'true' ? items[place]! : writtenAs(select, query, target);
     const value = structuredClone(written);
     const first = firstOf(structuredClone(value));
-    // The item may be a place or a name in the result, whose value is about to be another.
+    // The item may be a position or a name in the result, whose value is about to change.
     items[place] = structuredClone(value);
     const untouched = new Set([
       ...takers,
@@ -51,7 +51,7 @@ function targetOf(query: QueryNode, reference: unknown): QueryNode {
 }
 
 /**
- * Before version 18, Postgres evaluates a subquery again, for some row of the group, where a grouping set leaves it out
+ * Before version 18, Postgres evaluates a subquery again, for some row of the group, if a grouping set leaves it out
  * and it should be null.
  */
 function isAskedAnew(target: QueryNode, query: QueryNode): boolean {
@@ -69,7 +69,7 @@ function isArray(target: QueryNode, { partsOf }: Facts): boolean {
   return partsOf(typeOf(target)).some((part) => part.isArray);
 }
 
-/** Neither a star nor a subquery, in which a name could mean the value unseen. */
+/** False if there is a star or a subquery, in which a name could refer to the value unnoticed. */
 function canSettle({ targetList, havingClause, sortClause }: Tree): boolean {
   for (const { type, node } of visits([targetList, havingClause, sortClause])) {
     if (type === 'SelectStmt' || names(node.fields).at(-1) === '*') return false;
@@ -77,7 +77,7 @@ function canSettle({ targetList, havingClause, sortClause }: Tree): boolean {
   return true;
 }
 
-/** Columns of the result keep their names, whatever is put in their places. */
+/** Makes the result columns keep their names when other expressions replace theirs. */
 function nameTargets(select: Tree, query: QueryNode): void {
   const results = targets(query);
   (select.targetList as { ResTarget: Tree }[]).forEach(({ ResTarget }, i) => {
@@ -96,13 +96,13 @@ function firstOf(value: Tree): Tree {
   return { A_Indirection: { arg: all, indirection: [{ A_Indices: { uidx: integer(1) } }] } };
 }
 
-/** Aggregates get all values, and GROUPING none. */
+/** The calls that do not take one value of a group: aggregates receive all values, and GROUPING none. */
 function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<unknown> {
   const takers = [...visits(clauses)].filter((visit) => visit.type === 'GroupingFunc' || isAggregate(meaning, visit));
   return new Set(takers.map(({ node }) => node));
 }
 
-/** Whether an expression compares values by the order by which they make groups. */
+/** Returns a test of whether an expression compares values by the order that makes the groups. */
 function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Facts): (expression: QueryNode) => boolean {
   const collation = collationOf(target);
   return (one) =>
@@ -110,8 +110,8 @@ function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Fact
 }
 
 /**
- * Where this value itself is compared so, as in `price > 1`, or asked whether it is null: the answer is the same for
- * all values of a group, and Postgres can ask before it groups.
+ * The places where the value itself is compared in that way, as in `price > 1`, or tested for null. The answer is the
+ * same for all values of a group, and Postgres can find it before it groups.
  */
 function comparedIn(
   clauses: readonly unknown[],
@@ -128,14 +128,14 @@ function comparedIn(
   return sides.filter((side) => isTree(side) && isWritten(side, value));
 }
 
-/** Puts another node wherever this one is written, but in what is to be left untouched. */
+/** Replaces a value wherever it is written, except in what must stay untouched. */
 function substitute(clause: unknown, value: Tree, first: Tree, untouched: ReadonlySet<unknown>): void {
   if (!isTree(clause) || untouched.has(clause)) return;
   if (isWritten(clause, value)) put(clause, structuredClone(first));
   else for (const child of Object.values(clause)) substitute(child, value, first, untouched);
 }
 
-/** A column can be written with its table and without. */
+/** Whether a node is this value. A column can be written with or without its table. */
 function isWritten(node: Tree, value: Tree): boolean {
   const [one, other] = [node, value].map(({ ColumnRef }) => (ColumnRef as { fields: Tree[] } | undefined)?.fields);
   if (!one || !other) return isSame(node, value);

@@ -1,7 +1,6 @@
 /**
- * Settles orders that a query leaves open. Where rows that its ORDER BY calls equal decide what a LIMIT keeps, what a
- * window counts or how an array begins, they are told apart by their keys, so that the result is a function of the
- * data.
+ * Settles orders that a query leaves open. If rows that tie in its ORDER BY decide what a LIMIT keeps, what a window
+ * counts or how an array begins, they are told apart by their keys, so that the result is a function of the data.
  */
 import type { Table } from '../../catalog/tables.js';
 import { SetupError } from '../../errors.js';
@@ -16,7 +15,7 @@ import { type Tree, visits } from '../parse/tree.js';
 import { columnName, type TableOf } from './qualify.js';
 import { usedColumns } from './used-columns.js';
 
-/** What settles the orders of one query. */
+/** What is needed to settle one query. */
 export interface Settling {
   readonly meaning: Meaning;
   readonly tableOf: TableOf;
@@ -26,9 +25,9 @@ export interface Settling {
   readonly key: readonly string[];
 }
 
-/** @throws SetupError for an order that cannot be settled, saying what to write. */
+/** @throws SetupError if an order cannot be settled; the message says what to write. */
 export function settleOrders(select: Tree, settling: Settling): void {
-  // Which rows there are does not matter to EXISTS.
+  // Which rows there are makes no difference to EXISTS.
   const existences = new Set(subqueriesOf(select, 'EXISTS_SUBLINK'));
   for (const exists of existences) dropLimit(exists);
   const arrays = new Set(subqueriesOf(select, 'ARRAY_SUBLINK'));
@@ -48,7 +47,7 @@ function* subqueriesOf(select: Tree, kind: 'EXISTS_SUBLINK' | 'ARRAY_SUBLINK'): 
   }
 }
 
-/** That there is a row does not depend on how many of them are looked at. */
+/** Whether there is a row does not depend on how many are looked at. */
 function dropLimit(select: Tree): void {
   const count = ((select.limitCount as Tree | undefined)?.A_Const as Tree | undefined)?.ival as Tree | undefined;
   if (!count?.ival || select.limitOffset) return;
@@ -65,7 +64,7 @@ export function isDistinctOn({ distinctClause }: Tree): boolean {
   return ((distinctClause ?? []) as Tree[]).some((item) => Object.keys(item).length > 0);
 }
 
-/** Rows that come in an order of their own: of VALUES, or of one function. */
+/** Whether rows come in an order of their own: those of VALUES, or of one function. */
 export function isSequence({ op, fromClause, groupClause, distinctClause }: Tree): boolean {
   const items = (fromClause ?? []) as Tree[];
   return (
@@ -85,7 +84,7 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
       'it has LIMIT or OFFSET without ORDER BY, so which rows it holds is left to chance. Add an ORDER BY',
     );
   }
-  // Of what DISTINCT ON keeps, no two rows tie.
+  // No two rows that DISTINCT ON keeps are tied.
   if (select.limitOption === 'LIMIT_OPTION_WITH_TIES' && !isDistinctOn(select)) {
     if (select.limitOffset) {
       throw new SetupError(
@@ -102,7 +101,7 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
   }
 }
 
-/** All rows are one group. */
+/** Whether all rows are one group. */
 export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
   const { hasAggs, groupClause, groupingSets } = meaning.queryOf(select)?.fields ?? {};
   const items = (select.groupClause ?? []) as { GroupingSet?: Tree }[];
@@ -131,7 +130,7 @@ function append(select: Tree, nodes: readonly Tree[]): void {
   select.sortClause = [...(select.sortClause as Tree[]), ...nodes.map(ascending)];
 }
 
-/** What tells the rows of the result apart, as ORDER BY may name it. */
+/** Expressions that tell the rows of the result apart, in a form that ORDER BY can have. */
 function rowsApart(level: Level, settling: Settling): Tree[] {
   const { select } = level;
   const query = settling.meaning.queryOf(select);
@@ -141,27 +140,27 @@ function rowsApart(level: Level, settling: Settling): Tree[] {
   return [...unsortedOf(select), ...identityOf(level, settling), ...(sortsMadeRows(query) ? places : [])];
 }
 
-/** Whether a function in the select list makes several rows of one. */
+/** Whether a function in the select list turns one row into several. */
 export function makesRows(query: QueryNode | undefined): boolean {
   return query?.fields.hasTargetSRFs === 'true';
 }
 
 /**
- * Postgres makes them once it has sorted, and keeps them in the function's order, unless it is to sort by one that
- * makes rows.
+ * Whether the rows that functions in the select list make are sorted. Postgres makes them after it has sorted, and
+ * keeps them in the function's order, unless it must sort by a function that makes rows.
  */
 function sortsMadeRows(query: QueryNode | undefined): boolean {
   const sorted = query ? nodeList(query, 'targetList').filter(({ fields }) => fields.ressortgroupref !== '0') : [];
   return sorted.some(returnsSet);
 }
 
-/** What rows are distinct on and ORDER BY does not name: it must, before anything else. */
+/** The DISTINCT ON expressions that ORDER BY does not name: it must, before anything else. */
 function unsortedOf({ distinctClause, sortClause }: Tree): Tree[] {
   const sorted = (sortClause as { SortBy: { node: Tree } }[]).map(({ SortBy }) => SortBy.node);
   return ((distinctClause ?? []) as Tree[]).filter((item) => !sorted.some((other) => isSame(other, item)));
 }
 
-/** What tells the rows apart that a SELECT reads, or has grouped; nothing where there is but one. */
+/** Expressions that tell apart the rows that a SELECT reads or has grouped; none if there is only one row. */
 export function identityOf(level: Level, settling: Settling): Tree[] {
   const { select, sources } = level;
   const { tableOf } = settling;
@@ -181,7 +180,7 @@ export function identityOf(level: Level, settling: Settling): Tree[] {
   });
 }
 
-/** Of grouping sets, also which of the items a row is grouped by. */
+/** The grouping expressions; for grouping sets, also which of them a row is grouped by. */
 function groupedBy(grouped: readonly Tree[], { targetList }: Tree): Tree[] {
   const items = grouped.flatMap(itemsOf).map((item) => {
     const place = ((item.A_Const as Tree | undefined)?.ival as Tree | undefined)?.ival as number | undefined;
@@ -191,7 +190,7 @@ function groupedBy(grouped: readonly Tree[], { targetList }: Tree): Tree[] {
   return hasSets ? [...items, { GroupingFunc: { args: items } }] : items;
 }
 
-/** What a grouping set is made of. */
+/** The expressions of a grouping set. */
 function itemsOf(item: Tree): Tree[] {
   const { GroupingSet: set, RowExpr: row } = item as Record<string, Tree | undefined>;
   if (set) return ((set.content ?? []) as Tree[]).flatMap(itemsOf);

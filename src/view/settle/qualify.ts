@@ -1,6 +1,6 @@
 /**
- * Makes the names in a query independent of the tables that they stand for, so that another state of a table can be
- * read in its place.
+ * Makes the names in a query independent of the tables that they refer to, so that another state of a table can be read
+ * in its place.
  */
 import type { Table } from '../../catalog/tables.js';
 import type { Meaning } from '../analysis/meaning.js';
@@ -13,8 +13,8 @@ import { names, type Tree } from '../parse/tree.js';
 export type TableOf = (range: Tree) => Table;
 
 /**
- * Gives tables an alias of their own where columns are written with the schema, since an inner table of the same name
- * would capture the bare name, and where two tables of one level have the same name.
+ * Gives a table an alias of its own if columns are written with the schema, since an inner table of the same name would
+ * capture the bare name, or if two tables of one level have the same name.
  */
 export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
@@ -33,18 +33,18 @@ export function dropSchemas(select: Tree, meaning: Meaning, tableOf: TableOf): v
   for (const [{ table }, aliasname] of aliases) table!.alias = { aliasname };
 }
 
-/** The tables of a level that something else there has the name of. */
+/** The tables of a level that share their name with another source there. */
 function namesakes({ sources }: Level): Source[] {
   return sources.filter((one) => one.table && sources.some((other) => other !== one && other.name === one.name));
 }
 
-/** One for each table, so that subqueries that are alike stay alike. */
+/** One alias for each table, so that identical subqueries stay identical. */
 function aliasesOf(sources: readonly Source[], tableOf: TableOf): Map<Source, string> {
   const tables = [...new Set(sources.map(({ table }) => tableOf(table!).oid))];
   return new Map(sources.map((one) => [one, `tidemark_t${tables.indexOf(tableOf(one.table!).oid) + 1}`]));
 }
 
-/** Says in which schemas those tables are whose bare names could be those of WITH queries of Tidemark's own. */
+/** Adds the schema to tables whose bare names could be those of Tidemark's own WITH queries. */
 export function addSchemas(select: Tree, tableOf: TableOf): void {
   for (const range of scopesOf(select).tables) {
     if (/^tidemark_/.test(range.relname as string)) range.schemaname ??= tableOf(range).schema;
@@ -52,9 +52,8 @@ export function addSchemas(select: Tree, tableOf: TableOf): void {
 }
 
 /**
- * Casts whole rows of tables to the tables' types, which they lose where another state of a table is read: functions
- * are found by the type, and JSON has the names of its columns. A row that an outer join has filled up with nulls stays
- * null.
+ * Casts whole rows of tables to the tables' types, which they lose if another state of a table is read: functions are
+ * found by the type, and JSON has the names of its columns. A row that an outer join has filled with nulls stays null.
  */
 export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf): void {
   const scopes = scopesOf(select);
@@ -69,7 +68,7 @@ export function typeWholeRows(select: Tree, meaning: Meaning, tableOf: TableOf):
   }
 }
 
-/** A column of a table can have another name where it is read. */
+/** The name of a table's column where the table is read, which can be another than in the table. */
 export function columnName(range: Tree, { columns }: Table, column: string): string {
   const renamed = names((range.alias as Tree | undefined)?.colnames);
   return renamed[columns.indexOf(column)] ?? column;
@@ -82,7 +81,7 @@ function typedRow(name: string, range: Tree, table: Table): Tree {
   return { CaseExpr: { args: [{ CaseWhen: { expr, result } }] } };
 }
 
-/** The references that Postgres has read as whole rows. */
+/** The references that Postgres has understood as whole rows. */
 function wholeRowsOf({ references }: Scopes, meaning: Meaning): Set<Reference> {
   return new Set(references.filter(({ node }) => meaning.nodesOf(node).some(isWholeRow)));
 }
@@ -91,7 +90,7 @@ function isWholeRow({ fields }: QueryNode): boolean {
   return fields.varattno === '0';
 }
 
-/** A column of the result keeps the name that it has from what it was written as. */
+/** Replaces a reference. A column of the result keeps the name that it has from the way it was written. */
 function putUnderName({ levels }: Scopes, { holder, names: parts }: Reference, node: Tree): void {
   const targets = levels.flatMap(({ select }) => (select.targetList ?? []) as { ResTarget: Tree }[]);
   const target = targets.find(({ ResTarget }) => namedBy(ResTarget.val as Tree) === holder)?.ResTarget;

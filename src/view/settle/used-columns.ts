@@ -1,12 +1,12 @@
-/** On which columns of what it reads a query depends. */
+/** Which columns of what it reads a query depends on. */
 import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 
-/** Of RTEKind (parsenodes.h): a join's columns are those of what it joins. */
+/** A join in RTEKind (parsenodes.h): its columns are those of what it joins. */
 const JOIN = 2;
 
 /**
- * The names of a source's columns that anything in the query refers to; undefined where that cannot be said by names.
- * Rows that differ in other columns alone are alike to the query.
+ * The names of a source's columns that anything in the query refers to; undefined if names cannot tell. Rows that
+ * differ only in other columns are the same to the query.
  */
 export function usedColumns(query: QueryNode, source: string): readonly string[] | undefined {
   const entries = nodeList(query, 'rtable');
@@ -28,7 +28,9 @@ function isJoin(entry: QueryNode): boolean {
   return numberOf(entry, 'rtekind') === JOIN;
 }
 
-/** The variables of a query, in its subqueries too, but for those that a join has for each of its columns. */
+/**
+ * The variables of a query, including those in its subqueries, except those that a join has for each of its columns.
+ */
 function* variablesOf(field: Field | undefined, depth: number): Generator<QueryNode> {
   if (Array.isArray(field)) for (const child of field) yield* variablesOf(child, depthOf(child, depth));
   if (!isNode(field)) return;

@@ -1,4 +1,4 @@
-/** Whether a window's order leaves nothing open. */
+/** Tells whether a window's order leaves nothing open. */
 import { isExact, placeOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
@@ -6,8 +6,8 @@ import type { Level } from '../parse/scopes.js';
 import { isSingleRow, makesRows, type Settling } from './order.js';
 
 /**
- * Whether rows that are equal in all that a window function's window divides and orders them by are one, or alike in
- * everything.
+ * Whether rows that are equal in everything that a window function's window partitions and orders by are the same row,
+ * or identical.
  */
 export function tellsApart(call: QueryNode, level: Level, settling: Settling): boolean {
   if (isSingleRow(level, settling)) return true;
@@ -17,7 +17,7 @@ export function tellsApart(call: QueryNode, level: Level, settling: Settling): b
   return tellApart(query, itemsOf(query, items), settling);
 }
 
-/** Whether these expressions tell apart the rows that a query reads, or has grouped. */
+/** Whether these expressions tell apart the rows that a query reads or has grouped. */
 function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling: Settling): boolean {
   const { setOperations, groupingSets } = query.fields;
   if (setOperations || groupingSets || makesRows(query)) return false;
@@ -46,7 +46,7 @@ function isTold(entry: QueryNode, columns: ReadonlyMap<number, QueryNode>, settl
   return all.length > 0 && all.every((column) => column && isExact(column, settling.facts));
 }
 
-/** What a query reads, by its places in the list of all that it knows. */
+/** What a query reads, as numbers of entries in its range table. */
 function placesIn(field: Field | undefined): number[] {
   if (!isNode(field)) return Array.isArray(field) ? field.flatMap(placesIn) : [];
   const place = field.tag === 'RANGETBLREF' ? numberOf(field, 'rtindex') : undefined;
@@ -54,7 +54,7 @@ function placesIn(field: Field | undefined): number[] {
   return [field.fields.fromlist, field.fields.larg, field.fields.rarg].flatMap(placesIn);
 }
 
-/** The columns of a query, shown or not, that items of its clauses refer to. */
+/** The entries of a query's target list, in the result or not, that items of its clauses refer to. */
 function itemsOf(query: QueryNode, items: readonly QueryNode[]): QueryNode[] {
   const references = new Set(items.map(({ fields }) => fields.tleSortGroupRef));
   return nodeList(query, 'targetList').filter(({ fields }) => references.has(fields.ressortgroupref));

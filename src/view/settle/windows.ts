@@ -1,4 +1,4 @@
-/** Settles the order of the rows that window functions number, look at or add up. */
+/** Settles the order of the rows that window functions number, read or add up. */
 import { SetupError } from '../../errors.js';
 import { isExact } from '../analysis/exactness.js';
 import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
@@ -16,17 +16,17 @@ const START_UNBOUNDED_PRECEDING = 0x20;
 const END_UNBOUNDED_FOLLOWING = 0x100;
 const EXCLUDE_CURRENT_ROW = 0x8000;
 const EXCLUDE_PEERS = 0x10000 | 0x20000;
-/** RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, as where nothing is said. */
+/** RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, the default. */
 const defaultFrame = 1058;
 /** ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING. */
 const wholeFrame = 309;
 
-/** Each row has its own place in the order, whatever the frame. */
+/** Functions for which each row has its own place in the order, whatever the frame. */
 const placing = new Set(['row_number', 'ntile', 'lag', 'lead']);
-/** Rows that the order calls equal count as one place. */
+/** Functions for which tied rows count as one place. */
 const ranking = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
 
-/** @throws SetupError for a window function whose result is left to chance, saying what to write. */
+/** @throws SetupError if the result of a window function is left to chance; the message says what to write. */
 export function settleWindows(select: Tree, settling: Settling): void {
   for (const level of scopesOf(select).levels) {
     for (const { node } of visitsHere(level.select)) {
@@ -62,20 +62,20 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
   call.over = ordered(window, level, settling);
 }
 
-/** The first row is the same in any frame that begins with the partition. */
+/** The first row is the same in every frame that begins with the partition. */
 function startsFirst(name: string, frame: number): boolean {
   const isWithoutSome = (frame & (EXCLUDE_CURRENT_ROW | EXCLUDE_PEERS)) !== 0;
   return name === 'first_value' && !isWithoutSome && (frame & START_UNBOUNDED_PRECEDING) !== 0 && (frame & RANGE) !== 0;
 }
 
-/** Where no order is given, all rows are equal, and a frame of RANGE has all of them. */
+/** Without an order, all rows are peers, and a RANGE frame contains all of them. */
 function withFrame(window: Tree): Tree {
   const frame = window.frameOptions as number;
   if (window.orderClause || (frame & (ROWS | EXCLUDE_PEERS)) !== 0) return window;
   return { ...window, frameOptions: wholeFrame | (frame & EXCLUDE_CURRENT_ROW) };
 }
 
-/** A window with all that it takes from the one it refers to. */
+/** A window with everything that it takes from the one it refers to. */
 function resolved(over: Tree, { windowClause }: Tree): Tree {
   const known = (name: unknown) =>
     ((windowClause ?? []) as { WindowDef: Tree }[]).find(({ WindowDef }) => WindowDef.name === name)?.WindowDef;
