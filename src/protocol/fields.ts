@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js';
 
 /** The longest identifier accepted, in UTF-16 units: `clientGroupID`, `clientID`, `profileID`. */
-export const MAX_ID_LENGTH = 256;
+const MAX_ID_LENGTH = 256;
 
 export type JSONObject = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ export function field(object: JSONObject, name: string): unknown {
  * @param maxLength in UTF-16 units
  * @throws Problem `malformed-request` if the value is not a string, is too long, or cannot be stored by Postgres.
  */
-export function readText(value: unknown, name: string, maxLength: number): string {
+function readText(value: unknown, name: string, maxLength: number): string {
   if (typeof value !== 'string') throw malformed(name, 'a string');
   if (value.length > maxLength) throw malformed(name, `at most ${maxLength} characters long`);
   if (!isStorableText(value)) throw malformed(name, 'well-formed Unicode without U+0000');
