@@ -9,10 +9,10 @@ import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';
 
 /**
- * Runs every view's delta once, over no changes and with null parameters: Postgres then has checked all that is derived
- * from the query, also where it then fails for the nulls. What plans with nulls only, as a full join may, is found by
- * planning the delta with the parameters.
- * @throws SetupError naming the view that Postgres refuses.
+ * Runs every view's delta once, over no changes and with null parameters. Postgres thereby checks everything that is
+ * derived from the query, even if the statement then fails because of the nulls. Some deltas can be planned only with
+ * nulls, for example with a full join; planning each delta with its parameters finds them.
+ * @throws SetupError that names the view that Postgres refuses, or that reads the time from a constant text.
  */
 export async function checkViews(
   db: Database,
@@ -31,7 +31,10 @@ export async function checkViews(
 
 const noHeader = `select '' as line`;
 
-/** False where a statement fails for its values: for others it need not. */
+/**
+ * Returns false if a statement fails because of its values: it may succeed with others.
+ * @throws SetupError if it fails permanently for another reason.
+ */
 async function passes({ view }: BoundView, work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -45,8 +48,9 @@ async function passes({ view }: BoundView, work: () => Promise<unknown>): Promis
 }
 
 /**
- * While Postgres plans a query it reads what depends on nothing but the query. A text in it that means another moment
- * each time would fail each pull.
+ * While it plans a query, Postgres evaluates the constant expressions. A constant text that is not a date or time, or
+ * that means another one each time, would fail every pull.
+ * @throws SetupError if the view has such a text.
  */
 async function checkConstantMoments(db: Database, { view, literals }: BoundView): Promise<void> {
   try {
