@@ -40,7 +40,7 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   };
   client.on('notice', onNotice);
   try {
-    // Typed for one statement; the driver answers several with an array.
+    // The driver's types are for one statement; for several, it returns an array of results.
     const results: unknown = await client.query(`${opening}${text}\n${closing}`);
     const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
     return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(opening) };

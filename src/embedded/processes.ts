@@ -35,7 +35,7 @@ export function startMark(pid: number): string {
   return `${bootId} ${linuxStatus(pid)?.[19] ?? ''}`;
 }
 
-/** Whether the process is a Postgres server that works in this data folder. */
+/** Whether the process is a Postgres server that uses this data folder. */
 export function isServerOf(pid: number, data: string): boolean {
   if (!isRunning(pid)) return false;
   if (process.platform === 'linux') return isNamedPostgres(pid) && worksIn(pid, data);

@@ -1,4 +1,4 @@
-/** Whether every change of a table is captured. */
+/** Checks whether every change to a table is captured. */
 import type { Table } from '../catalog/tables.js';
 import { identifier } from '../sql.js';
 import { captureBody, triggerNames } from './capture.js';
