@@ -138,7 +138,7 @@ export class MutatorError extends Error {
   readonly status: number;
   readonly details: unknown;
 
-  /** @throws RangeError for any other status. */
+  /** @throws RangeError for a status that is not allowed. */
   constructor(message: string, { status = 400, details, cause }: MutatorErrorOptions = {}) {
     super(message, { cause });
     if (!Number.isInteger(status) || status < 400 || status > 499 || statusesOfConnections.includes(status)) {

@@ -1,4 +1,4 @@
-/** What the catalogs say of the operators that a query compares by. */
+/** What the catalogs say about a query's comparison operators. */
 import type { Database } from '../db/database.js';
 
 const ordersSql = `
@@ -15,8 +15,8 @@ const ordersSql = `
   group by o.oid`;
 
 /**
- * By OID, the orders that an operator, or the one that says the opposite, is about: the `<` of each. Operators of no
- * order are left out.
+ * For each operator, by OID: the orders that it or its negator belongs to, each given by the OID of its `<`. Leaves out
+ * operators that belong to no order.
  */
 export async function findOrders(db: Database, oids: readonly number[]): Promise<Map<number, readonly number[]>> {
   const rows = await db.query<{ oid: number; orders: number[] }>({ text: ordersSql, values: [oids] });

@@ -1,20 +1,21 @@
-/** What the catalogs say of the functions that a query runs. */
+/** What the catalogs say about the functions that a query runs. */
 import type { Database } from '../db/database.js';
 
+/** A function, aggregate or window function. */
 export interface Routine {
   readonly oid: number;
   readonly name: string;
-  /** With the types of its arguments: `age(timestamp with time zone)`. */
+  /** The name with the argument types: `age(timestamp with time zone)`. */
   readonly signature: string;
-  /** The operator through which it is run; null for one that is called. */
+  /** The operator that runs it; null if it is called by its name. */
   readonly operator: string | null;
   readonly builtin: boolean;
   /** `f` function, `a` aggregate, `w` window function. */
   readonly kind: string;
-  /** Itself, and what an aggregate consists of: `i` immutable, `s` stable, `v` volatile. */
+  /** Its own, and those of an aggregate's component functions: `i` immutable, `s` stable, `v` volatile. */
   readonly volatilities: readonly string[];
   readonly argumentCount: number;
-  /** The expressions that stand for arguments that are left out, as Postgres has analyzed them; null for none. */
+  /** The default expressions of its arguments, as Postgres has analyzed them; null if it has none. */
   readonly defaults: string | null;
 }
 
@@ -39,15 +40,16 @@ const routinesSql = `
   from used u join pg_proc p on p.oid = u.oid
   group by p.oid`;
 
-/** Everything that runs, by its OIDs. */
+/** Everything that a query runs, by OID. */
 export interface RoutineUse {
   readonly functions: ReadonlySet<number>;
   /** Operators whose function Postgres finds at run time. */
   readonly operators: ReadonlySet<number>;
-  /** Functions behind operators. */
+  /** The functions of operators. */
   readonly operatorFunctions: ReadonlySet<number>;
 }
 
+/** Looks up the routines that a query runs. */
 export async function findRoutines(db: Database, use: RoutineUse): Promise<Routine[]> {
   const values = [[...use.functions], [...use.operators], [...use.operatorFunctions]];
   return db.query<Routine>({ text: routinesSql, values });

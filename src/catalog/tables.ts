@@ -1,60 +1,63 @@
-/** What Postgres's catalogs say about the tables that views name. */
+/** What Postgres's catalogs say about the tables that views read. */
 import type { Database } from '../db/database.js';
 
+/** A column of a primary key. */
 export interface KeyColumn {
   readonly name: string;
-  /** The type as SQL writes it, for casts; with its collation, where the column has another than its type. */
+  /** The type in SQL, for casts; followed by the column's collation if that differs from the type's. */
   readonly type: string;
   /** As in `pg_attribute`. */
   readonly attnum: number;
 }
 
-/** A generated column that is not stored: what rows hold of it is computed when they are read. */
+/** A generated column that is not stored, but computed when a row is read. */
 export interface VirtualColumn {
   readonly name: string;
   /** SQL over the table's other columns. */
   readonly expression: string;
 }
 
+/** A table, as the catalogs describe it. */
 export interface Table {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
-  /** `r` table, `p` partitioned table; any other `pg_class.relkind` cannot be followed. */
+  /** `r` table, `p` partitioned table. Changes cannot be captured for any other `pg_class.relkind`. */
   readonly kind: string;
   /** `p` permanent, `u` unlogged, `t` temporary. */
   readonly persistence: string;
   readonly isPartition: boolean;
-  /** By INHERITS, and not as partitions are. */
+  /** By INHERITS, not as a partition. */
   readonly isInheritanceChild: boolean;
   readonly hasInheritanceChildren: boolean;
-  /** Row-level security applies to the role that asks. */
+  /** Whether row-level security applies to the current role. */
   readonly rowSecurity: boolean;
   readonly columns: readonly string[];
   readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
   /**
-   * One UPDATE may find or leave several rows under one key: its uniqueness can be deferred, or actions of foreign
-   * keys, whose changes come to triggers as the UPDATE's own, change rows again.
+   * Whether one UPDATE may find or leave several rows with the same key: either the key's uniqueness is deferrable, or
+   * foreign key actions, whose changes triggers see as part of the UPDATE, may change rows again.
    */
   readonly keysMayRepeat: boolean;
-  /** The table itself, then its partitions at every level: each needs triggers of its own. */
+  /** The table itself, then its partitions at every level. Each needs triggers of its own. */
   readonly members: readonly Member[];
 }
 
+/** A table or one of its partitions. */
 export interface Member {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
-  /** As `Table.kind`. A table with a primary key has no foreign partitions. */
+  /** As in `Table.kind`. A table with a primary key has no foreign partitions. */
   readonly kind: string;
-  /** As `Table.persistence`. */
+  /** As in `Table.persistence`. */
   readonly persistence: string;
-  /** In the order of its own rows, which may differ from the parent's. */
+  /** In its own order, which may differ from the parent's. */
   readonly columns: readonly string[];
 }
 
-/** A table's columns in order; `c` is its row in pg_class. */
+/** SQL for a table's columns in order. `c` is its row in pg_class. */
 const columnsOf = (c: string) => `array(
       select a.attname::text from pg_attribute a
       where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
@@ -99,7 +102,7 @@ const tableByName = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.oid = to_regclass($1)`;
 
-/** The table of this (quoted, perhaps qualified) name, as the search path finds it. */
+/** Finds a table by its quoted, perhaps qualified name on the search path. Undefined if there is none. */
 export async function findTable(db: Pick<Database, 'query'>, name: string): Promise<Table | undefined> {
   const [table] = await db.query<Table>({ text: tableByName, values: [name] });
   return table;

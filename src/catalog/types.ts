@@ -1,7 +1,7 @@
-/** What the catalogs say of the types of a query's expressions. */
+/** What the catalogs say about the types of a query's expressions. */
 import type { Database } from '../db/database.js';
 
-/** A type that another consists of: itself, an array's element, a range's bounds, a domain's base, a row's columns. */
+/** A part of a type: the type itself, an array's element, a range's bounds, a domain's base, or a row's columns. */
 export interface TypePart {
   readonly oid: number;
   readonly name: string;
@@ -9,13 +9,13 @@ export interface TypePart {
   /** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo-type, `r` range, `m` multirange. */
   readonly kind: string;
   readonly isArray: boolean;
-  /** A type that consists of no other. */
+  /** Whether the type consists of no other types. */
   readonly isLeaf: boolean;
-  /** Of the functions that read it from text and write it as text. */
+  /** The volatilities of the functions that read the type from text and write it as text. */
   readonly volatilities: readonly string[];
-  /** A row's column of this type has a collation that calls different strings equal. */
+  /** Whether it is a row's column with a nondeterministic collation, to which different strings may be equal. */
   readonly alike: boolean;
-  /** The conditions of a domain, as Postgres has analyzed them. */
+  /** The check constraints of a domain, as Postgres has analyzed them. */
   readonly checks: readonly string[];
 }
 
@@ -52,13 +52,13 @@ const typesSql = `
   from part join pg_type t on t.oid = part.oid left join pg_collation c on c.oid = part.collid
   group by root`;
 
-/** By OID, each type and all that it consists of. */
+/** For each type, by OID: the type itself and all its parts. */
 export async function findTypes(db: Database, oids: readonly number[]): Promise<Map<number, readonly TypePart[]>> {
   const rows = await db.query<{ root: number; parts: TypePart[] }>({ text: typesSql, values: [oids] });
   return new Map(rows.map(({ root, parts }) => [root, parts]));
 }
 
-/** Those among the collations, by OID, that call different strings equal. */
+/** Finds the nondeterministic ones among the collations, by OID: to these, different strings may be equal. */
 export async function findAlikeCollations(db: Database, oids: readonly number[]): Promise<Set<number>> {
   const text = 'select oid::int4 from pg_collation where oid = any ($1::oid[]) and not collisdeterministic';
   return new Set((await db.query<{ oid: number }>({ text, values: [oids] })).map(({ oid }) => oid));

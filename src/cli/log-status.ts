@@ -1,4 +1,4 @@
-/** What `tidemark status` asks the database. */
+/** The queries of `tidemark status`. */
 import type { Database } from '../db/database.js';
 
 /** The Postgres server and the connection to it. */

@@ -18,7 +18,7 @@ export async function statusCommand(options: { readonly config?: string; readonl
   if (status.problems.length > 0) process.exitCode = 1;
 }
 
-/** The status as text for a terminal. */
+/** Formats the status for a terminal. */
 function formatStatus({ postgres, schema, log, views, tables, problems }: Status): string {
   const lines = [
     `Postgres    ${postgres.version}, database ${postgres.database}, as ${postgres.role}`,

@@ -1,8 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 
 /**
- * Has Postgres stop what a connection runs: it does not notice that nobody waits for the answer any more while it
- * sorts, scans or waits itself.
+ * Has Postgres cancel the statement that a connection runs. On its own, Postgres does not notice that nobody is waiting
+ * for the answer any more while it sorts, scans or waits.
  */
 export function cancelStatement(pool: Pool, client: ClientBase): void {
   const backend = 'processID' in client && typeof client.processID === 'number' ? client.processID : undefined;

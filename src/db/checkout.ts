@@ -1,19 +1,19 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** A client of the pool, for one use. */
+/** A client of the pool that is checked out for one use. */
 export interface Checkout {
   readonly client: PoolClient;
-  /** Why the connection broke, if it has since it was checked out. */
+  /** Why the connection broke, if it has done so since the checkout. */
   lost(): Error | undefined;
-  /** Gives the client back; a broken one, or with `discard` a sound one, has its connection closed. */
+  /** Gives the client back. Closes its connection if that is broken, or if `discard` is true. */
   release(discard?: boolean): void;
 }
 
-/** Checks a client out. It has an `error` listener all the while: without one, a killed backend ends the process. */
+/** Checks a client out. It always has an `error` listener: without one, a killed backend would end the process. */
 export function checkOut(pool: Pool): Promise<Checkout> {
   return new Promise((resolve, reject) => {
-    // By callback, since the pool stops listening just before it calls: an error that came in with the same packet as
-    // the client's readiness would find no listener by the time that a promise is resolved.
+    // With a callback, since the pool removes its own listener just before it calls. An error in the same packet as the
+    // client's readiness would find no listener if this waited for a promise to resolve.
     pool.connect((error, client) => {
       if (client === undefined) reject(error);
       else resolve(watch(client));
@@ -31,7 +31,7 @@ function watch(client: PoolClient): Checkout {
     client,
     lost: () => lost,
     release(discard = false) {
-      // The pool listens again before our listener goes.
+      // The pool adds its own listener before this one is removed.
       client.release(lost ?? discard);
       client.off('error', onError);
     },

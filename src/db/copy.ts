@@ -3,19 +3,19 @@ import { to as copyTo } from 'pg-copy-streams';
 import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 
-/** Bytes of COPY output held in memory before Postgres is made to wait. */
+/** How many bytes of COPY output are held in memory before Postgres has to wait. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /**
- * Runs a `copy … to stdout` statement and yields its bytes. A chunk is all that has arrived since the last one: the
- * first comes as soon as Postgres sends it, and a slow reader gets few large ones. Leaving early closes the connection
- * and cancels the statement on the server.
+ * Runs a `copy … to stdout` statement and yields its bytes. A chunk is everything that has arrived since the last one:
+ * the first comes as soon as Postgres sends it, and a slow reader gets few large chunks. Leaving the loop early closes
+ * the connection and cancels the statement on the server.
  */
 export async function* readCopy(pool: Pool, text: string): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
   const stream = client.query(copyTo(text, { highWaterMark: HIGH_WATER_MARK }));
-  // The stream can still raise an error after its last byte, when nobody listens any more.
+  // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   let outcome: 'running' | 'complete' | 'failed' = 'running';
   try {

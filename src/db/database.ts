@@ -1,11 +1,13 @@
 import type { PoolClient } from 'pg';
 
-/** One SQL statement. Values are always parameters; a name has the server keep its plan per connection. */
+/** One SQL statement. */
 export interface Statement {
   readonly text: string;
+  /** Always sent as parameters. */
   readonly values?: readonly unknown[] | undefined;
+  /** Prepares the statement under this name, so that the server keeps its plan for each connection. */
   readonly name?: string | undefined;
-  /** Gives up, and the connection with it, when there is no answer after so many milliseconds. */
+  /** Gives up after this many milliseconds without an answer, and closes the connection. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -15,20 +17,20 @@ export interface ResultColumn {
   readonly typeOID: number;
 }
 
-/** What Postgres says of a query without running it. */
+/** What Postgres says about a query without running it. */
 export interface QueryDescription {
   /**
-   * The types of `$1…$n` in order, as qualified names: no keyword such as `character`, which would mean a length of
-   * one.
+   * The types of `$1…$n` in order, as qualified names. Not as keywords such as `character`, which would mean a length
+   * of one.
    */
   readonly parameterTypes: readonly string[];
-  /** The query as Postgres has understood it: the text of a `Query` node, as `debug_print_parse` writes it. */
+  /** The query as Postgres understood it: the text of a `Query` node, as `debug_print_parse` writes it. */
   readonly tree: string;
-  /** How many bytes stand before the query in the text that the locations in `tree` are places of. */
+  /** How many bytes precede the query in the text to which the locations in `tree` refer. */
   readonly offset: number;
 }
 
-/** All that the rest of Tidemark asks of Postgres. The driver is known to the adapter alone. */
+/** All that the rest of Tidemark needs of Postgres. Only this adapter knows the driver. */
 export interface Database {
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
@@ -41,27 +43,28 @@ export interface Database {
 
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.
-   * Leaving the loop early discards the connection: an abandoned COPY would hang it.
+   * Leaving the loop early closes the connection, which an abandoned COPY would block.
    */
   copy(text: string): AsyncIterable<Uint8Array>;
 
   /**
-   * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws. Retries on serialization
-   * failures and deadlocks, a bounded number of times with jitter, so `work` may run more than once.
+   * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws. Retries after
+   * serialization failures and deadlocks, a bounded number of times and with jitter, so `work` may run more than once.
    */
   transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 
   /**
-   * Runs `work` with a `query` of its own, whose statements all see the database at one moment: that of the first. One
-   * that takes longer than its `timeoutMs` is cancelled. One that fails harms none that come after it.
+   * Runs `work` with a `query` function whose statements all see the database as of the first one. A statement that
+   * takes longer than its `timeoutMs` is cancelled. If a statement fails, later ones still work.
    */
   atOneMoment<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
 
   /**
-   * Calls `onNotice` for each notification on a channel, and once whenever the connection for it is made: what was
-   * notified before is unknown. Holds one connection. Returns what ends it.
+   * Calls `onNotice` for each notification on a channel, and once whenever its connection is established, since earlier
+   * notifications may have been missed. Holds one connection. Returns a function that stops it.
    */
   listen(channel: string, onNotice: () => void): () => void;
 
+  /** Closes the connections, unless they belong to the application's own pool. */
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** What Postgres says of a query without running it. */
+/** What Postgres says about a query without running it. */
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
 import type { QueryDescription, ResultColumn } from './database.js';
 
 /**
- * A message of several statements is one transaction, which a pooler in transaction mode does not tear apart. The
- * settings end with it, also where Postgres refuses the query.
+ * A message of several statements is one transaction, which a pooler in transaction mode keeps on one connection. The
+ * settings end with the transaction, even if Postgres refuses the query.
  */
 const opening = `
   set local client_min_messages = log;
@@ -24,10 +24,13 @@ const closing = `;
   from pg_prepared_statements p where name = 'tidemark_described';
   deallocate tidemark_described`;
 
-/** The analyzed trees of utility statements hold nothing that Postgres has found out. */
+/** The tree of a SELECT. The trees of utility statements hold no analysis. */
 const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
 
-/** @throws what Postgres says of a query that it does not take. */
+/**
+ * Describes a SELECT without planning or running it.
+ * @throws Postgres's error if it refuses the query.
+ */
 export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryDescription> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
@@ -37,7 +40,7 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   };
   client.on('notice', onNotice);
   try {
-    // Typed for one statement; the driver answers several with an array.
+    // The driver's types are for one statement; for several, it returns an array of results.
     const results: unknown = await client.query(`${opening}${text}\n${closing}`);
     const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
     return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(opening) };
@@ -47,7 +50,7 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   }
 }
 
-/** The columns of a query's result. It is not given values for its parameters: those of a domain may not be null. */
+/** The columns of a query's result. Binds no values to its parameters, since a domain may not accept nulls. */
 export async function describeColumns(pool: pg.Pool, text: string): Promise<ResultColumn[]> {
   const checkout = await checkOut(pool);
   try {
@@ -57,7 +60,7 @@ export async function describeColumns(pool: pg.Pool, text: string): Promise<Resu
   }
 }
 
-/** A statement that is described, and never run, in the driver's terms. */
+/** A statement that the driver describes and never runs. */
 class Question implements pg.Submittable {
   readonly #text: string;
   readonly #resolve: (columns: ResultColumn[]) => void;

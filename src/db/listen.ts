@@ -4,7 +4,8 @@ import { type Checkout, checkOut } from './checkout.js';
 const retryMs = 1_000;
 
 /**
- * `Database.listen`: holds a connection of the pool, and takes another when that is lost. The channel needs no quoting.
+ * `Database.listen`: holds a connection of the pool, and takes another one if it is lost. The channel's name must need
+ * no quoting.
  */
 export function listenTo(pool: Pool, channel: string, onNotice: () => void): () => void {
   let stopped = false;

@@ -3,20 +3,20 @@ import { checkOut } from './checkout.js';
 import type { Database, Statement } from './database.js';
 import { isStalePlan } from './sqlstate.js';
 
-/** For statements that do not say how long they may take. */
+/** The limit for statements that do not have a `timeoutMs`. */
 const usualLimitMs = 3_000;
-/** So much longer than a statement may take is waited for its end: then it is the connection that does not answer. */
+/** How much longer than its limit to wait for a statement. After that, the connection does not answer. */
 const graceMs = 1_000;
 
 const begin = `begin isolation level repeatable read read only; set local statement_timeout = ${usualLimitMs}; savepoint sound`;
 
 /**
- * `Database.atOneMoment`: a transaction that only reads, with a savepoint to return to after a statement that failed.
+ * `Database.atOneMoment`: a read-only transaction, with a savepoint to return to when a statement fails.
  */
 export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']) => Promise<T>): Promise<T> {
   const checkout = await checkOut(pool);
   let limitMs = usualLimitMs;
-  // The driver's types do not know of `query_timeout` for one query.
+  // The driver's types lack `query_timeout` for a single query.
   const run = (config: QueryConfig) => checkout.client.query({ ...config, ...{ query_timeout: limitMs + graceMs } });
   const query = async <Row>({ text, values = [], name, timeoutMs = usualLimitMs }: Statement): Promise<Row[]> => {
     if (timeoutMs !== limitMs) await run({ text: `set local statement_timeout = ${timeoutMs}` });
@@ -34,7 +34,7 @@ export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']
   try {
     await run({ text: begin });
     const result = await work(query);
-    // What has been read stays true, whatever becomes of the end.
+    // What has been read remains valid even if the commit fails.
     isSound = await run({ text: 'commit' }).then(
       () => true,
       () => false,

@@ -9,18 +9,19 @@ import { atOneMoment } from './moment.js';
 import { isStalePlan } from './sqlstate.js';
 import { createTransact } from './transact.js';
 
+/** The options of `openPool`. The first two apply only to a pool that it creates. */
 export interface PoolOptions {
-  /** The most connections held at once. Default 10. */
+  /** The most connections that are open at once. Default 10. */
   readonly max?: number | undefined;
-  /** How long to wait for a connection, a new one or one from the pool, in milliseconds. Default 5,000. */
+  /** How long to wait for a new or a free connection, in milliseconds. Default 5,000. */
   readonly connectionTimeoutMs?: number | undefined;
-  /** Called when a connection breaks while nobody uses it. The pool replaces it; this is for the log. */
+  /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Opens a connection pool for a Postgres URL, or takes one that the application has: `close` ends only a pool of our
- * own. It connects at its first use.
+ * Opens a connection pool for a Postgres URL, or uses the application's own pool, which `close` does not end. Connects
+ * at the first use.
  */
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof source === 'string' ? createPool(source, options) : source;
@@ -36,7 +37,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     atOneMoment: (work) => atOneMoment(pool, work),
     listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
     async close() {
-      // Our own pool keeps its listener: connections can still break while they close.
+      // A pool that was created here keeps its listener: connections can still break while they close.
       if (typeof source === 'string') await pool.end();
       else pool.off('error', onError);
     },
@@ -58,9 +59,9 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
   const { text, name, timeoutMs } = statement;
-  // The driver's types do not know of `query_timeout` for one query.
+  // The driver's types lack `query_timeout` for a single query.
   const nameless: pg.QueryConfig = { text, values: [...(statement.values ?? [])], ...{ query_timeout: timeoutMs } };
-  // After an error the connection may be about to break, or hold a plan that no longer fits: it is not used again.
+  // Not reused after an error: the connection may be about to break, or may hold a plan that no longer fits.
   let sound = true;
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
@@ -75,7 +76,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   }
 }
 
-/** The driver gives its own timeouts no code. */
+/** Recognizes the driver's own timeouts by their message: they have no code. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

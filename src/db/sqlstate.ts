@@ -1,9 +1,9 @@
 /**
- * Which failures pass by themselves. Everything else is for good: the same work would fail the same way again.
+ * Which failures are transient. All others are permanent: the same work would fail in the same way again.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 
-/** A connection was lost while work went on: whatever the work itself threw, the loss is why it failed. */
+/** A connection was lost during the work. The loss is why the work failed, whatever it threw itself. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
@@ -21,7 +21,7 @@ const transientStates = new Set([
   '25P04', // transaction_timeout
 ]);
 
-/** Class 40, but for good: a deferred constraint does not hold. */
+/** In class 40, but permanent: a deferred constraint is violated. */
 const INTEGRITY_VIOLATION_AT_COMMIT = '40002';
 
 const transientSystemErrors = new Set([
@@ -34,7 +34,7 @@ const transientSystemErrors = new Set([
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
-  // The platform's fetch, which a mutator may call.
+  // Errors of the platform's fetch, which a mutator may call.
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -47,12 +47,12 @@ const transientMessages =
 
 const MAX_CAUSES = 16;
 
-/** A serialization failure or a deadlock: the same transaction may pass when it is run again at once. */
+/** A serialization failure or a deadlock: the same transaction may succeed if it is run again at once. */
 export function isRetryable(error: unknown): boolean {
   return someCause(error, (code) => retryableStates.has(code));
 }
 
-/** The database, or the way to it, cannot do the work now; nothing says that the work is wrong. */
+/** The database, or the connection to it, cannot do the work now; nothing suggests that the work is wrong. */
 export function isTransient(error: unknown): boolean {
   return someCause(
     error,
@@ -64,7 +64,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** Another row has the same values already. */
+/** Another row already has the same values. */
 export function isUniquenessViolation(error: unknown): boolean {
   return someCause(error, (code) => code === '23505' || code === '23P01');
 }
@@ -72,40 +72,40 @@ export function isUniquenessViolation(error: unknown): boolean {
 const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /**
- * A named statement's plan no longer fits (after DDL), or is on another server connection (behind a pooler in
- * transaction mode): it may be run once more without a name.
+ * The plan of a named statement no longer fits (after DDL), or belongs to another server connection (behind a pooler in
+ * transaction mode). The statement may be run once more without a name.
  */
 export function isStalePlan(error: unknown): boolean {
   return stalePlanStates.has(codeOf(error) ?? '');
 }
 
-/** The statement was ended before its time, as one is that takes longer than it may. */
+/** The statement was cancelled, for example because it exceeded its time limit. */
 export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
-/** A type has no operator, or no function, that the statement asks of it. */
+/** The statement needs an operator or a function that a type does not have. */
 export function isWithoutOperator(error: unknown): error is Error {
   return codeOf(error) === '42883';
 }
 
-/** A value is not one that a function, a type or a constraint takes: with others, the same statement may pass. */
+/** A function, a type or a constraint does not accept a value. With other values, the same statement may succeed. */
 export function isOfValues(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error) ?? '');
 }
 
-/** A text is not one that can be read as a date or time. */
+/** A text cannot be read as a date or time. */
 export function isOfMoments(error: unknown): boolean {
   return codeOf(error) === '22007';
 }
 
-/** The SQLSTATE, or a system error's code, of the error itself. */
+/** The SQLSTATE or system error code of the error itself, not of its causes. */
 export function codeOf(error: unknown): string | undefined {
   const code = read(error, 'code');
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Walks the chain of causes: query builders wrap the driver's errors. What is thrown can be anything at all. */
+/** Checks an error and its causes: query builders wrap the driver's errors. Any value may have been thrown. */
 function someCause(
   error: unknown,
   byCode: (code: string) => boolean,

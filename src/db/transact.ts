@@ -3,15 +3,15 @@ import type { Pool, PoolClient } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
 import { ConnectionLostError, isRetryable } from './sqlstate.js';
 
-/** A transaction is tried so often alongside others … */
+/** How many times a transaction is tried in parallel with others. */
 const FREE_ATTEMPTS = 2;
-/** … and then so often more, while other retries wait. */
+/** How many more times it is then tried, while other such retries wait. */
 const QUEUED_ATTEMPTS = 18;
 
 const FIRST_BACKOFF_MS = 2;
 const LAST_BACKOFF_MS = 50;
 
-/** The work swallowed the error of a statement, so Postgres rolled its transaction back instead of committing it. */
+/** The work swallowed the error of a statement, so Postgres rolled the transaction back instead of committing it. */
 class SwallowedError extends Error {
   override readonly name = 'SwallowedError';
 }
@@ -21,15 +21,15 @@ class TransactionEndedError extends Error {
   override readonly name = 'TransactionEndedError';
 }
 
-/** Runs transactions in which `work` may be tried again. */
+/** Runs `work` in a transaction, more than once if needed. */
 export type Transact = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /**
- * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back when it throws.
+ * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws.
  *
- * Serialization failures and deadlocks are tried again after a random pause, with any connection of the pool. When that
- * does not help, retries go one after the other: many writers of one row would go on failing each other for ever.
- * Swallowed errors are tried again too, for the one swallowed may have been of that kind.
+ * Retries after serialization failures and deadlocks, after a random pause and on any connection of the pool. If that
+ * does not help, retries take turns: otherwise, many writers of one row would keep making each other fail. Also retries
+ * if the work swallowed an error, since that may have been a failure of this kind.
  */
 export function createTransact(pool: Pool): Transact {
   const inTurn = createQueue();
@@ -59,7 +59,7 @@ function mayPass(error: unknown): boolean {
   return isRetryable(error) || error instanceof SwallowedError;
 }
 
-/** Runs what it is given one after the other. */
+/** Runs functions one after the other. */
 function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (run) => {
@@ -85,7 +85,7 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => 
     }
     const { command } = await client.query('commit');
     sound = true;
-    // Postgres answers the COMMIT of a failed transaction with ROLLBACK, and with no error.
+    // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (command === 'ROLLBACK') throw new SwallowedError('The work swallowed the error of a statement');
     return result;
   } catch (error) {
@@ -97,7 +97,7 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => 
 }
 
 /**
- * That the rollback fails says that the connection is gone; the work may have hidden that behind an error of its own.
+ * Rolls back. If that fails, the connection is lost; the work may have hidden this behind an error of its own.
  */
 async function rollback({ client }: Checkout, error: unknown): Promise<void> {
   try {

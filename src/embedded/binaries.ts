@@ -20,15 +20,18 @@ import { canReach, type ServerUser } from './user.js';
 
 /** Postgres binaries that are complete and that the server's user may run. */
 export interface Binaries {
-  /** the folder with `bin`, `lib` and `share` */
+  /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
-  /** Postgres's major version */
+  /** Postgres's major version. */
   readonly major: number;
 }
 
 /**
- * Finds the binaries, adds the links that an install without scripts left out, and copies them when they lie
- * where the server's user cannot come, or where the links cannot be added.
+ * Finds the binaries, and adds the links that an installation without scripts left out. Copies the binaries if the
+ * server's user cannot reach them, or if the links cannot be added.
+ * @param source the folder of the npm package; undefined takes the optional dependency for this platform
+ * @param directory the folder of the embedded database
+ * @throws SetupError if there are no usable binaries.
  */
 export function prepareBinaries(source: string | undefined, directory: string, user: ServerUser): Binaries {
   const folder = source ?? installedPackage();
@@ -62,7 +65,7 @@ interface Link {
   readonly target: string;
 }
 
-/** Whether all links are there afterwards; others may be adding the same ones at the same time. */
+/** Returns whether all links exist afterwards. Other processes may be adding the same links at the same time. */
 function addMissingLinks(folder: string): boolean {
   const links = JSON.parse(readIfThere(join(folder, 'native', 'pg-symlinks.json')) ?? '[]') as Link[];
   try {
@@ -104,7 +107,7 @@ function addMissingLinksOfCopy(folder: string, draft: string): void {
     throw new SetupError(`The links in ${folder} are missing, and cannot be made in ${draft}.`);
 }
 
-/** The package may have been unpacked under a umask that shuts everybody else out. */
+/** Makes the files readable and executable for everybody: a strict umask may have been set during the installation. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -122,7 +125,7 @@ function renameUnlessThere(draft: string, copy: string): void {
   }
 }
 
-/** Root keeps a copy outside the folder when nobody cannot reach the folder. It is a cache: deleting it is safe. */
+/** Root keeps the copy elsewhere if the server's user cannot reach the folder. It is a cache: deleting it is safe. */
 function placeForCopies(directory: string, user: ServerUser): string {
   const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
   const place = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
@@ -130,7 +133,7 @@ function placeForCopies(directory: string, user: ServerUser): string {
   throw new SetupError('There is no folder from which Postgres could run as another user than root. Set DATABASE_URL.');
 }
 
-/** Makes the folder; one that somebody else could have put programs into does not count. */
+/** Creates the folder. Returns false for one into which somebody else could have put programs. */
 function isOurs(folder: string): boolean {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(folder, 0o755);

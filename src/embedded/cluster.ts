@@ -6,18 +6,20 @@ import { readIfThere } from './processes.js';
 import { type Installation, run } from './server.js';
 import { handOver } from './user.js';
 
-/** The only way in: a password, over TCP. The server listens on 127.0.0.1 alone. */
+/** Clients can connect only with a password, over TCP. The server listens only on 127.0.0.1. */
 const accessRules = 'host all all 127.0.0.1/32 scram-sha-256\n';
 
-/** Postgres's major version that the data folder belongs to; undefined before the first start. */
+/** The major version of the Postgres that the data folder belongs to; undefined before the first start. */
 export function majorOf(data: string): number | undefined {
   const text = readIfThere(join(data, 'PG_VERSION'));
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
 /**
- * Makes the data folder with the role `postgres` and the database `tidemark`. It gets its name only when all is
- * done, so an interruption leaves nothing that a later start would take for data.
+ * Creates the data folder with the role `postgres` and the database `tidemark`. The folder gets its name only when it
+ * is complete, so that a later start never mistakes the rest of an interrupted one for data.
+ * @param durable whether to flush the data to disk
+ * @throws SetupError if the folder exists and holds other things, or if a program of Postgres fails.
  */
 export async function createCluster(
   installation: Installation,
@@ -41,31 +43,31 @@ export async function createCluster(
   }
 }
 
-/** Sets the password without knowing the old one. The server must not be running. */
+/** Sets the password without the old one. The server must not be running. */
 export async function resetPassword(installation: Installation, data: string, password: string): Promise<void> {
   await runSingle(installation, data, [passwordStatement(password)]);
 }
 
-/** `--auth=reject` because initdb would want the password in a file that the server's user can read. */
+/** `--auth=reject`, because otherwise initdb would need the password in a file that the server's user can read. */
 function initOptions(major: number, durable: boolean): string[] {
   const common = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--locale=C', '--no-instructions'];
   const builtin = major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
   return [...common, ...builtin, ...(durable ? [] : ['--no-sync'])];
 }
 
-/** Passwords are made here, of letters, digits, `-` and `_`. */
+/** Needs no quoting: generated passwords consist of letters, digits, `-` and `_`. */
 function passwordStatement(password: string): string {
   return `alter role postgres password '${password}'`;
 }
 
-/** Single-user mode asks for no password. It reads one statement a line. */
+/** Runs statements in single-user mode, which needs no password. It reads one statement per line. */
 async function runSingle(installation: Installation, data: string, statements: readonly string[]): Promise<void> {
   const options = ['-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic', '-c', 'log_checkpoints=off'];
   const input = statements.map((statement) => `${statement};\n`).join('');
   await run(installation, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
 }
 
-/** Removes what interrupted starts left. Where an initdb still writes, the next start has another try at it. */
+/** Removes what interrupted starts left behind. If an initdb is still writing, the next start tries again. */
 export function removeDrafts(data: string): void {
   const drafts = readdirIfThere(dirname(data)).filter((name) => name.startsWith(`${basename(data)}.new-`));
   for (const name of drafts) removeIfPossible(join(dirname(data), name));
@@ -75,7 +77,7 @@ function removeIfPossible(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    // Only space is lost: a draft is never taken for data.
+    // Only disk space is lost: a draft is never mistaken for data.
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SetupError } from '../errors.js';
 import { readIfThere } from './processes.js';
 
-/** What a client needs to know; kept in the folder, readable by its owner alone. */
+/** What a client needs to connect. Kept in the folder, readable only by its owner. */
 export interface Connection {
   readonly port: number;
   readonly password: string;
@@ -12,7 +12,10 @@ export interface Connection {
 
 const fileName = 'connection.json';
 
-/** What the first start kept; undefined before it, and when somebody deleted it. */
+/**
+ * What the first start stored; undefined before that, or if the file was deleted.
+ * @throws SetupError if the file has no port and password.
+ */
 export function readConnection(directory: string): Connection | undefined {
   const text = readIfThere(join(directory, fileName));
   if (text === undefined) return undefined;
@@ -21,7 +24,7 @@ export function readConnection(directory: string): Connection | undefined {
   throw new SetupError(`${join(directory, fileName)} has no port and password. Delete it: both are made anew then.`);
 }
 
-/** Keeps it for later starts. */
+/** Stores the connection for later starts. */
 export function keepConnection(directory: string, connection: Connection): void {
   const draft = join(directory, `${fileName}.new`);
   writeFileSync(draft, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
@@ -29,7 +32,11 @@ export function keepConnection(directory: string, connection: Connection): void 
   renameSync(draft, join(directory, fileName));
 }
 
-/** The wanted port or an error; else the kept one, or any when another program has taken it. */
+/**
+ * Chooses a free port on 127.0.0.1: `wanted` if it is given; otherwise the one kept from the first start, or any free
+ * one if another program has taken that.
+ * @throws SetupError if the wanted port is not free, or no port is.
+ */
 export async function choosePort(
   wanted: number | undefined,
   kept: number | undefined,
@@ -45,7 +52,7 @@ export async function choosePort(
   return other;
 }
 
-/** The port itself, or any for 0, if a server may listen there. */
+/** The port (for 0, any free one) if a server can listen on it; undefined if not. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((done) => {
     const probe = createServer();

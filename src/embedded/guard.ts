@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { ServerUser } from './user.js';
 
 /**
- * Starts a shell that stops the server when this process is gone: its input ends then, however this process ended.
- * The returned function dismisses it, which has to happen as soon as the server has ended: its ID may be given anew.
- * Without a shell nothing is guarded, and the next start on the folder ends the server.
+ * Starts a shell that stops the server when this process is gone. The shell's input ends then, however this process
+ * ended. The returned function dismisses the shell. It must be called as soon as the server has ended, because the
+ * server's process ID may be reused. Without a shell there is no guard: the next start on the folder stops the server.
  */
 export function guardAgainstCrash(server: ChildProcess, user: ServerUser): () => void {
   if (process.platform === 'win32') return () => {};

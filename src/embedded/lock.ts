@@ -9,13 +9,14 @@ const attempts = 5;
 const markName = /^lock-(\d+)-[0-9a-f]{16}$/;
 
 /**
- * Marks the folder as this process's own and returns the function that gives it up. Marks of processes that are gone
- * do not count. It holds among the processes of one host: two containers must not share a folder.
+ * Locks the folder for this process, and returns the function that unlocks it. Marks of processes that are gone do not
+ * count. The lock works only among the processes of one host: two containers must not share a folder.
  *
- * Each process first makes a mark of its own, then looks for others and steps back if there is a living one. So of
- * two at the same time at most one goes on; as both may step back, they try again. A mark's name tells one process
- * for all time, which makes removing a stale one safe: nobody else can have made it anew in the meantime.
- * @throws SetupError when a living process has the folder.
+ * Each process first creates a mark of its own, then looks for others, and steps back if another living process has
+ * one. So at most one of two simultaneous processes goes on. Both may step back, so they try again. A mark's name
+ * identifies one process for all time. This makes it safe to remove a stale mark: no other process can have created it
+ * again in the meantime.
+ * @throws SetupError if a living process has the folder.
  */
 export async function lockFolder(directory: string): Promise<() => void> {
   const mine = nameOfMark(process.pid);
@@ -44,7 +45,7 @@ function create(path: string): boolean {
   }
 }
 
-/** The living process with the oldest mark: the younger ones only try. Removes the marks of the dead. */
+/** The other living process with the oldest mark: newer marks are only attempts. Removes marks of dead processes. */
 function otherHolder(directory: string, mine: string): number | undefined {
   const living: { pid: number; since: number }[] = [];
   for (const name of readdirSync(directory)) {
@@ -57,7 +58,7 @@ function otherHolder(directory: string, mine: string): number | undefined {
   return living.sort((one, other) => one.since - other.since)[0]?.pid;
 }
 
-/** When the mark was made; now, if it has just been removed. */
+/** When the mark was created, in milliseconds; the current time if it has just been removed. */
 function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
 }

@@ -7,7 +7,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-/** A file's text, or undefined when there is no such file. */
+/** A file's text; undefined if there is no such file. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -17,7 +17,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Whether a process runs. A zombie still answers to signal 0, but does not run. */
+/** Whether a process is running. A zombie still accepts signal 0, but is not running. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -27,7 +27,7 @@ export function isRunning(pid: number): boolean {
   return !['Z', 'X'].includes(linuxStatus(pid)?.[0] ?? '');
 }
 
-/** When a process began, as text to compare: a process ID is soon given again, above all in containers. */
+/** When a process started, as text to compare. A process ID is soon reused, above all in containers. */
 export function startMark(pid: number): string {
   if (process.platform === 'win32') return '';
   if (process.platform !== 'linux') return askPs(pid, 'lstart=');
@@ -35,7 +35,7 @@ export function startMark(pid: number): string {
   return `${bootId} ${linuxStatus(pid)?.[19] ?? ''}`;
 }
 
-/** Whether the process is a Postgres server that works in this data folder. */
+/** Whether the process is a Postgres server that uses this data folder. */
 export function isServerOf(pid: number, data: string): boolean {
   if (!isRunning(pid)) return false;
   if (process.platform === 'linux') return isNamedPostgres(pid) && worksIn(pid, data);
@@ -44,13 +44,13 @@ export function isServerOf(pid: number, data: string): boolean {
   return command.includes('postgres') && command.includes(data);
 }
 
-/** The process that `postmaster.pid` names; there a minus marks single-user mode. */
+/** The process ID in `postmaster.pid`, where a minus sign marks single-user mode; undefined if there is none. */
 export function postmasterPid(data: string): number | undefined {
   const pid = Number.parseInt(readIfThere(join(data, 'postmaster.pid')) ?? '', 10);
   return Number.isNaN(pid) ? undefined : Math.abs(pid);
 }
 
-/** The fields of `/proc/<pid>/stat` from the state on; the name before them may hold spaces and brackets. */
+/** The fields of `/proc/<pid>/stat`, from the state on. The name before them may contain spaces and brackets. */
 function linuxStatus(pid: number): string[] | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -65,7 +65,7 @@ function isNamedPostgres(pid: number): boolean {
   return readIfThere(`/proc/${pid}/comm`)?.startsWith('postgres') ?? false;
 }
 
-/** A server's working directory is its data folder; device and inode hold whatever path either was reached by. */
+/** A server's working directory is its data folder. Compares device and inode, which do not depend on the path. */
 function worksIn(pid: number, data: string): boolean {
   try {
     const [actual, expected] = [statSync(`/proc/${pid}/cwd`), statSync(data)];

@@ -13,19 +13,23 @@ const logLimit = 10_000_000;
 
 /** How to run the programs of one Postgres. */
 export interface Installation {
-  /** the folder with `bin`, `lib` and `share` */
+  /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
   readonly user: ServerUser;
-  /** where the programs write what they have to say */
+  /** The file that the programs' output goes to. */
   readonly logFile: string;
 }
 
-/** A program ended, or did not start. The message ends with the last lines of its log. */
+/** A program failed or did not start. The message ends with the last lines of its log. */
 export class ServerFailure extends SetupError {}
 
 type Program = 'initdb' | 'postgres' | 'pg_ctl';
 
-/** Runs a program to its end. `args` gets the data folder's name as the program may use it. */
+/**
+ * Runs a program to its end.
+ * @param args returns the arguments, given a path under which the program can reach the data folder
+ * @throws ServerFailure unless the exit code is 0.
+ */
 export async function run(
   installation: Installation,
   program: Program,
@@ -40,7 +44,10 @@ export async function run(
   if (outcome !== 'exit code 0') throw failure(installation, program, outcome, logged);
 }
 
-/** Starts the server and waits until it accepts connections. */
+/**
+ * Starts the server and waits until it accepts connections.
+ * @throws ServerFailure if it ends before, or is not ready after two minutes.
+ */
 export async function startServer(
   installation: Installation,
   data: string,
@@ -63,13 +70,13 @@ export async function startServer(
   return server;
 }
 
-/** Shuts down a server that was started here: disconnects its clients and keeps all that was committed. */
+/** Shuts down a server that this process started. Disconnects its clients; everything committed is kept. */
 export async function stopServer(installation: Installation, data: string, server: ChildProcess): Promise<void> {
   const isUp = (): boolean => server.pid !== undefined && server.exitCode === null && server.signalCode === null;
   await stop(installation, data, isUp, (signal) => server.kill(signal));
 }
 
-/** Ends the server that a killed process left behind in this data folder, and makes sure that no trace of it blocks. */
+/** Stops the server that a killed process left running on this data folder. Nothing of it will block the next start. */
 export async function endLeftover(
   installation: Installation,
   data: string,
@@ -88,8 +95,9 @@ export async function endLeftover(
 }
 
 /**
- * Postgres refuses to start while the process in `postmaster.pid` is alive, which may be anything that got the same
- * ID (or a zombie). Its parent's ID it knows to be stale. The file stays: Postgres finds shared memory by it.
+ * Writes this process's ID into `postmaster.pid`. Postgres refuses to start while the process named there is alive,
+ * even if it is a zombie or an unrelated process with the same ID. But it recognizes its parent's ID as stale. The file
+ * must stay, since Postgres finds its shared memory by it.
  */
 function disownPid(data: string): void {
   const path = join(data, 'postmaster.pid');
@@ -116,7 +124,7 @@ async function stop(
   }
 }
 
-/** Between the look and the signal the process may have ended, which is what the signal is for. */
+/** Sends a signal. The process may have ended since the check, which is fine: the signal was to end it. */
 function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals): void {
   try {
     send(signal);
@@ -125,15 +133,16 @@ function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals)
   }
 }
 
-/** Windows has no signals: Node would end the process at once. pg_ctl speaks to the server through a pipe. */
+/** Windows has no signals: Node would kill the process at once. pg_ctl talks to the server through a pipe. */
 async function stopOnWindows(installation: Installation, data: string): Promise<void> {
   await run(installation, 'pg_ctl', data, (folder) => ['stop', '-m', 'fast', '-W', '-D', folder]).catch(() => {});
 }
 
 /**
- * A server started by root runs as a user who may not be able to walk down to the data folder (below `/root`, say).
- * Root opens the folder for it: the server gets the open folder as file 3 and names it through that, so that the
- * data can stay where they belong. A session of its own keeps Ctrl-C from the server until `stop()` is called.
+ * Starts a program. If root starts it, it runs as a user who may not be able to reach the data folder by its path (for
+ * example below `/root`). Root then opens the folder, and the program reaches it through file descriptor 3, so that the
+ * data can stay where it is. The program has its own session, so that Ctrl-C does not reach it before `stop()` is
+ * called.
  */
 function launch(
   { native, user, logFile }: Installation,
@@ -159,7 +168,7 @@ function launch(
   }
 }
 
-/** Not the whole environment: PG* variables would redirect the server, and the rest is none of its business. */
+/** Not the whole environment: PG* variables would change what the server does, and it does not need the rest. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'TZ', 'SystemRoot', 'TEMP', 'TMP'];
   const kept = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
@@ -173,13 +182,13 @@ function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** The server itself writes into line 8 when it is ready, as pg_ctl knows too. */
+/** The server writes to line 8 of `postmaster.pid` when it is ready; pg_ctl relies on this too. */
 function isReady(server: ChildProcess, data: string): boolean {
   const lines = readIfThere(join(data, 'postmaster.pid'))?.split('\n');
   return lines !== undefined && lines[0] === String(server.pid) && lines[7]?.trim() === 'ready';
 }
 
-/** The log's size, from which on the lines of the next program stand. A large log is put aside first. */
+/** The log's size in bytes: the next program's lines start there. Sets a large log aside first. */
 function logSize({ logFile }: Installation): number {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size < logLimit) return size;

@@ -1,14 +1,15 @@
 /**
- * Postgres out of npm, for development and small servers: starts by itself, keeps its data in a folder.
+ * Postgres from npm, for development and small servers. It needs no setup, and keeps its data in a folder.
  *
  *   <directory>/postgres         the data
  *   <directory>/connection.json  port and password (mode 0600)
- *   <directory>/postgres.log     what Postgres and its tools say; put aside as postgres.log.1 at 10 MB
+ *   <directory>/postgres.log     the output of Postgres and its tools; set aside as postgres.log.1 at 10 MB
  *   <directory>/lock-*           the process that has the folder
  *   <directory>/binaries         a copy of the programs, if those in node_modules cannot be used
  *
- * When this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Where the guard is
- * missing (Windows, no `sh`, or killed too), the server stays until the next start on the folder, which ends it first.
+ * If this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Without the guard (on
+ * Windows, without `sh`, or if it is killed too), the server keeps running until the next start on the folder, which
+ * stops it first.
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -27,29 +28,31 @@ import { chooseServerUser } from './user.js';
 
 /** A running database. */
 export interface EmbeddedDatabase {
-  /** with the password; works in psql too */
+  /** The connection string, with the password. It works in psql too. */
   readonly url: string;
   readonly dataDirectory: string;
-  /** Disconnects all clients, shuts the server down and gives the folder up. Calling it again changes nothing. */
+  /** Disconnects all clients, shuts down the server and unlocks the folder. Further calls have no effect. */
   stop(): Promise<void>;
 }
 
+/** The options of `startEmbedded`. */
 export interface EmbeddedOptions {
-  /** Folder that keeps the data; default `.tidemark` below the working directory. Data in `<directory>/postgres`. */
+  /** The folder; the data is in `<directory>/postgres`. Default `.tidemark` in the working directory. */
   directory?: string | undefined;
-  /** TCP port on 127.0.0.1; default: the port kept in the folder from the first start, else a free one */
+  /** The TCP port on 127.0.0.1. Default: the port kept in the folder from the first start, or else a free one. */
   port?: number | undefined;
-  /** folder of the npm package with the binaries; default: the optional dependency for this platform */
+  /** The folder of the npm package with the binaries. Default: the optional dependency for this platform. */
   binaries?: string | undefined;
-  /** server settings, e.g. `{ fsync: 'off' }` */
+  /** Server settings, for example `{ fsync: 'off' }`. Default: none. */
   settings?: Record<string, string> | undefined;
-  /** called with each notable event, in a sentence */
+  /** Called with a sentence for each notable event. Default: none. */
   log?: ((message: string) => void) | undefined;
 }
 
 /**
- * Starts the database of a folder, making it at the first start.
- * @throws SetupError when it cannot: no binaries for this platform, folder in use, port taken, Postgres's own reasons.
+ * Starts the database of a folder. Creates it at the first start.
+ * @throws SetupError if it cannot: no binaries for this platform, the folder in use, the port taken, or a failure of
+ * Postgres itself.
  */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const directory = resolve(options.directory ?? '.tidemark');
@@ -100,7 +103,7 @@ interface Start {
   readonly log: (message: string) => void;
 }
 
-/** Afterwards the data are there, of the right version, with this password, and no server runs on them. */
+/** Afterwards the data exists, has the right version and this password, and no server is running on it. */
 async function prepareData({
   installation,
   major,
@@ -121,7 +124,7 @@ async function prepareData({
   if (isPasswordNew) await resetPassword(installation, data, password);
 }
 
-/** Tries again what passes by itself: backends that outlive a killed server for a moment, a port lost in a race. */
+/** Retries what resolves itself: backends that outlive a killed server for a moment, or a port lost in a race. */
 async function startOnPort(
   { installation, data, settings, log }: Start,
   wanted: number | undefined,
@@ -139,7 +142,7 @@ async function startOnPort(
   }
 }
 
-/** Guards the server from now on; neither server nor guard keeps this process from ending. */
+/** Guards the server, and returns the function that stops it. Neither server nor guard keeps this process alive. */
 function stopper({ installation, data, log }: Start, server: ChildProcess, release: () => void): () => Promise<void> {
   const dismissGuard = guardAgainstCrash(server, installation.user);
   let stopping: Promise<void> | undefined;
@@ -154,7 +157,7 @@ function stopper({ installation, data, log }: Start, server: ChildProcess, relea
   };
 }
 
-/** In a folder made here, a `.gitignore` keeps data and password out of the user's repository. */
+/** Creates the folder if needed; a `.gitignore` then keeps data and password out of the user's repository. */
 function makeFolder(directory: string): void {
   const isNew = mkdirSync(directory, { recursive: true }) !== undefined;
   if (isNew) writeFileSync(join(directory, '.gitignore'), '*\n');

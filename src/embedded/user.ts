@@ -2,7 +2,7 @@ import { chownSync, existsSync, readdirSync, realpathSync, type Stats, statSync 
 import { dirname, join } from 'node:path';
 import { SetupError } from '../errors.js';
 
-/** Whom Postgres runs as; empty for the user of this process. */
+/** The user that Postgres runs as; empty for the user of this process. */
 export interface ServerUser {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
@@ -10,7 +10,11 @@ export interface ServerUser {
 
 const nobody = { uid: 65534, gid: 65534 } as const;
 
-/** Postgres refuses to run as root: it then runs as the owner of the data, or as nobody, who becomes the owner. */
+/**
+ * Chooses the user that Postgres runs as. Postgres refuses to run as root: if this process is root's, Postgres runs as
+ * the owner of the data, or as `nobody`, who becomes the owner.
+ * @throws SetupError if this process is root's and the platform is not Linux.
+ */
 export function chooseServerUser(data: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
   if (process.platform !== 'linux') {
@@ -33,7 +37,7 @@ function handOverTree(folder: string, user: ServerUser): void {
   for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true })) handOver(join(folder, name), user);
 }
 
-/** Whether `user` may pass through every folder down to `path`, and through (or run) `path` itself. */
+/** Whether `user` may enter every folder above `path`, and enter (or run) `path` itself. */
 export function canReach(user: ServerUser, path: string): boolean {
   if (user.uid === undefined) return true;
   let current = realpathSync(path);

@@ -1,15 +1,17 @@
-/** Whether every change of a table is captured. */
+/** Checks whether every change to a table is captured. */
 import type { Table } from '../catalog/tables.js';
 import { identifier } from '../sql.js';
 import { captureBody, triggerNames } from './capture.js';
 
-/** One trigger of Tidemark's as the catalogs know it. */
+/** One of Tidemark's triggers, as the catalogs describe it. */
 export interface CaptureRow {
   readonly tableID: number;
-  /** The table or partition that has the trigger. */
+  /** The OID of the table or partition that has the trigger. */
   readonly relation: number;
   readonly trigger: string;
+  /** As in `pg_trigger.tgenabled`. */
   readonly enabled: string;
+  /** The body of the trigger's function. */
   readonly body: string;
 }
 
@@ -21,7 +23,7 @@ export const captureSql: string = `
   join pg_trigger t on t.tgfoid = p.oid
   where s.id = any ($1)`;
 
-/** What is wrong with a table's capture; undefined when every change is captured. */
+/** What is wrong with a table's capture; undefined if every change is captured. */
 export function captureFault(table: Table, id: number, rows: readonly CaptureRow[]): string | undefined {
   if (table.primaryKey.length === 0) return 'it has no primary key';
   const own = rows.filter((row) => row.tableID === id);

@@ -1,4 +1,4 @@
-/** Change capture: the trigger function and triggers of one synced table, as SQL text. */
+/** Change capture: the trigger function and the triggers of a synced table, as SQL text. */
 
 import type { Table } from '../catalog/tables.js';
 import { identifier, quotedText } from '../sql.js';
@@ -6,13 +6,13 @@ import { identifier, quotedText } from '../sql.js';
 interface Trigger {
   readonly name: string;
   readonly event: string;
-  /** What stands between the table and EXECUTE. */
+  /** The SQL between the table's name and EXECUTE. */
   readonly scope: string;
 }
 
 const truncate: Trigger = { name: 'tidemark_truncate', event: 'truncate', scope: 'for each statement' };
 
-/** One call for each statement, with its rows as tables: bulk writes stay cheap. */
+/** Called once for each statement, with its rows in transition tables, so that bulk writes stay cheap. */
 const statementTriggers: readonly Trigger[] = [
   { name: 'tidemark_insert', event: 'insert', scope: 'referencing new table as new_rows for each statement' },
   {
@@ -24,9 +24,9 @@ const statementTriggers: readonly Trigger[] = [
 ];
 
 /**
- * Partitions take row triggers over from their parent, those made later too. Statement triggers fire only for the table
- * that a statement names, and a row that MERGE moves to another partition is in no transition table (seen on Postgres
- * 15 and 18).
+ * For partitioned tables. Partitions get row triggers from their parent, even if they are created later. Statement
+ * triggers fire only for the table that a statement names, and a row that MERGE moves to another partition is in no
+ * transition table (observed on Postgres 15 and 18).
  */
 const rowTriggers: readonly Trigger[] = ['insert', 'update', 'delete'].map((event) => ({
   name: `tidemark_${event}`,
@@ -51,14 +51,14 @@ function captureFunctionName(id: number): string {
 }
 
 /**
- * A row as a row literal. As a whole row it follows the table through new and dropped columns; that of a partition has
- * the partition's own order of columns. A column that is generated when read has no value here.
+ * A row as a row literal. Since it is a whole row, it stays right when columns are added or dropped. The row of a
+ * partition has the partition's own column order. Virtual generated columns have no value here.
  */
 function imageOf(row: string): string {
   return `(${row}.*)::text`;
 }
 
-/** Keys are compared as text: the type's own operators need not be on the function's search path. */
+/** A row's key. Keys are compared as text: a type's own operators need not be on the function's search path. */
 function keyOf({ primaryKey }: Table, row: string): string {
   return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
 }
@@ -68,9 +68,10 @@ function textOf(row: string, column: string): string {
 }
 
 /**
- * The body of the function that writes a table's changes to the log: of each key the old row's image and the new row's
- * hash. A statement that a trigger runs inside another one is logged before it, so the order of the log says nothing
- * within a transaction; that an image is not also the outcome of a change does. `stateQueries` reads it so.
+ * The body of the function that writes a table's changes to the log: for each key, the old row's image and the new
+ * row's hash. A statement that a trigger runs inside another statement is logged first, so the order of the log means
+ * nothing within a transaction. Instead, `stateQueries` recognizes the original row by its image, which is not also the
+ * outcome of a change.
  */
 export function captureBody(id: number, table: Table): string {
   const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
@@ -146,9 +147,9 @@ function statementEvents(table: Table, { gone, made, entry, hash }: StatementEnt
 }
 
 /**
- * The statements that install capture on a table and its partitions, replacing what is there. The function runs as its
- * owner, so that whoever writes to the table needs no rights on the log; its settings fix how values are written as
- * text, alike in every session. ENABLE ALWAYS has the triggers fire in sessions that act as a replica, too.
+ * The statements that install or replace the capture of a table and its partitions. The function runs as its owner, so
+ * that those who write to the table need no privileges on the log. Its settings make sure that values are written as
+ * the same text in every session. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
@@ -158,8 +159,8 @@ export function installCapture(id: number, table: Table): string[] {
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'
 as ${quotedText(captureBody(id, table))}`,
-    // Else whoever sees the schema could call it from a trigger of their own, and have their types' casts run as the
-    // owner.
+    // Otherwise anyone with access to the schema could call it from their own trigger, and have the casts of their own
+    // types run as the owner.
     `revoke all on function ${call}() from public`,
     ...triggersOf(table).flatMap(({ name, event, scope }) => [
       `create or replace trigger ${name} after ${event} on ${relation} ${scope} execute function ${call}()`,

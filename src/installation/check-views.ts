@@ -9,28 +9,32 @@ import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';
 
 /**
- * Has Postgres plan every view's delta, over no changes: it then has checked all that is derived from the query. With null
- * parameters first, which show what fails for all users; then with the given ones, since some joins plan with nulls only.
- * Nothing is run: a value that fails for one user says nothing about the view.
- * @throws SetupError naming the view that Postgres refuses.
+ * Has Postgres plan every view's delta, over no changes. Postgres thereby checks everything that is derived from the
+ * query. Null parameters come first: what fails with them fails for every user. Some deltas can be planned only with
+ * nulls, for example with a full join; planning each delta with its parameters finds them. Nothing is run: that a value
+ * fails for one user says nothing about the view.
+ * @throws SetupError that names the view that Postgres refuses, or that reads the time from a constant text.
  */
 export async function checkViews(
   db: Database,
   { installation, views }: { installation: Installation; views: readonly BoundView[] },
 ): Promise<void> {
   const changes = installation.tables.map((table) => ({ table, rows: 0 }));
-  const plans = (bound: BoundView) =>
+  const canPlan = (bound: BoundView) =>
     passes(bound, () => db.query({ text: `explain ${deltaQuery(noHeader, [bound], changes, allSeen)}` }));
   for (const bound of views) {
     const nulls = { ...bound, literals: bound.view.parameterTypes.map((type) => typedLiteral(null, type)) };
-    if (!(await plans(nulls))) await checkConstantMoments(db, nulls);
-    await plans(bound);
+    if (!(await canPlan(nulls))) await checkConstantMoments(db, nulls);
+    await canPlan(bound);
   }
 }
 
 const noHeader = `select '' as line`;
 
-/** False where a statement fails for its values: for others it need not. */
+/**
+ * Returns false if a statement fails because of its values: it may succeed with others.
+ * @throws SetupError if it fails permanently for another reason.
+ */
 async function passes({ view }: BoundView, work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -44,8 +48,9 @@ async function passes({ view }: BoundView, work: () => Promise<unknown>): Promis
 }
 
 /**
- * While Postgres plans a query it reads what depends on nothing but the query. A text in it that means another moment
- * each time would fail each pull.
+ * While it plans a query, Postgres evaluates the constant expressions. A constant text that is not a date or time, or
+ * that means another one each time, would fail every pull.
+ * @throws SetupError if the view has such a text.
  */
 async function checkConstantMoments(db: Database, { view, literals }: BoundView): Promise<void> {
   try {

@@ -6,26 +6,24 @@ import type { BoundView, ClientViews } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow, readInstallation } from './installation.js';
 
-/**
- * How old knowledge of the cluster and the tables' shape may be. A change of either resets clients within this time.
- */
+/** The age at which the cluster and the tables' shape are read again. A change to either resets clients this soon. */
 const maxAgeMs = 1000;
 
-/** A connection that is dead without saying so must not keep the knowledge from being read anew. */
+/** Limits each statement: a connection that died silently must not block the next reading. */
 const timeoutMs = 5000;
 
-/** So often is an answer begun while the tables change under it. */
+/** How many times an answer is attempted while the tables keep changing. */
 const maxAttempts = 5;
 
-/** What a caller goes by. */
+/** The views of one user, and the installation as far as it concerns them. */
 export interface Bound {
   readonly installation: Installation;
   readonly views: readonly BoundView[];
 }
 
-/** A statement has found a table to be another than the installation says. */
+/** A statement found that a table is no longer what the installation says. */
 export class OutdatedError extends Problem {
-  /** What it has said all the same of the cookie, where there was one. */
+  /** The header that the statement returned all the same, if there was a cookie. */
   readonly header: Header | undefined;
 
   constructor(header?: Header) {
@@ -37,7 +35,7 @@ export class OutdatedError extends Problem {
 interface Reading {
   readonly at: number;
   readonly installation: Promise<Installation>;
-  /** As far as it concerns some tables, by their OIDs. */
+  /** The installation as far as it concerns some tables, by their OIDs. */
   readonly narrowed: Map<string, Installation>;
 }
 
@@ -55,17 +53,17 @@ export class CurrentInstallation<Context> {
   }
 
   /**
-   * The views of one user, and the installation as far as it concerns them: which queries other users have must not
-   * matter, since other servers have not seen them.
-   * @throws SetupError when a view cannot be served, or changes of its tables are not captured.
+   * Returns the views of one user, and the installation as far as it concerns them. The result must not depend on which
+   * queries other users have, since other servers have not seen those.
+   * @throws SetupError if a view cannot be served, or changes of its tables are not captured.
    */
   async bind(input: ViewInput<Context>): Promise<Bound> {
     return (await this.#bind(input)).bound;
   }
 
   /**
-   * Has work done by what `bind` says, and done anew when it throws `OutdatedError`: then the installation is read
-   * again first, and the work is given the error.
+   * Runs work with what `bind` returns. If the work throws `OutdatedError`, reads the installation again and runs the
+   * work once more, with the error as its second argument; a bounded number of times.
    * @throws what `bind` and the work throw.
    */
   async serve<T>(input: ViewInput<Context>, work: (bound: Bound, last?: OutdatedError) => Promise<T>): Promise<T> {
@@ -98,14 +96,14 @@ export class CurrentInstallation<Context> {
   }
 
   /**
-   * With all tables that any view has read: while its shape is the same, so is what `bind` answers. Another object once
-   * it has been read anew.
+   * The installation with all tables that any view has read. As long as its shape stays the same, so does what `bind`
+   * returns. It is another object once it has been read again.
    */
   present(): Promise<Installation> {
     return this.#current().installation;
   }
 
-  /** Another pull may have followed them in the meantime: then what it has begun to read serves this one too. */
+  /** Another pull may have added the tables in the meantime: then the reading that it started serves this one too. */
   #follow(tables: readonly Table[]): void {
     const added = tables.filter((table) => !this.#tables.has(table.oid));
     for (const table of added) this.#tables.set(table.oid, table);
@@ -117,7 +115,7 @@ export class CurrentInstallation<Context> {
       const installation = readInstallation(this.#db, [...this.#tables.values()]);
       const read = { at: Date.now(), installation, narrowed: new Map<string, Installation>() };
       this.#read = read;
-      // What is wrong with the installation may be remembered; that it could not be read says nothing a moment later.
+      // A fault of the installation may be remembered. If it could not be read, that may be over a moment later.
       read.installation.catch((error: unknown) => {
         if (this.#read === read && !(error instanceof SetupError)) this.#read = undefined;
       });

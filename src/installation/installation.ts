@@ -1,4 +1,4 @@
-/** Which history of which database this is, and whether every change of the synced tables is captured. */
+/** Which history of which database this is, and whether every change to the synced tables is captured. */
 
 import { findTable, type Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
@@ -10,8 +10,8 @@ import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
 import { codeVersion, installedVersion, refuseNewer } from './version.js';
 
 /**
- * True when stored transaction IDs are of another cluster: what a snapshot shows in this one lies below its xmax. Such
- * log rows would count as unseen by every cookie.
+ * Whether stored transaction IDs come from another cluster: those that a snapshot shows in this one lie below its xmax.
+ * Log rows with foreign IDs would count as unseen by every cookie.
  */
 export const foreignSql: string = `
   exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
@@ -21,21 +21,23 @@ export const foreignSql: string = `
     where last.xid >= pg_snapshot_xmax(pg_current_snapshot())
   )`;
 
+/** The state of Tidemark in a database. */
 export interface Installation {
+  /** Signs cookies. */
   readonly secret: string;
-  /** System identifier and timeline of the cluster: a restored or promoted one differs. */
+  /** System identifier and timeline of the cluster. They differ after a restore or a promotion. */
   readonly cluster: string;
-  /** Changes with any change of the tables' columns, partitions or triggers. */
+  /** Changes whenever the tables' columns, partitions or triggers change. */
   readonly shape: string;
   /** The tables whose changes are captured. */
   readonly tables: readonly SyncedTable[];
-  /** By OID: why the changes of each other table that was asked for are not captured. */
+  /** For the other tables that were asked for, by OID: why their changes are not captured. */
   readonly faults: ReadonlyMap<number, string>;
 }
 
 /**
- * The control file learns of a promotion only with the next checkpoint; where there is WAL to write, its name tells at
- * once.
+ * The timeline. The control file records a promotion only at the next checkpoint; on a primary, the name of the current
+ * WAL file shows it at once.
  */
 const timelineSql = `case
     when pg_is_in_recovery() then upper(lpad(to_hex(c.timeline_id), 8, '0'))
@@ -47,14 +49,14 @@ const identitySql = `
     ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
-/** By the table's name; where that is gone, by its OID. */
+/** Finds the table by its name; if there is no such table any more, by its OID. */
 const outlineSql = `
   select found.oid, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
 
 /**
- * All that a view's rows depend on besides the rows of its tables. The xmin of a catalog row tells any change of it,
- * and one that was undone: a trigger disabled for a while lost changes, and so did a table that was another's child for
- * a while. A table that was a parent is marked as one for long. A partition that is truncated by itself has another
+ * All that a view's rows depend on, apart from the rows of its tables. The xmin of a catalog row reveals every change
+ * to it, even one that was undone: while a trigger was disabled, or a table was another's child, changes were lost. A
+ * table that was a parent stays marked as one for a long time. A partition that is truncated by itself gets another
  * file.
  */
 const shapeSql = `
@@ -98,8 +100,8 @@ const shapeSql = `
   order by part`;
 
 /**
- * Reads the installation, and checks of which tables nothing can change unseen.
- * @throws SetupError when the schema is missing, or is not this cluster's.
+ * Reads the installation, and checks which of the tables have all their changes captured.
+ * @throws SetupError if the schema is missing, has another version than this code, or comes from another cluster.
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
@@ -117,7 +119,7 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
     throw new SetupError('The change log is from another cluster, as after a restore. Run `tidemark migrate`.');
   }
   const current = await Promise.all(tables.map((table) => readShaped(db, table)));
-  // A table that was made anew is found by its name twice.
+  // If a table was dropped and created again, its name finds it twice.
   const found = new Map(current.map((table) => [table.oid, table]));
   const shaped = [...found.values()];
   const { secret, cluster } = identity!;
@@ -129,8 +131,8 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
 type ShapedTable = Omit<SyncedTable, 'id'>;
 
 /**
- * Reads a table as it is now. What is read later may be of a later time: then the outline is not that of the statements
- * to come, or the shape not that of the next reading.
+ * Reads a table as it is now. If it changes while it is being read, this will be noticed: later statements will find
+ * another outline, or the next reading another shape.
  */
 async function readShaped(db: Database, table: Table): Promise<ShapedTable> {
   const name = identifier(table.schema, table.name);
@@ -141,15 +143,14 @@ async function readShaped(db: Database, table: Table): Promise<ShapedTable> {
   return { ...current, outline, shape: digest(parts.map(({ part }) => part)) };
 }
 
-/** Whether the installation was read with a view to this table. */
+/** Whether this table was among those that the installation was read for. */
 export function knows({ tables, faults }: Installation, oid: number): boolean {
   return faults.has(oid) || tables.some((table) => table.oid === oid);
 }
 
 /**
- * The installation as far as it concerns these tables. What is wrong with others is no matter of who does not read
- * them.
- * @throws SetupError when changes of one of them are not captured.
+ * The installation as far as it concerns these tables. Faults of other tables do not matter.
+ * @throws SetupError if the changes of one of these tables are not captured.
  */
 export function narrow(installation: Installation, tables: readonly Table[]): Installation {
   const wanted = new Map(tables.map((table) => [table.oid, table]));

@@ -10,11 +10,12 @@ import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
 import { migrations, readMigration, refuseNewer } from './version.js';
 
+/** Called with a message for each step. */
 export type Progress = (message: string) => void;
 
 /**
- * Brings the schema to this code's version. Safe when several run at once: they wait for one another.
- * @throws SetupError when the schema is newer than the code.
+ * Brings the schema to this code's version. Safe to run several times at once: the runs wait for each other.
+ * @throws SetupError if the schema is newer than this code.
  */
 export async function migrateSchema(
   db: Database,
@@ -40,7 +41,7 @@ export async function migrateSchema(
   });
 }
 
-/** After a restore from a dump. The cookies of that time are of another epoch. */
+/** Empties the change log if it comes from another cluster, as after a restore. Older cookies get another epoch. */
 async function adopt(client: ClientBase, progress: Progress): Promise<void> {
   const { rows } = await client.query<{ foreign: boolean }>(`select ${foreignSql} as "foreign"`);
   if (!rows[0]!.foreign) return;
@@ -53,8 +54,9 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
 }
 
 /**
- * Installs change capture on each table where it is missing or does not fit. One transaction a table, to hold its lock
- * briefly.
+ * Installs change capture on each table where it is missing or does not fit. Each table has its own transaction, so
+ * that locks are held only briefly.
+ * @throws SetupError if a table is replaced in the meantime.
  */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
   for (const found of tables) {
@@ -64,7 +66,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       const relation = identifier(found.schema, found.name);
       if (await captureFits(client, id, found)) return;
       progress(`capturing changes of ${label}`);
-      // Its columns and partitions may have changed until the lock is there.
+      // Its columns and partitions may have changed before the lock was granted.
       await client.query(`lock table ${relation} in share row exclusive mode`);
       const query = async <Row>({ text, values = [] }: Statement) =>
         (await client.query(text, [...values])).rows as Row[];
@@ -76,7 +78,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
   }
 }
 
-/** READ COMMITTED: an older snapshot would not show what the others have done while this one waited. */
+/** Runs one migration at a time. READ COMMITTED, since an older snapshot would hide what others did during the wait. */
 function oneAtATime(db: Database, work: (client: ClientBase) => Promise<void>): Promise<void> {
   return db.transact(async (client) => {
     await client.query('set transaction isolation level read committed');
@@ -103,8 +105,7 @@ async function captureFits(client: ClientBase, id: number, table: Table): Promis
 }
 
 /**
- * Removes the schema with all that Tidemark knows of clients, and with it every capture trigger. The user's tables
- * stay.
+ * Drops the schema, with all records of clients, and with it every capture trigger. The application's tables stay.
  */
 export async function dropSchema(db: Database): Promise<void> {
   await db.query({ text: 'drop schema if exists tidemark cascade' });

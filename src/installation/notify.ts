@@ -1,7 +1,7 @@
-/** An option of the installation: every commit that the change log sees also sends a notification. */
+/** An option of the installation: every commit that writes to the change log also sends a notification. */
 import type { ClientBase } from 'pg';
 
-/** The channel on which servers learn that something was committed. */
+/** The channel on which servers are notified of commits. */
 export const noticeChannel = 'tidemark';
 
 const installed = `
@@ -9,7 +9,7 @@ const installed = `
     select from pg_trigger where tgname = 'tidemark_notify' and tgrelid = 'tidemark.change'::regclass and tgenabled = 'A'
   ) as found`;
 
-/** One trigger on the change log serves all tables. Equal notifications of one transaction are sent once. */
+/** One trigger on the change log serves all tables. Postgres sends equal notifications of one transaction only once. */
 const install = `
   create or replace function tidemark.notify() returns trigger language plpgsql as $$
   begin
@@ -23,7 +23,7 @@ const install = `
 
 const remove = 'drop function tidemark.notify() cascade';
 
-/** Installs or removes the notifications. Returns false when they were as wanted. */
+/** Installs or removes the notifications. Returns false if there was nothing to do. */
 export async function setNotify(client: ClientBase, wanted: boolean): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(installed);
   if (rows[0]!.found === wanted) return false;

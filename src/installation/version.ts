@@ -1,10 +1,11 @@
-/** Which version of Tidemark's schema is installed, and which this code works with. */
+/** The version of Tidemark's schema that is installed, and the one that this code works with. */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
 
 const folder = new URL('../../sql/', import.meta.url);
 
+/** One numbered migration. */
 export interface Migration {
   readonly version: number;
   readonly file: string;
@@ -15,7 +16,7 @@ export async function codeVersion(): Promise<number> {
   return (await migrations()).at(-1)!.version;
 }
 
-/** In their order. */
+/** All migrations, in order. */
 export async function migrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort();
   return files.map((file) => ({ version: Number(file.slice(0, 4)), file }));
@@ -26,7 +27,7 @@ export function readMigration({ file }: Migration): Promise<string> {
   return readFile(new URL(file, folder), 'utf8');
 }
 
-/** The version of the installed schema; 0 where there is none. */
+/** The version of the installed schema; 0 if there is none. */
 export async function installedVersion(db: Database): Promise<number> {
   const [found] = await db.query<{ found: boolean }>({
     text: `select to_regclass('tidemark.migration') is not null as found`,
@@ -38,6 +39,7 @@ export async function installedVersion(db: Database): Promise<number> {
   return row!.version ?? 0;
 }
 
+/** @throws SetupError if the installed schema is newer than this code. */
 export function refuseNewer(installed: number, code: number): void {
   if (installed > code) {
     throw new SetupError(

@@ -5,19 +5,19 @@ import { toCamelCase, UniqueNames } from './names.js';
 import { probe, refusesJson } from './probe.js';
 import type { Example, SchemaObject } from './types.js';
 
-/** What a document needs to know of a mutator. */
+/** What the document needs to know about a mutator. */
 export type DescribedMutator = MutatorDocs & { readonly validator: StandardSchemaV1 | undefined };
 
-/** What goes into a call of a mutator, and what comes out. */
+/** The args of a call of a mutator, and its result. */
 export interface Call {
-  /** Undefined when the mutator takes none. */
+  /** Undefined if the mutator takes no args. */
   readonly args: SchemaObject | undefined;
   readonly areArgsRequired: boolean;
   readonly examples: Readonly<Record<string, Example>>;
-  /** Undefined when the mutator does not declare what it returns. */
+  /** Undefined if the mutator does not declare what it returns. */
   readonly result: SchemaObject | undefined;
   readonly isResultRequired: boolean;
-  /** What the document does not say, as sentences that follow the mutator's name. */
+  /** What the document cannot say, as phrases to follow the mutator's name. */
   readonly lacks: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function schemaOf({ schema, lack }: Described, subject: string, lacks: string[])
   return Object.keys(schema).length === 0 ? { description: 'Not described: JSON Schema cannot express it.' } : schema;
 }
 
-/** An example must be what a caller can send, and what the mutator accepts. */
+/** Describes the examples that a caller can send as JSON and that the validator accepts. Leaves out all others. */
 async function describeExamples(
   { validator, examples = {} }: DescribedMutator,
   lacks: string[],

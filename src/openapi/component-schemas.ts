@@ -3,27 +3,28 @@ import { UniqueNames } from './names.js';
 import { walkSchema } from './schema-walk.js';
 import type { Reference, Schema, SchemaObject } from './types.js';
 
-/** The document's `components/schemas`: where schemas are put together with the definitions that they bring along. */
+/** The document's `components/schemas`: collects schemas, with the definitions that they bring along. */
 export class ComponentSchemas {
   readonly #schemas = new Map<string, Schema>();
   readonly #names: UniqueNames;
-  /** The names of shared definitions, by what they are called where they come from and all that they mean. */
+  /** The component names of shared definitions, by their original names and everything that they refer to. */
   readonly #shared = new Map<string, string>();
 
-  /** @param reserved names that definitions do not get. */
+  /** @param reserved names that definitions must not get */
   constructor(reserved: Iterable<string>) {
     this.#names = new UniqueNames(reserved);
   }
 
-  /** Puts a schema that refers to components only under a reserved name. */
+  /** Adds a schema under a reserved name. Its references must point to components. */
   set(name: string, schema: SchemaObject): Reference {
     this.#schemas.set(name, schema);
     return refTo(name);
   }
 
   /**
-   * Puts a schema under a reserved name. Its `$defs` become components too; its references follow them. Definitions
-   * that are equal, with all they refer to, are put once. Those of the same name that are not get names of their own.
+   * Adds a schema under a reserved name. Its `$defs` become components too, and its references then point to them.
+   * Definitions that are equal, including everything that they refer to, are added once. Different definitions of the
+   * same name get different names.
    */
   hoist(name: string, schema: SchemaObject, side: Side): Reference {
     const local = new LocalDefinitions(schema);
@@ -31,7 +32,7 @@ export class ComponentSchemas {
     if (local.alias !== undefined) components.set(local.alias, name);
 
     const put = (component: string, content: Schema) => {
-      // First for its place in the order, before those that it refers to.
+      // Reserves its place in the order, before the components that it refers to.
       this.#schemas.set(component, {});
       this.#schemas.set(
         component,
@@ -61,16 +62,16 @@ export class ComponentSchemas {
     return Object.fromEntries(this.#schemas);
   }
 
-  /** What a validator makes of a type often differs from what it accepts, and both are called the same. */
+  /** A validator's output often differs from its input, and both have the same name. */
   #takeName(wanted: string, side: Side): string {
     return side === 'output' ? this.#names.take(wanted, `${wanted}Output`) : this.#names.take(wanted);
   }
 }
 
-/** A schema's `$defs` by their names; the schema itself has the name ''. */
+/** A schema's `$defs` by their names. The schema itself has the name ''. */
 class LocalDefinitions {
   readonly #contents: ReadonlyMap<string, Schema>;
-  /** The definition that is all that the schema consists of, when nobody has named it. */
+  /** Set if the schema is only a reference to an anonymous definition: that definition's name. */
   readonly alias: string | undefined;
 
   constructor({ $defs, ...body }: SchemaObject) {
@@ -82,12 +83,12 @@ class LocalDefinitions {
         : undefined;
   }
 
-  /** A definition that is missing, as a converter should not leave it, takes any value. */
+  /** A definition by its name. A missing one, which no converter should leave, accepts any value. */
   content(name: string): Schema {
     return this.#contents.get(name) ?? true;
   }
 
-  /** A definition and all that it refers to, by name. */
+  /** A definition and everything that it refers to, by name. */
   closure(name: string): readonly (readonly [string, Schema])[] {
     const found = new Map<string, Schema>();
     const visit = (definition: string) => {
@@ -104,7 +105,7 @@ class LocalDefinitions {
     return [...found];
   }
 
-  /** What a `$ref` within the schema points to: a definition, and a JSON Pointer below that. */
+  /** What a `$ref` within the schema points to: a definition, and a JSON Pointer into it. */
   pointer({ $ref }: SchemaObject): { readonly definition: string; readonly rest: string } | undefined {
     if (typeof $ref !== 'string') return undefined;
     const [, segment, rest] = /^#(?:\/\$defs\/([^/]+))?($|\/.*)/s.exec($ref) ?? [];
@@ -112,7 +113,7 @@ class LocalDefinitions {
     return { definition: segment === undefined ? '' : this.#nameIn(segment), rest };
   }
 
-  /** Not every library encodes names as URIs have it. */
+  /** The definition that a pointer's segment names. Not every library percent-encodes names as URIs require. */
   #nameIn(segment: string): string {
     const name = unescapePointer(segment);
     return this.#contents.has(name) ? name : unescapePointer(decode(segment));
@@ -131,14 +132,14 @@ function decode(segment: string): string {
   }
 }
 
-/** zod numbers definitions that nobody has named (`__schema0`), so do valibot (`0`) and arktype (`intersection237`). */
+/** zod numbers anonymous definitions (`__schema0`), and so do valibot (`0`) and arktype (`intersection237`). */
 function isAnonymous(definition: string): boolean {
   return /^(__schema|alias|domain|intersection|morph|proto|structure|union|unit)?\d+$/.test(definition);
 }
 
 function toComponentName(definition: string): string {
   const name = definition.replace(/[^A-Za-z0-9._-]/g, '_');
-  // Programs that read the document may well assign to a property of this name.
+  // Programs that read the document may assign to a property of this name.
   return name === '__proto__' ? 'proto' : name;
 }
 

@@ -1,4 +1,4 @@
-/** What all calls have in common: their headers and parameters, and the shape of an answer. */
+/** What all calls have in common: their headers and parameters, and the form of an answer. */
 import { headerRef } from './problems.js';
 import type { Header, Parameter, Reference, Response, SchemaObject } from './types.js';
 
@@ -47,20 +47,20 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
   };
 }
 
-/** Bare characters, or a structured header's string. */
+/** Bare characters, or a string of a structured header. */
 const keyPattern = '^([!#-~][ -~]*|"([ !#-[\\]-~]|\\\\["\\\\])+")$';
 
-/** What each operation refers to of a document's parameters. */
+/** References to the document's parameters, for an operation. */
 export function parameterRefs(parameters: Readonly<Record<string, Parameter>>): readonly Reference[] {
   return Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** What a mutator returns, when it does not declare it. */
+/** The result of a mutator that does not declare what it returns. */
 export const anyResult: SchemaObject = {
   description: 'What the mutator returned, as JSON. Absent when that was nothing.',
 };
 
-/** A call's success. */
+/** The schema of the answer to a successful call. */
 export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
   const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
   return {

@@ -1,15 +1,16 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 
-/** Of a validator: what it accepts, or what it makes of that. */
+/** A side of a validator: what it accepts, or what it returns. */
 export type Side = 'input' | 'output';
 
-/** The member that stands in a converted schema where JSON Schema cannot say what the validator says. */
+/** The member that marks the parts of a converted schema that JSON Schema cannot express. */
 export const inexpressible = 'x-tidemark-inexpressible';
 
+/** What `convert` returns. */
 export interface RawConversion {
-  /** The library's answer. */
+  /** What the library returned. */
   readonly schema: unknown;
-  /** Some part could not be expressed, even if no member `inexpressible` says which. */
+  /** Whether some part could not be expressed, even if no `inexpressible` member marks it. */
   readonly hasGaps: boolean;
 }
 
@@ -17,8 +18,8 @@ const target = 'draft-2020-12';
 const gap = { [inexpressible]: true };
 
 /**
- * Has a validator's own library convert it, leniently: what cannot be expressed is marked.
- * @throws when nobody can convert it, or the optional package that could cannot be loaded.
+ * Converts a validator to JSON Schema, with its own library. Marks what cannot be expressed, where the library allows.
+ * @throws Error if the library cannot convert it, or the optional package for it cannot be loaded.
  */
 export async function convert(validator: StandardSchemaV1, side: Side): Promise<RawConversion> {
   const { vendor } = validator['~standard'];
@@ -45,7 +46,7 @@ export async function convert(validator: StandardSchemaV1, side: Side): Promise<
   throw new Error(`"${vendor}" does not convert its validators`);
 }
 
-/** zod before 4.6 takes no function, and then marks nothing: only the strict attempt tells. */
+/** zod before 4.6 accepts no function, and then marks nothing: only the strict attempt tells whether there are gaps. */
 function strictOrLenient(toSchema: (unrepresentable: 'throw' | (() => object)) => unknown): RawConversion {
   try {
     return { schema: toSchema('throw'), hasGaps: false };
@@ -58,7 +59,7 @@ function lenient(schema: unknown): RawConversion {
   return { schema, hasGaps: false };
 }
 
-/** A predicate narrows what its base describes: as with other validators' refinements, nothing is said of it. */
+/** A predicate narrows what its base describes. It is left out, as the refinements of other validators are. */
 function arktypeFallback({ code, base }: { readonly code: string; readonly base: object }): object {
   return code === 'predicate' ? base : { ...base, ...gap };
 }
@@ -81,7 +82,7 @@ const typeKeepingTransformations = new Set([
   'trim_start',
 ]);
 
-/** Validations that cannot be expressed are left out; a transformation makes something else of its base. */
+/** Leaves out validations that cannot be expressed. Marks transformations, unless they keep the type of their base. */
 function valibotOptions(side: Side): Record<string, unknown> {
   return {
     errorMode: 'ignore',
@@ -101,7 +102,7 @@ interface ValibotModule {
   toJsonSchema(validator: StandardSchemaV1, options: object): unknown;
 }
 
-/** An application that has such validators has the package too, in a version of its own choice. */
+/** Loads an optional package. An application that uses its validators has installed it, in a version of its choice. */
 async function load<Module>(name: string, importModule: () => Promise<unknown>): Promise<Module> {
   try {
     return (await importModule()) as Module;

@@ -14,12 +14,13 @@ import {
 import { describeProblems } from './problems.js';
 import type { Info, OpenAPIDocument, Operation, SecurityScheme, Tag } from './types.js';
 
+/** The options of `createDocument`. */
 export interface DocumentOptions {
   /** The registry. The document follows its order. */
   readonly mutators: ReadonlyMap<string, DescribedMutator>;
-  /** About the application. Default: a title and a version. */
+  /** About the application. Default: `defaultInfo`. */
   readonly info?: Info | undefined;
-  /** What comes before `/api/mutators` in a URL: empty, or a path such as `/x`. */
+  /** The prefix of `/api/mutators`: empty, or a path such as `/x`. */
   readonly basePath: string;
   /** How callers authenticate. Default: a bearer token. */
   readonly securityScheme?: SecurityScheme | undefined;
@@ -27,13 +28,14 @@ export interface DocumentOptions {
   readonly idempotent: boolean;
 }
 
+/** What `createDocument` returns. */
 export interface DocumentResult {
   readonly document: OpenAPIDocument;
-  /** What the document does not say, each beginning with a mutator's name. */
+  /** What the document cannot say. Each warning begins with a mutator's name. */
   readonly warnings: readonly string[];
 }
 
-/** What is said of an application that does not say anything itself. */
+/** The default `info` of the document. */
 export const defaultInfo: Info = {
   title: 'Mutators',
   version: '1.0.0',
@@ -46,7 +48,7 @@ const bearer: SecurityScheme = {
 };
 const root = '/api/mutators';
 const batchID = 'batch';
-/** The tag of what is in no namespace. */
+/** The tag of operations outside any namespace. */
 const rootTag: Tag = {
   name: 'mutators',
   description: 'Mutators without a namespace, and the call of several at once.',
@@ -54,9 +56,9 @@ const rootTag: Tag = {
 const problemComponent = 'Problem';
 
 /**
- * Makes the OpenAPI 3.1 document of an application's mutators, as they are called over REST. What cannot be described
- * is left open and warned about. The same registry gives the same document. Validators are tried with examples and with
- * nothing, to know what they require; mutators do not run. Never rejects.
+ * Makes the OpenAPI 3.1 document of an application's mutators, as REST callers see them. What cannot be described is
+ * left open, with a warning. The same registry always gives the same document. To find out what validators require,
+ * calls them with examples and with a few simple values. Does not run mutators. Never rejects.
  */
 export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
   const { info = defaultInfo, basePath, securityScheme = bearer, idempotent } = options;
@@ -71,7 +73,7 @@ export async function createDocument(options: DocumentOptions): Promise<Document
     mutators.map(async (named) => ({ named, call: await describeCall(named.mutator) })),
   );
   for (const { named, call } of described) warnings.push(...call.lacks.map((lack) => `${named.name}: ${lack}`));
-  // All args come before the results, so that the types of args keep their names whatever is returned.
+  // Adds all args before the results, so that the names of args' types do not depend on the results.
   const put = described.map(({ named, call }) => ({ named, call, args: putArgs(named, call, schemas) }));
   const paths = put.map(({ named, call, args }): [string, { post: Operation }] => {
     return [named.path, { post: describeOperation(named, call, args, schemas, common) }];
@@ -100,10 +102,10 @@ function nameMutators(
   mutators: DocumentOptions['mutators'],
   warnings: string[],
 ): (NamedMutator & { readonly path: string })[] {
-  // Client generators make methods of these.
+  // Client generators turn these into the names of methods.
   const operationIds = new UniqueNames([batchID, 'constructor']);
   return [...mutators].flatMap(([name, mutator]) => {
-    // Half a surrogate pair has no encoding.
+    // A lone surrogate has no encoding in a URL.
     if (/\p{Surrogate}/u.test(name)) {
       warnings.push(`${name}: its name cannot be written in a URL; it is left out`);
       return [];

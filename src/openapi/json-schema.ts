@@ -3,19 +3,19 @@ import { convert, inexpressible, type Side } from './converters.js';
 import { describePlace, walkSchema } from './schema-walk.js';
 import type { Schema, SchemaObject } from './types.js';
 
-/** A validator as JSON Schema of draft 2020-12, as far as that can say it. */
+/** A validator as JSON Schema (draft 2020-12), as far as possible. */
 export interface Described {
-  /** Its `$ref`s are within itself. What cannot be expressed takes any value. */
+  /** The schema. Its `$ref`s point into itself. What cannot be expressed accepts any value. */
   readonly schema: SchemaObject;
-  /** What it does not say, as the end of a sentence about the value; undefined when it says all. */
+  /** What the schema does not say, as the end of a sentence about the value; undefined if it says everything. */
   readonly lack?: string | undefined;
-  /** The whole value is of a type that JSON Schema, and so perhaps JSON, does not have. */
+  /** Whether the whole value is of a type that JSON Schema, and so perhaps JSON, does not have. */
   readonly isInexpressible: boolean;
 }
 
 /**
- * The keywords of JSON Schema that are kept, and OpenAPI's own. Validators may bring metadata that is nobody else's
- * business.
+ * The keywords that are kept: those of JSON Schema, and OpenAPI's own. Others are removed, since validators may carry
+ * private metadata.
  */
 const keywords = new Set(
   `$anchor $comment $defs $dynamicAnchor $dynamicRef $ref additionalProperties allOf anyOf const contains contentEncoding
@@ -27,7 +27,7 @@ const keywords = new Set(
 );
 const annotations = new Set(['title', 'description', 'deprecated']);
 
-/** Describes a validator. Never rejects: one that cannot be converted takes any value. */
+/** Describes a validator. Never rejects: a validator that cannot be converted is described as accepting any value. */
 export async function describeValidator(validator: StandardSchemaV1, side: Side): Promise<Described> {
   try {
     const { schema, hasGaps } = await convert(validator, side);
@@ -41,7 +41,7 @@ export async function describeValidator(validator: StandardSchemaV1, side: Side)
 
 function clean(converted: unknown, hasGaps: boolean): Described {
   const places: string[] = [];
-  // A copy by way of JSON: the document is JSON, and the library's own objects are left alone.
+  // Copied through JSON: the document is JSON, and the library's own objects must not be changed.
   const raw = JSON.parse(JSON.stringify(converted)) as Schema;
   const schema = walkSchema(raw, (part, place) => {
     const isGap = part[inexpressible] === true;

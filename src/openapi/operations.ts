@@ -8,7 +8,7 @@ import type { Operation, Reference, RequestBody, SchemaObject } from './types.js
 /** What all operations of a document have in common. */
 export interface Common {
   readonly parameters: readonly Reference[];
-  /** Failures, by status. */
+  /** The responses to failures, by status. */
   readonly failures: Readonly<Record<string, Reference>>;
   readonly idempotent: boolean;
 }
@@ -21,7 +21,7 @@ export interface NamedMutator {
   readonly tag: string;
 }
 
-/** The components that a mutator may have. */
+/** The names of the components that a mutator may have. */
 export function componentNames(operationId: string): { args: string; result: string; call: string } {
   const prefix = upperFirst(operationId);
   return { args: `${prefix}Args`, result: `${prefix}Result`, call: `${prefix}Call` };
@@ -30,7 +30,7 @@ export function componentNames(operationId: string): { args: string; result: str
 /** The names of the components that the operations share. */
 export const sharedComponents = { answer: 'Answer', call: 'Call' };
 
-/** Makes components of a mutator's args, and of its call within a batch. Refers to the args, if there are any. */
+/** Adds components for a mutator's args and for its call in a batch. Returns a reference to the args, if it has any. */
 export function putArgs(
   { name, operationId }: NamedMutator,
   call: Call,
@@ -46,7 +46,7 @@ export function putArgs(
   return args;
 }
 
-/** The operation of a mutator whose args have been put. A result becomes a component. */
+/** The operation of a mutator whose args have been added. Adds its result, if it declares one, as a component. */
 export function describeOperation(
   { name, mutator, operationId, tag }: NamedMutator,
   call: Call,
@@ -131,7 +131,7 @@ export function describeBatch(
   };
 }
 
-/** A choice is one of two or more. */
+/** A choice among calls. `oneOf` is for two or more. */
 function choiceOf(calls: readonly { readonly name: string; readonly $ref: string }[]): SchemaObject {
   const [first, ...others] = calls.map(({ $ref }) => ({ $ref }));
   if (!first) return { not: {} };

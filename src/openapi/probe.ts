@@ -1,12 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
+/** Whether a validator accepts a value, and its output if so. */
 export type Verdict = { readonly isAccepted: true; readonly value: unknown } | { readonly isAccepted: false };
 
 const patienceMs = 1_000;
 const refused: Verdict = { isAccepted: false };
 
 /**
- * Whether a validator accepts a value, and what it makes of it. One that throws, or is silent for a second, does not.
+ * Asks a validator whether it accepts a value. If it throws or takes longer than a second, it counts as refusing.
  */
 export async function probe(validator: StandardSchemaV1, value: unknown): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
@@ -26,7 +27,7 @@ export async function probe(validator: StandardSchemaV1, value: unknown): Promis
   }
 }
 
-/** Whether a validator accepts no JSON value at all, as far as one of each kind tells. */
+/** Whether a validator seems to accept no JSON value at all. Tries one value of each kind. */
 export async function refusesJson(validator: StandardSchemaV1): Promise<boolean> {
   const verdicts = await Promise.all([null, false, 0, '', [], {}].map((value) => probe(validator, value)));
   return verdicts.every(({ isAccepted }) => !isAccepted);

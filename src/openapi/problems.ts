@@ -1,7 +1,7 @@
 import { catalogue, type ProblemCode, problemType } from '../errors.js';
 import type { Content, Reference, Response, SchemaObject } from './types.js';
 
-/** What can become of a call. Others of the catalogue are for other routes and methods. */
+/** The ways in which a call can fail. The catalogue's other codes are for other routes and methods. */
 const codesOfCalls: readonly ProblemCode[] = [
   'malformed-request',
   'mutator-name-missing',
@@ -32,6 +32,7 @@ const extensions: Partial<Record<ProblemCode, object>> = {
   'mutator-error': { details: { remaining: 0 } },
 };
 
+/** The document's parts about failures. */
 export interface Problems {
   /** `components/schemas/Problem`. */
   readonly schema: SchemaObject;
@@ -41,7 +42,7 @@ export interface Problems {
   readonly byStatus: Readonly<Record<string, Reference>>;
 }
 
-/** Describes every failure of a call as the catalogue has it. */
+/** Describes every failure of a call, from the catalogue. */
 export function describeProblems(idempotent: boolean): Problems {
   const codes = codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code));
   const responses = new Map<string, Response>();

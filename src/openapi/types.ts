@@ -1,6 +1,6 @@
-/** The parts of an OpenAPI 3.1 document that are made here. */
+/** The parts of an OpenAPI 3.1 document that Tidemark uses. */
 
-/** A JSON Schema of draft 2020-12, or `true` and `false` as such. */
+/** A JSON Schema (draft 2020-12), including `true` and `false`. */
 export type Schema = boolean | SchemaObject;
 
 export interface SchemaObject {
@@ -11,23 +11,29 @@ export interface Reference {
   readonly $ref: string;
 }
 
+/** What an OpenAPI document says about an application. */
 export interface Info {
+  /** The title of the application's interface. */
   readonly title: string;
-  /** Of the application's interface. */
+  /** The version of the application's interface. */
   readonly version: string;
+  /** A short summary. */
   readonly summary?: string | undefined;
   /** Markdown. */
   readonly description?: string | undefined;
+  /** A URL. */
   readonly termsOfService?: string | undefined;
+  /** Whom to contact about the application's interface. */
   readonly contact?:
     | { readonly name?: string | undefined; readonly url?: string | undefined; readonly email?: string | undefined }
     | undefined;
-  /** `identifier` is an SPDX expression; there is either that or a `url`. */
+  /** The licence of the application's interface. `identifier` is an SPDX expression; give either that or a `url`. */
   readonly license?:
     | { readonly name: string; readonly identifier?: string | undefined; readonly url?: string | undefined }
     | undefined;
 }
 
+/** The URLs and scopes of an OAuth 2 flow. */
 export interface OAuthFlow {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl?: string | undefined;

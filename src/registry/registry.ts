@@ -67,7 +67,7 @@ function toMutator(fn: ZeroMutator['fn']): Mutator<unknown, unknown> {
   return { validator: undefined, run: fn, validates: true };
 }
 
-/** @throws SetupError */
+/** @throws SetupError for an entry that is not a mutator. */
 function collectZero(node: object): ZeroMutator[] {
   return Object.entries(node).flatMap(([key, child]) => {
     if (key === '~') return [];

@@ -1,14 +1,14 @@
 /**
- * What a caller may do. What somebody may not see is to them as if it did not exist: the two are refused in the same
- * words.
+ * What a caller may do. The message is the same for what does not exist and for what the caller may not see, so that
+ * it does not tell which.
  */
 import type { ClientBase } from 'pg';
 import { MutatorError } from 'tidemark';
 
-/** As in the views: the user `$2` sees their own lists, and those shared with them. */
+/** The same rule as in the views: the user `$2` sees their own lists, and those shared with them. */
 const isVisible = '(owner_id = $2 or exists (select from share where share.list_id = list.id and user_id = $2))';
 
-/** @throws MutatorError 404 unless the user sees the list, 403 unless it is theirs */
+/** @throws MutatorError 404 unless the user sees the list, 403 unless the user owns it */
 export async function requireOwner(tx: ClientBase, listID: string, user: string): Promise<void> {
   if (!(await requireList(tx, listID, user)).isOwner) {
     throw new MutatorError('Only the owner of this list may do that', { status: 403 });

@@ -1,2 +1,2 @@
-/** The accounts of the demo. Any other name works too, and starts with nothing. */
+/** The demo's accounts. Any other name works too, and starts without data. */
 export const accounts: readonly string[] = ['ann', 'ben', 'cam'];

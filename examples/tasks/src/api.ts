@@ -1,4 +1,4 @@
-/** What the document of the REST interface says about the application. */
+/** What the OpenAPI document says about the application. */
 export const info = {
   title: 'Tasks',
   version: '1.0.0',

@@ -1,4 +1,4 @@
-/** What each mutator takes. */
+/** The validators of the mutators' args. */
 import { z } from 'zod';
 import { done, listID, name, sort, title, todoID, userID } from './fields.js';
 

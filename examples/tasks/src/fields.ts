@@ -1,4 +1,4 @@
-/** What the args of mutators are made of. Each refuses what its column would. */
+/** The fields of the mutators' args. Each refuses what its column would refuse. */
 import { z } from 'zod';
 import { userName } from './auth.js';
 
@@ -24,8 +24,8 @@ export const userID = z
   .meta({ id: 'UserID', description: 'The name of a user, in lower case.', examples: ['cam'] });
 
 /**
- * The characters are counted, and one that is no white space is found, before `trim`: so a JSON schema can say the
- * same.
+ * The checks of the length and for a character other than white space come before `trim`, so that a JSON Schema can
+ * express them.
  */
 export const name = text(200)
   .regex(/\S/, { error: 'Invalid string: must contain more than white space' })
@@ -36,7 +36,7 @@ export const title = text(1000).meta({ description: 'What is to be done. May be 
 
 export const done = z.boolean().meta({ description: 'Whether the todo is done.', examples: [true] });
 
-/** Any finite double, as in its column: `z.number()` takes no NaN and no infinity. */
+/** Any finite double, as in its column: `z.number()` accepts neither NaN nor infinity. */
 export const sort = z.number().meta({
   description:
     'Where the todo stands in its list: todos are shown in ascending order. A fraction fits between any two.',

@@ -72,7 +72,7 @@ const fill = defineMutator(
   schemas['list.fill'],
   async ({ tx, args, ctx }) => {
     await requireOwner(tx, args.listID, ctx.userID);
-    // The IDs share a prefix that nobody else has, and sort as the todos do.
+    // The IDs share a unique prefix, and sort in the same order as the todos.
     const { rowCount } = await tx.query(
       `insert into todo (id, list_id, title, sort)
        select prefix || lpad(n::text, 6, '0'), $1, 'Todo ' || n, last + n
@@ -94,5 +94,5 @@ const fill = defineMutator(
   },
 );
 
-/** What can be done with lists. */
+/** The mutators of lists. */
 export const list = { create, delete: remove, share, unshare, fill };

@@ -20,13 +20,13 @@ import { seed } from './seed.js';
 import { views } from './views.js';
 import { serveWeb } from './web.js';
 
-/** At the repository's root, whatever the working directory is. */
+/** In the repository's root, regardless of the working directory. */
 const directory = fileURLToPath(new URL('../../../.tidemark', import.meta.url));
-/** The web application, as the build leaves it beside this file. */
+/** The build puts the web application beside this file. */
 const webDirectory = fileURLToPath(new URL('web', import.meta.url));
 
 async function start(): Promise<void> {
-  // Anybody may call themselves anything here, so others on the network are kept out unless HOST lets them in.
+  // Callers may claim to be anybody, so others on the network are kept out unless HOST lets them in.
   const address = addressFromEnvironment('127.0.0.1');
   const log = logFromEnvironment('warn');
   const forward = forwardFromEnvironment();

@@ -1,11 +1,11 @@
-/** What mutators return. Only a REST caller is sent it: a sync client reads what has changed with its next pull. */
+/** What mutators return. It is sent only to REST callers: sync clients receive the changes with their next pull. */
 import { z } from 'zod';
 
 export const filled = z
   .object({ added: z.int().describe('How many todos were added.') })
   .meta({ id: 'Filled', description: 'What was added to a list.' });
 
-// Looser than the args: a todo that was written by SQL is returned as well.
+// Less strict than the args, so that todos written by SQL can be returned as well.
 export const todo = z
   .object({
     id: z.string(),

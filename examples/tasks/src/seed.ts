@@ -69,8 +69,8 @@ const insertTodos = `
   select id, list_id, title, done, sort from json_populate_recordset(null::todo, $1)`;
 
 /**
- * Fills empty tables with the demo's data, which are always the same.
- * @returns false when there was a list already
+ * Fills empty tables with the demo's data, which is always the same.
+ * @returns false if there was a list already
  */
 export async function seed(client: ClientBase): Promise<boolean> {
   const { rowCount } = await client.query('select from list limit 1');

@@ -76,5 +76,5 @@ const remove = defineMutator(
   },
 );
 
-/** What can be done with todos. */
+/** The mutators of todos. */
 export const todo = { create, update, delete: remove };

@@ -1,6 +1,6 @@
 import { defineView, type SqlQuery, sql, type UserContext } from 'tidemark';
 
-// Types, not interfaces: to the client's types, only they are JSON.
+// Types, not interfaces: the client's types accept only these as JSON.
 export type List = {
   readonly id: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export type Share = {
   readonly userID: string;
 };
 
-/** The one place that says which lists a user sees: their own, and those shared with them. */
+/** Which lists a user sees: their own, and those shared with them. All views take this from here. */
 function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
   return sql`
     select id from list where owner_id = ${userID}
@@ -40,7 +40,7 @@ const todo = defineView({
   key: 'id',
 });
 
-/** Who else sees a list: everybody who sees it may know. */
+/** Who else sees a list. Everybody who sees the list may know this. */
 const share = defineView({
   query: ({ ctx }) => sql<Share>`
     select list_id as "listID", user_id as "userID" from share where list_id in (${visibleLists(ctx)})`,
@@ -48,7 +48,7 @@ const share = defineView({
 });
 
 /**
- * A client holds its lists under `list/<id>`, their todos under `todo/<id>`, and their shares under
+ * The client views. A client holds lists under `list/<id>`, their todos under `todo/<id>`, and their shares under
  * `share/<list>/<user>`.
  */
 export const views = { list, todo, share };

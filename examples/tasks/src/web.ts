@@ -1,4 +1,4 @@
-/** Serves the web application and, from the same origin, the sync server with its REST API. */
+/** Serves the web application and, from the same origin, the sync server and its REST API. */
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Sync } from 'tidemark';
@@ -12,14 +12,17 @@ const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** @param directory what the build of the web application has written */
+/**
+ * Serves the web application beside a sync server.
+ * @param directory the output of the web application's build
+ */
 export function serveWeb(sync: Pick<Sync, 'fetch'>, directory: string): Service['fetch'] {
   const app = new Hono();
   for (const path of ['/sync/*', '/api/*', '/healthz', '/readyz']) app.all(path, (c) => sync.fetch(c.req.raw, c.env));
-  // One page; it reads from its address what to show.
+  // Both paths serve the same page, which decides from its address what to show.
   const page = serveStatic({ path: `${directory}/index.html` });
   for (const path of ['/', '/side-by-side']) app.get(path, withHeaders('no-cache'), page);
-  // The names of assets hold a hash of what is in them.
+  // The names of assets contain a hash of their content.
   app.get('/assets/*', withHeaders('public, max-age=31536000, immutable'), serveStatic({ root: directory }));
   app.notFound((c) =>
     c.text('There is nothing at this address.\n', 404, { ...securityHeaders, 'Cache-Control': 'no-store' }),

@@ -32,7 +32,7 @@ export const viewing: readonly Fault[] = [
   {
     name: 'what cannot be planned with a user’s parameters is found at the first change only',
     file: 'src/installation/check-views.ts',
-    find: 'await plans(bound);',
+    find: 'await canPlan(bound);',
     replace: '',
     tests: ['test/installation/check-views.test.ts'],
   },

@@ -4,7 +4,7 @@ import { useQuery } from './address.js';
 import { PageHeader } from './page-header.js';
 import { Panel } from './panel.js';
 
-/** One account's application. */
+/** The application for one account. */
 export function AccountPage() {
   const named = useQuery().get('user');
   const user = accounts.find((account) => account === named) ?? accounts[0]!;

@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from 'react';
 
-/** The page's query parameters. What is chosen stands there, so that a reload keeps it. */
+/** The page's query parameters. They hold the user's choices, so that a reload keeps them. */
 export function useQuery(): URLSearchParams {
   return new URLSearchParams(useSyncExternalStore(subscribe, () => location.search));
 }
 
-/** The address of this page with other query parameters; null leaves one out. */
+/** The address of this page with these query parameters changed; null removes one. */
 export function addressWith(changes: Readonly<Record<string, string | null>>): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {

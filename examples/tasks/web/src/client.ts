@@ -5,22 +5,22 @@ import { indexes, mutatorsFor } from './mutators.js';
 import { createStore, type Store } from './store.js';
 
 export interface SyncState {
-  /** The switch: nothing goes to the server. */
+  /** Whether the user has switched this client offline: nothing is sent to the server. */
   readonly offline: boolean;
-  /** Whether the last request got through. */
+  /** Whether the last request reached the server. */
   readonly reachable: boolean;
   /** Mutations that the server has not confirmed. */
   readonly pending: number;
   readonly lastPull: LastPull | undefined;
 }
 
-/** One user's client, and how it syncs. */
+/** One user's client, and the state of its syncing. */
 export interface Client {
   readonly user: string;
   readonly rep: Replicache<ReturnType<typeof mutatorsFor>>;
   readonly sync: Store<SyncState>;
   setOffline(offline: boolean): void;
-  /** Counts the pending mutations anew; needed after a mutation that changes nothing here. */
+  /** Counts the pending mutations again. Needed after a mutation that changes nothing in the client. */
   countPending(): void;
   close(): void;
 }
@@ -42,7 +42,7 @@ export function openClient(user: string): Client {
     const start = performance.now();
     const result = await puller(request, requestID);
     const ms = Math.round(performance.now() - start);
-    // The client also pulls for groups of former versions of this page, to see their mutations through.
+    // The client also pulls for client groups of earlier versions of this page, to get their mutations confirmed.
     const ours = 'clientGroupID' in request && request.clientGroupID === (await rep.clientGroupID);
     const lastPull = ours && describePull(request, result.response, ms);
     if (lastPull) sync.set({ lastPull });
@@ -60,7 +60,7 @@ export function openClient(user: string): Client {
   rep.onSync = countPending;
   rep.experimentalWatch(countPending);
   rep.onOnlineChange = (reachable) => sync.set({ reachable });
-  // Fails, which is how the client notices; its next own pull may be a minute away.
+  // This pull fails, which tells the client that it is offline. Its next own pull may be a minute away.
   const onNetworkLost = () => rep.pull({ now: true }).catch(() => {});
   addEventListener('offline', onNetworkLost);
 
@@ -75,7 +75,7 @@ export function openClient(user: string): Client {
       stopPokes();
       if (offline) return;
       stopPokes = connectPokes(rep);
-      // Both reject when the client is closed meanwhile.
+      // Both reject if the client is closed in the meantime.
       Promise.all([rep.push({ now: true }), rep.pull({ now: true })]).catch(() => {});
     },
     close() {
@@ -86,7 +86,7 @@ export function openClient(user: string): Client {
   };
 }
 
-/** Fails as a request does where there is no network: the client tries again later. */
+/** Throws if the switch is set to offline, as a request would without a network. The client then retries later. */
 function requireOnline(sync: Store<SyncState>): void {
   if (sync.get().offline) throw new TypeError('The switch is set to offline');
 }

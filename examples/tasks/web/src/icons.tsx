@@ -1,5 +1,5 @@
 /**
- * Small drawings in the colour of the text around them. The words beside them, or the names of their buttons, say what
+ * Small icons in the colour of the surrounding text. The words beside them, or the names of their buttons, say what
  * they mean.
  */
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** The keys of the client view, as the server makes them. */
+/** The keys of the client view, the same as the server's. */
 
 export const prefixes = { list: 'list/', todo: 'todo/', share: 'share/' } as const;
 
@@ -7,12 +7,12 @@ export const todoKey = (id: string): string => prefixes.todo + id;
 export const sharesOfList = (listID: string): string => `${prefixes.share}${escapePart(listID)}/`;
 export const shareKey = (listID: string, userID: string): string => sharesOfList(listID) + escapePart(userID);
 
-/** Where a key has several parts, a slash in one of them must not end it. */
+/** In a key of several parts, a slash within a part must not end it. */
 function escapePart(part: string): string {
   return part.replaceAll('%', '%25').replaceAll('/', '%2F');
 }
 
-/** `crypto.randomUUID` is there for secure contexts alone. */
+/** A random ID. Not from `crypto.randomUUID`, which exists only in secure contexts. */
 export function newID(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

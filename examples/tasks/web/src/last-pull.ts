@@ -6,7 +6,7 @@ export interface LastPull {
   readonly ms: number;
 }
 
-/** What a pull has brought; undefined when it has brought no patch. */
+/** Describes what a pull brought; undefined if there was no patch. */
 export function describePull(
   { cookie }: Pick<PullRequest, 'cookie'>,
   response: PullResponse | undefined,

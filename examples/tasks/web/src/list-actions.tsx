@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { List } from '../../src/views.js';
 import type { Client } from './client.js';
 
-/** What an owner can do with a list as a whole. */
+/** What an owner can do with a whole list. */
 export function ListActions({ client, list }: { client: Client; list: List }) {
   const { rep, countPending } = client;
   const [deleting, setDeleting] = useState(false);

@@ -9,7 +9,7 @@ import { useOpenCounts } from './use-client-view.js';
 interface ListNavProps {
   readonly client: Client;
   readonly lists: readonly List[];
-  /** The ID of the list on view. */
+  /** The ID of the list that is shown. */
   readonly current: string | undefined;
   readonly addressOf: (id: string) => string;
   readonly onCreated: (id: string) => void;
@@ -42,7 +42,7 @@ export function ListNav({ client, lists, current, addressOf, onCreated }: ListNa
   );
 }
 
-/** Stays on the page, unless the click asks for another tab or window. */
+/** Follows a link without leaving the page, unless the click asks for another tab or window. */
 function follow(event: MouseEvent<HTMLAnchorElement>): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();

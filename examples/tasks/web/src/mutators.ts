@@ -3,12 +3,12 @@ import type { Args } from '../../src/mutators.js';
 import type { List, Share, Todo } from '../../src/views.js';
 import { listKey, shareKey, sharesOfList, todoKey } from './keys.js';
 
-/** Finds the todos of a list without reading those of others. */
+/** Finds the todos of a list without reading those of other lists. */
 export const indexes = { todosByList: { prefix: 'todo/', jsonPointer: '/listID' } } as const;
 
 export async function todosOf(tx: ReadTransaction, listID: string): Promise<Todo[]> {
   const found = await tx.scan<Todo>({ indexName: 'todosByList', prefix: listID }).values().toArray();
-  // The prefix takes in lists whose IDs go on after it.
+  // The prefix also matches longer IDs that begin with this one.
   return found.filter((todo) => todo.listID === listID);
 }
 
@@ -16,7 +16,7 @@ type Mutators = {
   readonly [Name in keyof Args]: (tx: WriteTransaction, args: Args[Name]) => Promise<void>;
 };
 
-/** What each mutation is expected to do. The server's mutator of the same name decides what stays. */
+/** The expected effect of each mutation. The server's mutator of the same name has the last word. */
 export function mutatorsFor(user: string): Mutators {
   return {
     async 'list.create'(tx, { id, name }) {
@@ -37,7 +37,7 @@ export function mutatorsFor(user: string): Mutators {
       await tx.del(shareKey(listID, userID));
     },
     async 'list.fill'() {
-      // The server chooses the todos' IDs: they come with the next pull.
+      // The server chooses the todos' IDs, so the todos come with the next pull.
     },
     async 'todo.create'(tx, { id, listID, title, sort }) {
       const todo: Todo = { id, listID, title, sort, done: false };

@@ -7,12 +7,12 @@ interface NewItemProps {
   readonly onAdd: (text: string) => void;
 }
 
-/** A field whose text becomes something new with Enter. */
+/** A field in which Enter adds a new item with the text. */
 export function NewItem({ label, maxLength, onAdd }: NewItemProps) {
   const id = useId();
   const [text, setText] = useState('');
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes a character, Enter belongs to it.
+    // While an input method is composing, Enter belongs to the input method.
     if (event.key !== 'Enter' || event.nativeEvent.isComposing || text.trim() === '') return;
     onAdd(text.trim());
     setText('');

@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 import { useSyncState } from './use-client.js';
 
-/** Cuts this client off from the server, as a lost network would. */
+/** Disconnects this client from the server, as a lost network would. */
 export function OfflineSwitch({ client }: { client: Client }) {
   const { offline } = useSyncState(client);
   return (

@@ -9,12 +9,12 @@ import { useLists } from './use-client-view.js';
 
 interface PanelProps {
   readonly user: string;
-  /** The query parameter that names the list on view. */
+  /** The query parameter that names the list that is shown. */
   readonly listParameter: string;
   readonly title?: string;
 }
 
-/** All of one user's application. */
+/** The whole application for one user. */
 export function Panel({ user, listParameter, title }: PanelProps) {
   const client = useClient(user);
   return (

@@ -4,7 +4,7 @@ import type { Client } from './client.js';
 import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';
 import { useShares } from './use-client-view.js';
 
-/** Whom the owner shares a list with. */
+/** Lets the owner choose whom to share a list with. */
 export function Sharing({ client, list: { id: listID } }: { client: Client; list: List }) {
   const { rep, user } = client;
   const sharedWith = useShares(client, listID);

@@ -2,7 +2,7 @@ import { accounts } from '../../src/accounts.js';
 import { PageHeader } from './page-header.js';
 import { Panel } from './panel.js';
 
-/** Two accounts, each with a client of its own, in one window. */
+/** Two accounts in one window, each with a client of its own. */
 export function SideBySidePage() {
   return (
     <div className="page">

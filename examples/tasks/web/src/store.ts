@@ -1,4 +1,4 @@
-/** A value that changes, as React's `useSyncExternalStore` takes it. */
+/** A value that changes, in the form that React's `useSyncExternalStore` expects. */
 export interface Store<State> {
   readonly get: () => State;
   readonly subscribe: (onChange: () => void) => () => void;

@@ -2,7 +2,7 @@ import type { Client } from './client.js';
 import type { LastPull } from './last-pull.js';
 import { useSyncState } from './use-client.js';
 
-/** Shows how the client syncs, in words and, for programs, in data attributes. */
+/** Shows the state of syncing, in words and, for programs, in data attributes. */
 export function SyncStatus({ client }: { client: Client }) {
   const { offline, reachable, pending, lastPull } = useSyncState(client);
   const online = reachable && !offline;
@@ -18,7 +18,7 @@ export function SyncStatus({ client }: { client: Client }) {
       data-ms={lastPull?.ms}
     >
       <span className="sync-online">{online ? 'Online' : 'Offline'}</span>
-      {/* These change with every pull: too often to be read out. */}
+      {/* These change with every pull, too often to be announced by screen readers. */}
       <span className="sync-detail" aria-live="off">
         <span>{pending} pending</span>
         {lastPull && (

@@ -2,13 +2,13 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 
 interface TitleFieldProps {
   readonly title: string;
-  /** With the new title, or undefined when the old one stays. */
+  /** Called with the new title, or with undefined if the old one stays. */
   readonly onEdited: (title: string | undefined) => void;
-  /** Gives the focus back to where it was. */
+  /** Returns the focus to where it was. */
   readonly onLeave: () => void;
 }
 
-/** A todo's title as it is edited: Enter or leaving the field saves, Escape does not. */
+/** A field for editing a todo's title. Enter or leaving the field saves it; Escape does not. */
 export function TitleField({ title, onEdited, onLeave }: TitleFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function TitleField({ title, onEdited, onLeave }: TitleFieldProps) {
   };
   const onKeyDown = ({ key, nativeEvent, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
     if (nativeEvent.isComposing || (key !== 'Enter' && key !== 'Escape')) return;
-    // Leaving the field is what ends the edit, once.
+    // Does not end the edit itself: the focus leaves the field, which ends the edit, and only once.
     if (key === 'Escape') currentTarget.value = title;
     onLeave();
   };

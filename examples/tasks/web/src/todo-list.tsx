@@ -16,7 +16,7 @@ interface TodoListProps {
 
 const usualRowHeight = 45;
 
-/** A list's todos, of which only those in sight are in the document. */
+/** A list's todos. Only those in sight are in the DOM. */
 export function TodoList({ rep, listID, todos }: TodoListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [editing, setEditing] = useState<string>();
@@ -93,7 +93,7 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
   );
 }
 
-/** The row that the Tab key reaches stays, wherever the list is scrolled to. */
+/** Adds the row that the Tab key reaches, so that it stays in the DOM wherever the list is scrolled to. */
 function withRow(rows: number[], row: number): number[] {
   return row < 0 || rows.includes(row) ? rows : [...rows, row].sort((a, b) => a - b);
 }

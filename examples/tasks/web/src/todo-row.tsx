@@ -3,16 +3,16 @@ import type { Todo } from '../../src/views.js';
 import { CrossIcon } from './icons.js';
 import { TitleField } from './title-field.js';
 
-/** What a row can be asked to do, by its index. */
+/** The callbacks of the rows. Each gets the index of its row. */
 export type RowActions = {
-  /** It has got the focus. */
+  /** The row has received the focus. */
   readonly focus: (index: number) => void;
   readonly press: (event: KeyboardEvent, index: number) => void;
   readonly tick: (done: boolean, index: number) => void;
   readonly edit: (index: number) => void;
-  /** Ends the edit; without a title, the old one stays. */
+  /** Ends the edit. If `title` is undefined, the old one stays. */
   readonly rename: (title: string | undefined, index: number) => void;
-  /** Gives the focus back to the row when its title is left by a key. */
+  /** Returns the focus to the row when a key ends the edit of its title. */
   readonly leave: (index: number) => void;
   readonly remove: (index: number) => void;
 };
@@ -22,7 +22,7 @@ interface TodoRowProps {
   readonly todo: Todo;
   readonly index: number;
   readonly count: number;
-  /** Whether the Tab key goes to this row; the arrow keys go to all. */
+  /** Whether the Tab key reaches this row. The arrow keys reach all rows. */
   readonly reachable: boolean;
   readonly editing: boolean;
   readonly actions: RowActions;

@@ -5,7 +5,7 @@ import type { Client } from './client.js';
 import { prefixes, sharesOfList } from './keys.js';
 import { todosOf } from './mutators.js';
 
-/** The user's own lists, then those of others, by name. Undefined until they are read. */
+/** The user's own lists, then those of others, each sorted by name. Undefined until they have been read. */
 export function useLists({ rep, user }: Client): readonly List[] | undefined {
   return useSubscribe(rep, async (tx) => {
     const lists = await tx.scan<List>({ prefix: prefixes.list }).values().toArray();
@@ -14,7 +14,7 @@ export function useLists({ rep, user }: Client): readonly List[] | undefined {
   });
 }
 
-/** A list's todos in their order. Undefined until they are read. */
+/** A list's todos in order. Undefined until they have been read. */
 export function useTodos({ rep }: Client, listID: string): readonly Todo[] | undefined {
   return useSubscribe(
     rep,
@@ -26,7 +26,7 @@ export function useTodos({ rep }: Client, listID: string): readonly Todo[] | und
   );
 }
 
-/** Whom a list is shared with. */
+/** The users with whom a list is shared. */
 export function useShares({ rep }: Client, listID: string): readonly string[] {
   return useSubscribe(
     rep,
@@ -38,7 +38,7 @@ export function useShares({ rep }: Client, listID: string): readonly string[] {
   );
 }
 
-/** How many todos are not done, by list. Follows each change, so it never reads all todos again. */
+/** The number of todos that are not done, by list. Updated with each change, without reading all todos again. */
 export function useOpenCounts({ rep }: Client): ReadonlyMap<string, number> {
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
   useEffect(() => {
@@ -62,8 +62,8 @@ export function useOpenCounts({ rep }: Client): ReadonlyMap<string, number> {
 }
 
 /**
- * The client keeps the objects of what has not changed; comparing ten thousand of them deeply would take longer than
- * showing them.
+ * Whether two arrays hold the same objects. The client keeps the objects of unchanged values, and a deep comparison of
+ * ten thousand of them would take longer than showing them.
  */
 function sameElements<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((element, i) => element === b[i]);

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { type Client, openClient, type SyncState } from './client.js';
 
-/** A user's client for as long as it is shown. Its data stay in the browser. */
+/** Opens a user's client for as long as it is shown. Its data stays in the browser. */
 export function useClient(user: string): Client | undefined {
   const [client, setClient] = useState<Client>();
   useEffect(() => {

@@ -1,17 +1,19 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import type { Todo } from '../../src/views.js';
 
+/** A roving tab stop: the Tab key reaches one row, and the arrow keys move between rows. */
 export interface Roving {
-  /** The one row that the Tab key reaches; -1 without rows. */
+  /** The index of the one row that the Tab key reaches; -1 if there are no rows. */
   readonly index: number;
-  /** Makes a row that one, when it has got the focus. */
+  /** Makes a row the one that the Tab key reaches. Called when the row receives the focus. */
   activate(index: number): void;
-  /** Gives a row the focus, once it is in the document. */
+  /** Focuses a row as soon as it is in the DOM. */
   focus(index: number): void;
 }
 
 /**
- * Lets arrow keys move the focus between rows. The row is remembered by its todo, so it stays when others come and go.
+ * Lets arrow keys move the focus between rows. Remembers the row by its todo, so that it stays the same when other
+ * todos come and go.
  */
 export function useRoving(todos: readonly Todo[], container: RefObject<HTMLElement | null>): Roving {
   const [active, setActive] = useState({ id: '', index: 0 });

@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'react';
 type Functions = Readonly<Record<string, (...args: never[]) => void>>;
 
 /**
- * The same functions at each render, which do what those of the latest render do: what gets them need not be rendered
- * anew.
+ * Returns the same functions at every render. They call those of the latest render, so that components that receive
+ * them need not be rendered again.
  */
 export function useStable<F extends Functions>(functions: F): F {
   const latest = useRef(functions);
