@@ -1,4 +1,5 @@
 import type { UserContext } from './context.js';
+import type { Transact } from './db/transact.js';
 import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
 import { createApp } from './http/app.js';
@@ -13,7 +14,6 @@ import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import type { Query } from './store/idempotency-keys.js';
 import { Calls, type CallTransaction } from './writes/calls.js';
-import type { Transact } from './writes/mutate.js';
 
 /** How the REST surface is served. */
 export interface RestOptions {

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { UserContext } from './context.js';
 import { openPool } from './db/pg.js';
+import type { Transact } from './db/transact.js';
 import { createForward, type ForwardOptions } from './endpoints/forward.js';
 import { healthRoutes } from './endpoints/health.js';
 import { PokeStreams } from './endpoints/poke-streams.js';
@@ -23,7 +24,6 @@ import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
 import type { CallTransaction } from './writes/calls.js';
-import type { Transact } from './writes/mutate.js';
 import { createPush } from './writes/push.js';
 
 /** The options of `createSync`. */

@@ -41,11 +41,11 @@ export interface Table {
    */
   readonly keysMayRepeat: boolean;
   /** The table itself, then its partitions at every level. Each needs triggers of its own. */
-  readonly members: readonly Member[];
+  readonly parts: readonly TablePart[];
 }
 
 /** A table or one of its partitions. */
-export interface Member {
+export interface TablePart {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
@@ -98,7 +98,7 @@ const tableByName = `
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace
       where m.oid = c.oid
         or c.relkind = 'p' and m.oid in (select t.relid from pg_partition_tree(c.oid) t)
-    ) as members
+    ) as parts
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.oid = to_regclass($1)`;
 

@@ -21,8 +21,11 @@ class TransactionEndedError extends Error {
   override readonly name = 'TransactionEndedError';
 }
 
-/** Runs `work` in a transaction, more than once if needed. */
-export type Transact = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
+/**
+ * Runs work in a transaction. Commits it if the work succeeds, and otherwise rolls it back. May run the work more than
+ * once.
+ */
+export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws.
@@ -31,7 +34,7 @@ export type Transact = <T>(work: (client: PoolClient) => Promise<T>) => Promise<
  * does not help, retries take turns: otherwise, many writers of one row would keep making each other fail. Also retries
  * if the work swallowed an error, since that may have been a failure of this kind.
  */
-export function createTransact(pool: Pool): Transact {
+export function createTransact(pool: Pool): Transact<PoolClient> {
   const inTurn = createQueue();
   return async (work) => {
     const attempt = async () => attemptOnce(await checkOut(pool), work);

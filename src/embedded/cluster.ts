@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.js';
 import { readIfThere } from './processes.js';
-import { type Installation, run } from './server.js';
+import { type Programs, run } from './server.js';
 import { handOver } from './user.js';
 
 /** Clients can connect only with a password, over TCP. The server listens only on 127.0.0.1. */
@@ -22,7 +22,7 @@ export function majorOf(data: string): number | undefined {
  * @throws SetupError if the folder exists and holds other things, or if a program of Postgres fails.
  */
 export async function createCluster(
-  installation: Installation,
+  programs: Programs,
   major: number,
   data: string,
   password: string,
@@ -31,10 +31,10 @@ export async function createCluster(
   const draft = `${data}.new-${randomUUID()}`;
   mkdirSync(draft, { mode: 0o700 });
   try {
-    handOver(draft, installation.user);
-    await run(installation, 'initdb', draft, (folder) => ['-D', folder, ...initOptions(major, durable)]);
+    handOver(draft, programs.user);
+    await run(programs, 'initdb', draft, (folder) => ['-D', folder, ...initOptions(major, durable)]);
     writeFileSync(join(draft, 'pg_hba.conf'), accessRules);
-    await runSingle(installation, draft, [passwordStatement(password), 'create database tidemark']);
+    await runSingle(programs, draft, [passwordStatement(password), 'create database tidemark']);
     renameSync(draft, data);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -44,8 +44,8 @@ export async function createCluster(
 }
 
 /** Sets the password without the old one. The server must not be running. */
-export async function resetPassword(installation: Installation, data: string, password: string): Promise<void> {
-  await runSingle(installation, data, [passwordStatement(password)]);
+export async function resetPassword(programs: Programs, data: string, password: string): Promise<void> {
+  await runSingle(programs, data, [passwordStatement(password)]);
 }
 
 /** `--auth=reject`, because otherwise initdb would need the password in a file that the server's user can read. */
@@ -61,10 +61,10 @@ function passwordStatement(password: string): string {
 }
 
 /** Runs statements in single-user mode, which needs no password. It reads one statement per line. */
-async function runSingle(installation: Installation, data: string, statements: readonly string[]): Promise<void> {
+async function runSingle(programs: Programs, data: string, statements: readonly string[]): Promise<void> {
   const options = ['-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic', '-c', 'log_checkpoints=off'];
   const input = statements.map((statement) => `${statement};\n`).join('');
-  await run(installation, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
+  await run(programs, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
 }
 
 /** Removes what interrupted starts left behind. If an initdb is still writing, the next start tries again. */

@@ -12,7 +12,7 @@ const immediateStopLimit = 5_000;
 const logLimit = 10_000_000;
 
 /** How to run the programs of one Postgres. */
-export interface Installation {
+export interface Programs {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
   readonly user: ServerUser;
@@ -31,17 +31,17 @@ type Program = 'initdb' | 'postgres' | 'pg_ctl';
  * @throws ServerFailure unless the exit code is 0.
  */
 export async function run(
-  installation: Installation,
+  programs: Programs,
   program: Program,
   data: string,
   args: (folder: string) => readonly string[],
   input = '',
 ): Promise<void> {
-  const logged = logSize(installation);
-  const child = launch(installation, program, data, args);
+  const logged = logSize(programs);
+  const child = launch(programs, program, data, args);
   child.stdin?.on('error', () => {}).end(input);
   const outcome = await endOf(child);
-  if (outcome !== 'exit code 0') throw failure(installation, program, outcome, logged);
+  if (outcome !== 'exit code 0') throw failure(programs, program, outcome, logged);
 }
 
 /**
@@ -49,45 +49,41 @@ export async function run(
  * @throws ServerFailure if it ends before, or is not ready after two minutes.
  */
 export async function startServer(
-  installation: Installation,
+  programs: Programs,
   data: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<ChildProcess> {
-  const logged = logSize(installation);
+  const logged = logSize(programs);
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = launch(installation, 'postgres', data, (folder) => ['-D', folder, ...options]);
+  const server = launch(programs, 'postgres', data, (folder) => ['-D', folder, ...options]);
   server.stdin?.destroy();
   let outcome: string | undefined;
   void endOf(server).then((how) => {
     outcome = how;
   });
   for (const limit = Date.now() + startLimit; !isReady(server, data); await delay(10)) {
-    if (outcome !== undefined) throw failure(installation, 'postgres', outcome, logged);
+    if (outcome !== undefined) throw failure(programs, 'postgres', outcome, logged);
     if (Date.now() < limit) continue;
-    await stopServer(installation, data, server);
-    throw failure(installation, 'postgres', `no readiness after ${startLimit / 1000} s`, logged);
+    await stopServer(programs, data, server);
+    throw failure(programs, 'postgres', `no readiness after ${startLimit / 1000} s`, logged);
   }
   return server;
 }
 
 /** Shuts down a server that this process started. Disconnects its clients; everything committed is kept. */
-export async function stopServer(installation: Installation, data: string, server: ChildProcess): Promise<void> {
+export async function stopServer(programs: Programs, data: string, server: ChildProcess): Promise<void> {
   const isUp = (): boolean => server.pid !== undefined && server.exitCode === null && server.signalCode === null;
-  await stop(installation, data, isUp, (signal) => server.kill(signal));
+  await stop(programs, data, isUp, (signal) => server.kill(signal));
 }
 
 /** Stops the server that a killed process left running on this data folder. Nothing of it will block the next start. */
-export async function endLeftover(
-  installation: Installation,
-  data: string,
-  log: (line: string) => void,
-): Promise<void> {
+export async function endLeftover(programs: Programs, data: string, log: (line: string) => void): Promise<void> {
   const pid = postmasterPid(data);
   if (pid === undefined) return;
   if (!isServerOf(pid, data)) return disownPid(data);
   log(`Stopping Postgres (process ${pid}), which a process that is gone left running.`);
   await stop(
-    installation,
+    programs,
     data,
     () => isServerOf(pid, data),
     (signal) => process.kill(pid, signal),
@@ -106,7 +102,7 @@ function disownPid(data: string): void {
 }
 
 async function stop(
-  installation: Installation,
+  programs: Programs,
   data: string,
   isUp: () => boolean,
   send: (signal: NodeJS.Signals) => void,
@@ -118,7 +114,7 @@ async function stop(
   ] as const;
   for (const [signal, limit] of steps) {
     if (!isUp()) return;
-    if (process.platform === 'win32' && signal === 'SIGINT') await stopOnWindows(installation, data);
+    if (process.platform === 'win32' && signal === 'SIGINT') await stopOnWindows(programs, data);
     else trySend(send, signal);
     for (const end = Date.now() + limit; isUp() && Date.now() < end; ) await delay(10);
   }
@@ -134,8 +130,8 @@ function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals)
 }
 
 /** Windows has no signals: Node would kill the process at once. pg_ctl talks to the server through a pipe. */
-async function stopOnWindows(installation: Installation, data: string): Promise<void> {
-  await run(installation, 'pg_ctl', data, (folder) => ['stop', '-m', 'fast', '-W', '-D', folder]).catch(() => {});
+async function stopOnWindows(programs: Programs, data: string): Promise<void> {
+  await run(programs, 'pg_ctl', data, (folder) => ['stop', '-m', 'fast', '-W', '-D', folder]).catch(() => {});
 }
 
 /**
@@ -145,7 +141,7 @@ async function stopOnWindows(installation: Installation, data: string): Promise<
  * called.
  */
 function launch(
-  { native, user, logFile }: Installation,
+  { native, user, logFile }: Programs,
   program: Program,
   data: string,
   args: (folder: string) => readonly string[],
@@ -189,14 +185,14 @@ function isReady(server: ChildProcess, data: string): boolean {
 }
 
 /** The log's size in bytes: the next program's lines start there. Sets a large log aside first. */
-function logSize({ logFile }: Installation): number {
+function logSize({ logFile }: Programs): number {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size < logLimit) return size;
   renameSync(logFile, `${logFile}.1`);
   return 0;
 }
 
-function failure({ logFile }: Installation, program: Program, outcome: string, from: number): ServerFailure {
+function failure({ logFile }: Programs, program: Program, outcome: string, from: number): ServerFailure {
   const hint = outcome.includes('ENOENT') ? ' (these binaries need glibc: on Alpine, set DATABASE_URL)' : '';
   const lines = readFileSync(logFile).subarray(from).toString().trimEnd().split('\n').slice(-15);
   return new ServerFailure(

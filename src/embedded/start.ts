@@ -23,7 +23,7 @@ import { choosePort, keepConnection, readConnection } from './connection.js';
 import { guardAgainstCrash } from './guard.js';
 import { lockFolder } from './lock.js';
 import { errorCode } from './processes.js';
-import { endLeftover, type Installation, ServerFailure, startServer, stopServer } from './server.js';
+import { endLeftover, type Programs, ServerFailure, startServer, stopServer } from './server.js';
 import { chooseServerUser } from './user.js';
 
 /** A running database. */
@@ -77,10 +77,10 @@ async function startLocked(
   const data = join(directory, 'postgres');
   const user = chooseServerUser(data);
   const { native, major } = prepareBinaries(options.binaries, directory, user);
-  const installation = { native, user, logFile: join(directory, 'postgres.log') };
+  const programs = { native, user, logFile: join(directory, 'postgres.log') };
   const kept = readConnection(directory);
   const password = kept?.password ?? randomBytes(24).toString('base64url');
-  const start: Start = { installation, major, data, password, isPasswordNew: kept === undefined, settings, log };
+  const start: Start = { programs, major, data, password, isPasswordNew: kept === undefined, settings, log };
   await prepareData(start);
   const { server, port } = await startOnPort(start, options.port, kept?.port);
   const stop = stopper(start, server, release);
@@ -94,7 +94,7 @@ async function startLocked(
 }
 
 interface Start {
-  readonly installation: Installation;
+  readonly programs: Programs;
   readonly major: number;
   readonly data: string;
   readonly password: string;
@@ -104,29 +104,21 @@ interface Start {
 }
 
 /** Afterwards the data exists, has the right version and this password, and no server is running on it. */
-async function prepareData({
-  installation,
-  major,
-  data,
-  password,
-  isPasswordNew,
-  settings,
-  log,
-}: Start): Promise<void> {
+async function prepareData({ programs, major, data, password, isPasswordNew, settings, log }: Start): Promise<void> {
   removeDrafts(data);
   const found = majorOf(data);
   if (found === undefined) {
     log(`Creating a Postgres ${major} database in ${data}.`);
-    return createCluster(installation, major, data, password, settings.fsync !== 'off');
+    return createCluster(programs, major, data, password, settings.fsync !== 'off');
   }
   if (found !== major) throw new SetupError(otherVersion(data, found, major));
-  await endLeftover(installation, data, log);
-  if (isPasswordNew) await resetPassword(installation, data, password);
+  await endLeftover(programs, data, log);
+  if (isPasswordNew) await resetPassword(programs, data, password);
 }
 
 /** Retries what resolves itself: backends that outlive a killed server for a moment, or a port lost in a race. */
 async function startOnPort(
-  { installation, data, settings, log }: Start,
+  { programs, data, settings, log }: Start,
   wanted: number | undefined,
   kept: number | undefined,
 ): Promise<{ server: ChildProcess; port: number }> {
@@ -134,7 +126,7 @@ async function startOnPort(
     const port = await choosePort(wanted, kept, log);
     const fixed = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
     try {
-      return { port, server: await startServer(installation, data, { ...settings, ...fixed }) };
+      return { port, server: await startServer(programs, data, { ...settings, ...fixed }) };
     } catch (error) {
       const passes = error instanceof ServerFailure && /shared memory block|Address already in use/.test(error.message);
       if (!passes || Date.now() > limit) throw error;
@@ -143,16 +135,16 @@ async function startOnPort(
 }
 
 /** Guards the server, and returns the function that stops it. Neither server nor guard keeps this process alive. */
-function stopper({ installation, data, log }: Start, server: ChildProcess, release: () => void): () => Promise<void> {
-  const dismissGuard = guardAgainstCrash(server, installation.user);
+function stopper({ programs, data, log }: Start, server: ChildProcess, release: () => void): () => Promise<void> {
+  const dismissGuard = guardAgainstCrash(server, programs.user);
   let stopping: Promise<void> | undefined;
   server.unref();
   server.once('exit', (code, signal) => {
     dismissGuard();
-    if (stopping === undefined) log(`Postgres ended (${signal ?? `exit code ${code}`}): see ${installation.logFile}.`);
+    if (stopping === undefined) log(`Postgres ended (${signal ?? `exit code ${code}`}): see ${programs.logFile}.`);
   });
   return () => {
-    stopping ??= stopServer(installation, data, server).finally(release);
+    stopping ??= stopServer(programs, data, server).finally(release);
     return stopping;
   };
 }

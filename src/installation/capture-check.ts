@@ -28,10 +28,10 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
   if (table.primaryKey.length === 0) return 'it has no primary key';
   const own = rows.filter((row) => row.tableID === id);
   const expected = captureBody(id, table);
-  for (const member of table.members) {
-    const label = identifier(member.schema, member.name);
-    for (const trigger of triggerNames(table, member)) {
-      const row = own.find((candidate) => candidate.relation === member.oid && candidate.trigger === trigger);
+  for (const part of table.parts) {
+    const label = identifier(part.schema, part.name);
+    for (const trigger of triggerNames(table, part)) {
+      const row = own.find((candidate) => candidate.relation === part.oid && candidate.trigger === trigger);
       if (!row) return `the trigger ${trigger} is missing on ${label}`;
       if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;
       if (row.body !== expected) return `the capture of ${label} does not fit its columns`;

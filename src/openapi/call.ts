@@ -9,7 +9,7 @@ import type { Example, SchemaObject } from './types.js';
 export type DescribedMutator = MutatorDocs & { readonly validator: StandardSchemaV1 | undefined };
 
 /** The args of a call of a mutator, and its result. */
-export interface Call {
+export interface CallDescription {
   /** Undefined if the mutator takes no args. */
   readonly args: SchemaObject | undefined;
   readonly areArgsRequired: boolean;
@@ -22,7 +22,7 @@ export interface Call {
 }
 
 /** Describes a mutator's args and result. Never rejects. */
-export async function describeCall(mutator: DescribedMutator): Promise<Call> {
+export async function describeCall(mutator: DescribedMutator): Promise<CallDescription> {
   const lacks: string[] = [];
   const args = await describeArgs(mutator.validator, lacks);
   const result = await describeResult(mutator.result, lacks);
@@ -32,7 +32,7 @@ export async function describeCall(mutator: DescribedMutator): Promise<Call> {
 async function describeArgs(
   validator: StandardSchemaV1 | undefined,
   lacks: string[],
-): Promise<Pick<Call, 'args' | 'areArgsRequired'>> {
+): Promise<Pick<CallDescription, 'args' | 'areArgsRequired'>> {
   if (!validator) {
     return { args: { description: 'Any JSON: the mutator does not check its arguments.' }, areArgsRequired: false };
   }
@@ -47,7 +47,7 @@ async function describeArgs(
 async function describeResult(
   validator: StandardSchemaV1 | undefined,
   lacks: string[],
-): Promise<Pick<Call, 'result' | 'isResultRequired'>> {
+): Promise<Pick<CallDescription, 'result' | 'isResultRequired'>> {
   if (!validator) return { result: undefined, isResultRequired: false };
   const described = await describeValidator(validator, 'output');
   const nothing = await probe(validator, undefined);

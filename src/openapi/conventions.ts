@@ -1,9 +1,9 @@
 /** What all calls have in common: their headers and parameters, and the form of an answer. */
 import { headerRef } from './problems.js';
-import type { Header, Parameter, Reference, Response, SchemaObject } from './types.js';
+import type { HeaderObject, Parameter, Reference, Response, SchemaObject } from './types.js';
 
 /** `components/headers`. */
-export function describeHeaders(idempotent: boolean): Readonly<Record<string, Header>> {
+export function describeHeaders(idempotent: boolean): Readonly<Record<string, HeaderObject>> {
   return {
     RequestID: { description: "The request's ID in the server's log.", schema: { type: 'string' } },
     PreferenceApplied: {

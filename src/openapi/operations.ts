@@ -1,5 +1,5 @@
 import { MAX_BATCH_LENGTH } from '../protocol/calls.js';
-import type { Call, DescribedMutator } from './call.js';
+import type { CallDescription, DescribedMutator } from './call.js';
 import type { ComponentSchemas } from './component-schemas.js';
 import { answerSchema, anyResult, successResponse } from './conventions.js';
 import { upperFirst } from './names.js';
@@ -33,7 +33,7 @@ export const sharedComponents = { answer: 'Answer', call: 'Call' };
 /** Adds components for a mutator's args and for its call in a batch. Returns a reference to the args, if it has any. */
 export function putArgs(
   { name, operationId }: NamedMutator,
-  call: Call,
+  call: CallDescription,
   schemas: ComponentSchemas,
 ): Reference | undefined {
   const components = componentNames(operationId);
@@ -49,7 +49,7 @@ export function putArgs(
 /** The operation of a mutator whose args have been added. Adds its result, if it declares one, as a component. */
 export function describeOperation(
   { name, mutator, operationId, tag }: NamedMutator,
-  call: Call,
+  call: CallDescription,
   args: Reference | undefined,
   schemas: ComponentSchemas,
   common: Common,
@@ -79,7 +79,7 @@ export function describeOperation(
   };
 }
 
-function requestBody(args: Reference, { areArgsRequired, examples }: Call): RequestBody {
+function requestBody(args: Reference, { areArgsRequired, examples }: CallDescription): RequestBody {
   return {
     ...(areArgsRequired && { required: true }),
     content: {

@@ -67,12 +67,12 @@ export interface MediaType {
 
 export type Content = Readonly<Record<string, MediaType>>;
 
-export interface Header {
+export interface HeaderObject {
   readonly description: string;
   readonly schema: Schema;
 }
 
-export interface Parameter extends Header {
+export interface Parameter extends HeaderObject {
   readonly name: string;
   readonly in: 'header';
 }
@@ -115,7 +115,7 @@ export interface OpenAPIDocument {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
-    readonly headers: Readonly<Record<string, Header>>;
+    readonly headers: Readonly<Record<string, HeaderObject>>;
     readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   };
 }

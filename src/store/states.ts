@@ -108,19 +108,19 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
  * The table's log rows that the snapshot has not seen. What was written to a table that is not a partition now is left
  * out: it was not a partition at the snapshot either, or the cookie would be of another shape.
  */
-function unseenRows({ id, kind, members }: SyncedTable, snapshot: Snapshot, rows: number): string {
+function unseenRows({ id, kind, parts }: SyncedTable, snapshot: Snapshot, rows: number): string {
   const { lows, highs } = unseenRanges(snapshot);
   const unseen = `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${id}, '${lows}', '${highs}')`;
-  const partitions = members.map(({ oid }) => oid).join();
+  const partitions = parts.map(({ oid }) => oid).join();
   return kind === 'p' ? `(select * from ${unseen} where partition = any ('{${partitions}}')) unseen` : unseen;
 }
 
 /**
  * A log row's image as a literal of the table's type: the rows of partitions may have their columns in another order.
  */
-function imageOf({ columns, members }: Table): string {
+function imageOf({ columns, parts }: Table): string {
   const layout = JSON.stringify(columns);
-  const others = members.filter((member) => JSON.stringify(member.columns) !== layout);
+  const others = parts.filter((part) => JSON.stringify(part.columns) !== layout);
   if (others.length === 0) return 'old';
   const row = columns.map((column) => `i.${identifier(column)}`).join(', ');
   const cases = others.map(

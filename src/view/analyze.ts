@@ -198,7 +198,7 @@ function obstacleTo(table: Table): string | undefined {
     return 'which inherits from another table: what is written to it by way of that one is not captured. ALTER TABLE … NO INHERIT, or use partitions';
   if (table.hasInheritanceChildren)
     return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
-  const unlogged = table.members.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
+  const unlogged = table.parts.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
   if (unlogged)
     return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED`;
   if (table.primaryKey.length === 0) return 'which has no primary key. Add one: ALTER TABLE … ADD PRIMARY KEY (…)';

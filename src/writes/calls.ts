@@ -1,5 +1,6 @@
 import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
+import type { Transact } from '../db/transact.js';
 import { SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
@@ -10,7 +11,7 @@ import { encodeResult } from '../registry/result.js';
 import { pruneAnswers, type Query } from '../store/idempotency-keys.js';
 import { toCallProblem } from './call-failures.js';
 import { IdempotencyKey } from './idempotency-key.js';
-import { mutate, type Transact } from './mutate.js';
+import { mutate } from './mutate.js';
 
 /** A transaction in which calls run. */
 export interface CallTransaction<Tx> {

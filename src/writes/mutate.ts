@@ -1,10 +1,5 @@
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
-
-/**
- * Runs work in a transaction. Commits it if the work succeeds, and otherwise rolls it back. May run the work more than
- * once.
- */
-export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
+import type { Transact } from '../db/transact.js';
 
 /**
  * Claims, for a transaction, work that may be done only once. Returns undefined if the transaction has the claim, or

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../examples/tasks/src/auth.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
@@ -14,7 +15,7 @@ import { memoryLog, silent } from '../log.js';
 
 let database: TestDatabase;
 let sync: Sync;
-let transact: Transact;
+let transact: Transact<PoolClient>;
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
