@@ -206,7 +206,7 @@ describe('tables', () => {
         { name: 'id', type: 'integer' },
         { name: 'day', type: 'date' },
       ],
-      members: [{ name: 'event' }, { name: 'event_2026' }],
+      parts: [{ name: 'event' }, { name: 'event_2026' }],
     });
   });
 });

@@ -94,8 +94,8 @@ export const installing: readonly Fault[] = [
   {
     name: 'the triggers of partitions are not looked for',
     file: check,
-    find: 'for (const member of table.parts) {',
-    replace: 'for (const member of table.parts.slice(0, 1)) {',
+    find: 'for (const part of table.parts) {',
+    replace: 'for (const part of table.parts.slice(0, 1)) {',
     tests: gaps,
   },
   {
