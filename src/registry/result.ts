@@ -1,5 +1,5 @@
 import type { MutatorDocs } from './mutators.js';
-import { InvalidArgsError, validate } from './validate.js';
+import { InvalidArgsError, validate } from './prepare.js';
 
 /** A mutator returned something that its `result` schema refuses. */
 export class UnexpectedResultError extends Error {

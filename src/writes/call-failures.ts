@@ -1,8 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MutatorError, Problem } from '../errors.js';
 import { toIssues } from '../registry/issues.js';
-import { UnknownMutatorError } from '../registry/prepare.js';
-import { InvalidArgsError } from '../registry/validate.js';
+import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
 
 /**
  * Turns the permanent failure of a call into a Problem for its caller. Unknown errors reveal nothing.

@@ -6,7 +6,7 @@ import { mutators } from '../../examples/tasks/src/mutators.js';
 import { createTransact } from '../../src/db/transact.js';
 import { MutatorError } from '../../src/errors.js';
 import { findUnstorable } from '../../src/protocol/json.js';
-import { InvalidArgsError, validate } from '../../src/registry/validate.js';
+import { InvalidArgsError, validate } from '../../src/registry/prepare.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { createSeeded } from './seeded.js';
 

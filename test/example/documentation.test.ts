@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { schemas } from '../../examples/tasks/src/args.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
 import { MutatorError } from '../../src/errors.js';
-import { validate } from '../../src/registry/validate.js';
+import { validate } from '../../src/registry/prepare.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { createSeeded } from './seeded.js';
 

@@ -8,7 +8,7 @@ import { views } from '../../examples/tasks/src/views.js';
 import { createTransact, type Transact } from '../../src/db/transact.js';
 import { MutatorError } from '../../src/errors.js';
 import { migrate } from '../../src/migrate.js';
-import { validate } from '../../src/registry/validate.js';
+import { validate } from '../../src/registry/prepare.js';
 import { createSync, type Sync } from '../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { memoryLog, silent } from '../log.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { toIssues } from '../../src/registry/issues.js';
-import { InvalidArgsError, validate } from '../../src/registry/validate.js';
+import { InvalidArgsError, validate } from '../../src/registry/prepare.js';
 
 const validators = {
   'zod 4': z.object({ title: z.string().max(5), sort: z.number().max(9), tags: z.array(z.string()).optional() }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toIssues } from '../../src/registry/issues.js';
-import { InvalidArgsError } from '../../src/registry/validate.js';
+import { InvalidArgsError } from '../../src/registry/prepare.js';
 
 const tell = (message: string, args: unknown) => toIssues([{ message }], args)[0]!.message;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.js';
 import { defineMutator, defineMutators, type MutatorTree } from '../../src/registry/mutators.js';
-import { InvalidArgsError, validate } from '../../src/registry/validate.js';
+import { InvalidArgsError, validate } from '../../src/registry/prepare.js';
 
 describe('defineMutators', () => {
   const leaf = defineMutator(() => {});

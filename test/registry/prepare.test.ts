@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineMutator, defineMutators, type Mutators } from '../../src/registry/mutators.js';
-import { prepare, UnknownMutatorError } from '../../src/registry/prepare.js';
-import { InvalidArgsError } from '../../src/registry/validate.js';
+import { InvalidArgsError, prepare, UnknownMutatorError } from '../../src/registry/prepare.js';
 
 const run = () => {};
 const trim = z.string().transform((text) => text.trim());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { InvalidArgsError } from '../../src/registry/prepare.js';
 import { encodeResult, UnexpectedResultError } from '../../src/registry/result.js';
-import { InvalidArgsError } from '../../src/registry/validate.js';
 
 class Answer {
   readonly rows = ['secret'];
