@@ -13,16 +13,6 @@ export function jsonLog(level = 'info'): Logger {
   return pino({ name: 'tidemark', level });
 }
 
-/** A logger that adds the same fields to every line. */
-export function withFields(log: Logger, fields: object): Logger {
-  return {
-    debug: (more, message) => log.debug({ ...fields, ...more }, message),
-    info: (more, message) => log.info({ ...fields, ...more }, message),
-    warn: (more, message) => log.warn({ ...fields, ...more }, message),
-    error: (more, message) => log.error({ ...fields, ...more }, message),
-  };
-}
-
 const MAX_CAUSES = 8;
 const MAX_TEXT_LENGTH = 8_192;
 

@@ -15,7 +15,7 @@ import { CurrentInstallation } from './installation/current-installation.js';
 import { describeError, jsonLog, type Logger } from './log.js';
 import { Tail } from './pokes/tail.js';
 import { Auditor } from './pulls/auditor.js';
-import { Puller } from './pulls/pull.js';
+import { createPull } from './pulls/pull.js';
 import { defineMutators, type Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { queryOn, type RestOptions, restSurface } from './rest.js';
@@ -140,14 +140,13 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     pokes.maxStreams ?? 10_000,
   );
   const auditor = new Auditor(db, audit);
-  const puller = new Puller({ database: db, installation, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const push: PushRoute<Context> = options.forward
     ? createForward(options.forward)
     : createPush({ db, tx, mutators, schemaVersions });
   const routes = [
     ...syncRoutes<Context>({
-      pull: (request, caller) => puller.pull(request, caller),
+      pull: createPull({ db, installation, auditor, schemaVersions }),
       // Even if a push failed, some of its mutations may have been committed.
       push: (...args) => push(...args).finally(() => tail.nudge()),
       pokes: streams,

@@ -49,14 +49,6 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: read
   return new TaggedQuery<Row>(strings, parts);
 }
 
-/** The text and the values of a query, from whichever builder it comes. */
-export function toSqlQuery(source: QuerySource): SqlQuery {
-  if ('text' in source) return source;
-  if ('compile' in source) return toSqlQuery(source.compile());
-  if ('toSQL' in source) return toSqlQuery(source.toSQL());
-  return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
-}
-
 /** Quotes an SQL identifier; several parts make a qualified name. */
 export function identifier(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');

@@ -8,7 +8,7 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { Puller } from '../src/pulls/pull.js';
+import { createPull, type PullRoute } from '../src/pulls/pull.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
@@ -46,11 +46,11 @@ export function wholeTable(table: string, key?: string | readonly string[]): Vie
 export class PullServer {
   readonly lines = memoryLog();
   readonly #db;
-  readonly #puller: Puller<Context>;
+  readonly #pull: PullRoute<Context>;
   readonly auditor: Auditor;
 
   /**
-   * @param watch stands between the puller and the database, for its pulls
+   * @param watch stands between the pulls and the database
    * @param audit the part of all client groups that is sampled
    */
   constructor(url: string, views: Views<Context>, watch: (db: Database) => Database = (db) => db, audit = 0) {
@@ -58,7 +58,7 @@ export class PullServer {
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
     const database = watch(this.#db);
     this.auditor = new Auditor(database, audit);
-    this.#puller = new Puller({ database, installation, auditor: this.auditor, schemaVersions: undefined });
+    this.#pull = createPull({ db: database, installation, auditor: this.auditor, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
@@ -67,7 +67,7 @@ export class PullServer {
 
   /** The answer, unread. */
   async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
-    const pulling = this.#puller.pull(
+    const pulling = this.#pull(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );

@@ -7,9 +7,8 @@ import { type CaptureRow, captureFault, captureSql } from '../installation/captu
 import { checkViews } from '../installation/check-views.js';
 import { CurrentInstallation } from '../installation/current-installation.js';
 import { codeVersion, installedVersion, refuseNewer } from '../installation/version.js';
-import { toSqlQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
-import { ClientViews } from '../view/client-views.js';
+import { ClientViews, readQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
@@ -92,7 +91,7 @@ async function viewStatus(
   const view = views[name]!;
   const fault = await note(problems, () => new ClientViews(db, { [name]: view }).bind(input, ''));
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
-  const { strategy, reason, tables } = await analyze(db, toSqlQuery(view.query(input)).text, view.key);
+  const { strategy, reason, tables } = await analyze(db, readQuery(view.query(input)).text, view.key);
   for (const table of tables) read.set(table.oid, table);
   return { name, strategy, reason };
 }

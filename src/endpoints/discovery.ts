@@ -1,6 +1,5 @@
 import type { Answer } from '../http/answer.js';
-import type { Exchange } from '../http/exchange.js';
-import type { Route } from '../http/route.js';
+import type { Exchange, Route } from '../http/route.js';
 import { replyTagged, type Tagged, tag } from '../http/tagged.js';
 import type { OpenAPIDocument } from '../openapi/types.js';
 import { createDocsPage, docsFiles } from './docs-page.js';

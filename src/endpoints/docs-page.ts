@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Reply } from '../http/answer.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../http/route.js';
 import { replyTagged, type Tagged, tag } from '../http/tagged.js';
 
 /** The name of one of the page's files below the page's path: `…/docs/swagger-ui.css`. */

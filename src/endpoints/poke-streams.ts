@@ -1,8 +1,8 @@
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import type { EventStream } from '../http/answer.js';
-import type { Exchange } from '../http/exchange.js';
 import { type Authenticate, identify } from '../http/identify.js';
+import type { Exchange } from '../http/route.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
 

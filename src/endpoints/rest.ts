@@ -2,10 +2,9 @@ import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import type { Answer } from '../http/answer.js';
 import { readOptionalJSON } from '../http/body.js';
-import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
-import type { Route } from '../http/route.js';
+import type { Exchange, Route } from '../http/route.js';
 import { type Asked, decodeBatch } from '../protocol/calls.js';
 import type { Calls } from '../writes/calls.js';
 

@@ -1,20 +1,14 @@
 import type { UserContext } from '../context.js';
-import { type Answer, type JSONAnswer, json } from '../http/answer.js';
+import { type Answer, json } from '../http/answer.js';
 import { type BodyLimits, readJSON } from '../http/body.js';
-import type { Exchange, RequestID } from '../http/exchange.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
-import type { Route } from '../http/route.js';
+import type { Exchange, RequestID, Route } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
+import { decodePullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
+import type { PullRoute } from '../pulls/pull.js';
 import type { PokeStreams } from './poke-streams.js';
-
-/** Answers a pull, with a protocol error or with the OK response. */
-export type PullRoute<Context extends UserContext> = (
-  request: PullRequest,
-  caller: Caller<Context>,
-) => Promise<ProtocolError | JSONAnswer>;
 
 /** A push as it was received. */
 export interface SentPush {

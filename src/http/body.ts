@@ -1,5 +1,5 @@
 import { Problem } from '../errors.js';
-import { type ParseOptions, parseJSON } from '../protocol/json.js';
+import { findInexactNumber } from '../protocol/json.js';
 
 /** The largest request bodies, in bytes. */
 export interface BodyLimits {
@@ -22,6 +22,12 @@ export function bodyLimits({ pull = MiB, push = 16 * MiB, call = MiB }: BodyLimi
 }
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+
+/** How a body is parsed. */
+export interface ParseOptions {
+  /** Refuses numbers that a double cannot represent, instead of changing them silently. Default false. */
+  readonly exactNumbers?: boolean | undefined;
+}
 
 /** The body of a JSON request. */
 export interface JSONBody {
@@ -89,6 +95,27 @@ function decodeText(bytes: Uint8Array): string {
   } catch {
     throw new Problem('malformed-request', 'The body is not valid UTF-8');
   }
+}
+
+/**
+ * Parses JSON text. Errors never repeat the text.
+ * @throws Problem `malformed-request`
+ */
+function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Problem('malformed-request', 'The body is not valid JSON');
+  }
+  const offset = exactNumbers ? findInexactNumber(text) : undefined;
+  if (offset !== undefined) {
+    throw new Problem(
+      'malformed-request',
+      `The number at offset ${offset} has digits that a double cannot carry; send it as a string`,
+    );
+  }
+  return value;
 }
 
 async function readAtOnce(request: Request, limit: number): Promise<Uint8Array> {

@@ -2,7 +2,7 @@ import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import type { Logger } from '../log.js';
 import { isStorableText } from '../protocol/fields.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './route.js';
 
 /**
  * Returns who sent a request, or null for a 401 response. It must not read the body. If it throws a Problem, that is

@@ -1,35 +1,7 @@
-/** JSON text that is read without changing what it says. */
-import { Problem } from '../errors.js';
+/** What JSON can say, but a double or Postgres cannot keep unchanged. */
 
 /** How deeply arrays and objects may be nested in args. Recursive code overflows the stack at some thousand levels. */
 export const MAX_ARGS_DEPTH = 200;
-
-/** The options of `parseJSON`. */
-export interface ParseOptions {
-  /** Refuses numbers that a double cannot represent, instead of changing them silently. Default false. */
-  readonly exactNumbers?: boolean | undefined;
-}
-
-/**
- * Parses JSON text. Errors never repeat the text.
- * @throws Problem `malformed-request`
- */
-export function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Problem('malformed-request', 'The body is not valid JSON');
-  }
-  const offset = exactNumbers ? findInexactNumber(text) : undefined;
-  if (offset !== undefined) {
-    throw new Problem(
-      'malformed-request',
-      `The number at offset ${offset} has digits that a double cannot carry; send it as a string`,
-    );
-  }
-  return value;
-}
 
 /**
  * Says what in args cannot be stored unchanged: nesting deeper than `MAX_ARGS_DEPTH`, or a lone surrogate. Returns

@@ -1,5 +1,6 @@
 /** Snapshots: which transactions a reader of the database has seen. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { Problem } from '../errors.js';
 
 /** A range of transaction IDs, inclusive at both ends. */
 export type Range = readonly [first: bigint, last: bigint];
@@ -68,6 +69,29 @@ export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen:
   }
   const rest = unseen.length === 0 ? '' : `~${pack(xmin, unseen)}`;
   return { text: `${xmin}:${xmax}:${rest}`, xmin, xmax, unseen };
+}
+
+/** The snapshot of a statement, as the statement reports it. */
+export interface SnapshotFields {
+  readonly snapshot: string;
+  /** Null on a primary. */
+  readonly standby: { readonly known: string; readonly seen: readonly string[] | null } | null;
+}
+
+/**
+ * Reads the snapshot from the fields.
+ * @throws Problem if a standby has seen more than can be listed.
+ */
+export function readSnapshot({ snapshot, standby }: SnapshotFields): Snapshot {
+  const bounds = parseSnapshot(snapshot)!;
+  if (standby === null) return bounds;
+  if (standby.seen === null) {
+    throw new Problem(
+      'unavailable',
+      'The database is a standby, and behind a long transaction of its primary too much has happened to tell what it shows; ask a server of the primary',
+    );
+  }
+  return standbySnapshot(bounds, parseSnapshot(standby.known)!, standby.seen.map(BigInt));
 }
 
 /**

@@ -56,9 +56,9 @@ export class Auditor {
     return this.#fraction > 0 && sampleOf(clientGroupID, secret) < this.#fraction;
   }
 
-  /** @param text the audit that a cookie contains, if any */
-  auditOf(text: string | null): Audit | null {
-    return text === null || this.#fraction === 0 ? null : decodeAudit(text);
+  /** @param text the audit that a cookie contains */
+  auditOf(text: string): Audit | null {
+    return this.#fraction === 0 ? null : decodeAudit(text);
   }
 
   /** @param checksums those that came with a delta to this snapshot */
@@ -98,8 +98,7 @@ export class Auditor {
   }
 }
 
-/** Which checksums a client's next delta must come with. */
-export function checkedFor(audit: Audit | null): Checked {
-  if (!audit) return 'no';
+/** Which checksums a sampled client's next delta must come with. */
+export function checkedFor(audit: Audit): Checked {
   return audit.deltas + 1 < deltasPerComparison ? 'changes' : 'whole';
 }

@@ -1,5 +1,5 @@
 /** The successful responses to pulls. */
-import { type JSONAnswer, json } from '../http/answer.js';
+import type { JSONAnswer } from '../http/answer.js';
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
@@ -17,7 +17,7 @@ export interface Seal {
 
 /** A response with the identical cookie and an empty patch. */
 export function unchangedAnswer({ cookie }: PullRequest): JSONAnswer {
-  return json({ cookie, lastMutationIDChanges: {}, patch: [] });
+  return { kind: 'json', text: JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] }) };
 }
 
 /**

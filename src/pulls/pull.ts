@@ -19,40 +19,36 @@ import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
-  readonly database: Database;
+  readonly db: Database;
   readonly installation: CurrentInstallation<Context>;
   readonly auditor: Auditor;
   /** The schema versions that the application serves; all if undefined. */
   readonly schemaVersions: readonly string[] | undefined;
 }
 
-/** Answers pulls. Keeps nothing once a pull is answered. */
-export class Puller<Context extends UserContext> {
-  readonly #options: PullOptions<Context>;
-  readonly #reads: SharedReads;
+/**
+ * Answers a pull with the changes since the request's cookie, as of one snapshot of the database.
+ * @throws Problem if the client group belongs to another user, or a client's record is lost; SetupError; and every
+ * transient failure.
+ */
+export type PullRoute<Context extends UserContext> = (
+  request: PullRequest,
+  caller: Caller<Context>,
+) => Promise<ProtocolError | JSONAnswer>;
 
-  constructor(options: PullOptions<Context>) {
-    this.#options = options;
-    this.#reads = new SharedReads(options.database);
-  }
-
-  /**
-   * The changes since the request's cookie, as of one snapshot of the database.
-   * @throws Problem if the client group belongs to another user, or a client's record is lost; SetupError; and every
-   * transient failure.
-   */
-  async pull(request: PullRequest, caller: Caller<Context>): Promise<ProtocolError | JSONAnswer> {
-    const { schemaVersions } = this.#options;
-    if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
+/** Creates a pull route. It keeps nothing once a pull is answered. */
+export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
+  const { db, installation, auditor, schemaVersions } = options;
+  const reads = new SharedReads(db);
+  return async (request, caller) => {
+    const { profileID, schemaVersion } = request;
+    if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
-    const { context: ctx } = caller;
-    const { profileID, schemaVersion } = request;
-    const { database: db, installation, auditor } = this.#options;
-    return installation.serve({ ctx, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads: this.#reads, auditor, ...bound, request, caller }).answer(last?.header),
+    return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
+      new Pull({ db, reads, auditor, ...bound, request, caller }).answer(last?.header),
     );
-  }
+  };
 }
 
 interface PullParts extends Bound {
@@ -83,7 +79,7 @@ class Pull {
     const { request, reads, auditor, installation } = this.#parts;
     const cookie = openCookie(request.cookie, installation.secret);
     if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
-    const audit = auditor.auditOf(cookie.audit);
+    const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
     const reader = this.#reader(cookie, audit);
     const header = known ?? (await reads.probe(reader));
     let plan = this.#plan(cookie, header);
@@ -172,7 +168,7 @@ class Pull {
   #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
     const { installation, views, caller } = this.#parts;
     const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
-    const checked = checkedFor(audit);
+    const checked = audit ? checkedFor(audit) : 'no';
     const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
     return { key: JSON.stringify(parts), installation, views, base, tick, checked, member: this.#member(cookie) };
   }

@@ -1,8 +1,7 @@
 /** What must be known to answer pulls, read in the one snapshot that the answers show. */
 import type { Statement } from '../db/database.js';
 import { literal } from '../db/literal.js';
-import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import { readSnapshot, type SnapshotFields } from './snapshot.js';
+import { readSnapshot, type Snapshot, type SnapshotFields, unseenRanges } from '../protocol/snapshot.js';
 
 export interface HeaderInput {
   /** The cookie's snapshot; undefined if there is no usable cookie. */

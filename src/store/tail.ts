@@ -1,8 +1,7 @@
 /** What has been committed since a snapshot, in one cheap query. */
 import type { Database } from '../db/database.js';
-import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import { readSnapshot, type Snapshot, type SnapshotFields, unseenRanges } from '../protocol/snapshot.js';
 import { mutationsID } from './client-groups.js';
-import { readSnapshot, type SnapshotFields, snapshotFields } from './snapshot.js';
 
 /** What has been committed to one table. */
 export interface TailChange {
@@ -47,7 +46,8 @@ with unseen (low, high) as materialized (
   limit ${countedMutations}
 )
 select json_build_object(
-  ${snapshotFields('$3::integer[]')},
+  'snapshot', s::text,
+  'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby($3::integer[]) end,
   'installID', m.install_id,
   'horizon', m.horizon::text,
   'changes', (

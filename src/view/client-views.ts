@@ -2,7 +2,7 @@ import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { namedLiteral, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
-import { toSqlQuery } from '../sql.js';
+import type { QuerySource, SqlQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
@@ -48,7 +48,7 @@ export class ClientViews<Context> {
   async bind(input: ViewInput<Context>, shape: string): Promise<BoundView[]> {
     return Promise.all(
       Object.entries(this.#views).map(async ([name, view]) => {
-        const { text, values } = inView(name, () => toSqlQuery(view.query(input)));
+        const { text, values } = inView(name, () => readQuery(view.query(input)));
         const { view: compiled, analysis } = await this.#prepare(shape, name, view, text);
         const literals = inView(name, () => toLiterals(values, analysis));
         return { view: compiled, literals, tables: analysis.tables };
@@ -74,6 +74,14 @@ export class ClientViews<Context> {
       return { analysis, view: compileView(naming, analysis) };
     });
   }
+}
+
+/** The text and the values of a query, from whichever builder it comes. */
+export function readQuery(source: QuerySource): SqlQuery {
+  if ('text' in source) return source;
+  if ('compile' in source) return readQuery(source.compile());
+  if ('toSQL' in source) return readQuery(source.toSQL());
+  return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
 }
 
 function toLiterals(

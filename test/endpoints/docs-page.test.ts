@@ -1,21 +1,23 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createDocsPage, type DocsFile, docsFiles } from '../../src/endpoints/docs-page.js';
-import { respond } from '../../src/http/exchange.js';
+import { createApp } from '../../src/http/app.js';
+import type { Route } from '../../src/http/route.js';
 import { memoryLog } from '../log.js';
 
 const { log, lines } = memoryLog();
 const docs = createDocsPage('Tasks');
 
+function get(path: string, headers: Record<string, string>, handle: Route['handle']): Promise<Response> {
+  return createApp([{ methods: ['GET'], path, handle }], log).fetch(new Request(`http://localhost${path}`, { headers }));
+}
+
 function getPage(page = docs): Promise<Response> {
-  const request = new Request('http://localhost/api/docs');
-  return respond({ request, path: '/api/docs', env: undefined }, log, () => page.page());
+  return get('/api/docs', {}, () => page.page());
 }
 
 function getFile(name: DocsFile, headers: Record<string, string> = {}, page = docs): Promise<Response> {
-  const path = `/api/docs/${name}`;
-  const request = new Request(`http://localhost${path}`, { headers });
-  return respond({ request, path, env: undefined }, log, (exchange) => page.file(exchange, name));
+  return get(`/api/docs/${name}`, headers, (exchange) => page.file(exchange, name));
 }
 
 function expectGuarded({ headers }: Response): void {

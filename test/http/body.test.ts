@@ -1,7 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { json } from '../../src/http/answer.js';
-import { readOptionalJSON } from '../../src/http/body.js';
+import { readJSON, readOptionalJSON } from '../../src/http/body.js';
 import { expectProblem, pull, push, setUp } from '../endpoints/requests.js';
+
+const requestWith = (body: string) =>
+  new Request('http://localhost', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
 
 describe('bodies', () => {
   const paths = ['/sync/pull', '/sync/push'];
@@ -117,6 +120,20 @@ describe('bodies', () => {
     const body = JSON.stringify(pull).replace('null', cookie);
     expect((await setUp({ pull: seen }).post('/sync/pull', body)).status).toBe(200);
     expect(seen).toHaveBeenCalledOnce();
+  });
+
+  it('a syntax error does not repeat the input', async () => {
+    for (const text of ['', '{', '{"secret": hunter2}', '[1,]', 'NaN', "{'a':1}"]) {
+      await expect(readJSON(requestWith(text), 1_000)).rejects.toThrow(
+        expect.objectContaining({ code: 'malformed-request', message: 'The body is not valid JSON', cause: undefined }),
+      );
+    }
+  });
+
+  it('own __proto__ keys stay data', async () => {
+    const { value } = await readJSON(requestWith('{"__proto__": {"polluted": true}}'), 1_000);
+    expect(Object.getOwnPropertyNames(value)).toEqual(['__proto__']);
+    expect((value as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   it('a number that would change is refused in a push, not in a pull', async () => {

@@ -1,35 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  findInexactNumber,
-  findUnstorable,
-  isCarriedByDouble,
-  MAX_ARGS_DEPTH,
-  parseJSON,
-} from '../../src/protocol/json.js';
+import { findInexactNumber, findUnstorable, isCarriedByDouble, MAX_ARGS_DEPTH } from '../../src/protocol/json.js';
 
 const nested = (depth: number): unknown => JSON.parse(`${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`);
-
-describe('parseJSON', () => {
-  it('a syntax error does not repeat the input', () => {
-    for (const text of ['', '{', '{"secret": hunter2}', '[1,]', 'NaN', '\ufeff{}', "{'a':1}"]) {
-      expect(() => parseJSON(text)).toThrow(
-        expect.objectContaining({ code: 'malformed-request', message: 'The body is not valid JSON', cause: undefined }),
-      );
-    }
-  });
-
-  it('own __proto__ keys stay data', () => {
-    const value = parseJSON('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
-    expect(Object.getOwnPropertyNames(value)).toEqual(['__proto__']);
-    expect(value.polluted).toBeUndefined();
-  });
-
-  it('numbers are checked only where asked', () => {
-    expect(parseJSON('{"cookie": 9007199254740993}')).toEqual({ cookie: 9007199254740992 });
-    expect(() => parseJSON('[9007199254740993]', { exactNumbers: true })).toThrow(/offset 1 .* send it as a string/);
-  });
-});
 
 describe('numbers that a double carries', () => {
   it.each([

@@ -4,7 +4,7 @@ import { boolean, pgTable, text } from 'drizzle-orm/pg-core';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { defineView, type RowOf, type SqlQuery, sql } from '../../src/index.js';
-import { toSqlQuery } from '../../src/sql.js';
+import { readQuery } from '../../src/view/client-views.js';
 
 interface Todo {
   id: string;
@@ -35,7 +35,7 @@ describe('a view from', () => {
       query: ({ ctx }: { ctx: User }) => sql<Todo>`select * from todo where owner_id = ${ctx.userID}`,
     });
     expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<Todo>();
-    expect(toSqlQuery(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }))).toMatchObject({
+    expect(readQuery(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }))).toMatchObject({
       text: 'select * from todo where owner_id = $1',
       values: ['ann'],
     });
@@ -46,8 +46,8 @@ describe('a view from', () => {
     const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
     expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ id: string; done: boolean }>();
     const expected = { text: 'select "id", "done" from "todo" where "owner_id" = $1', values: ['ann'] };
-    expect(toSqlQuery(query('ann'))).toEqual(expected);
-    expect(toSqlQuery(query('ann').compile())).toEqual(expected);
+    expect(readQuery(query('ann'))).toEqual(expected);
+    expect(readQuery(query('ann').compile())).toEqual(expected);
   });
 
   it('Drizzle, as SQL or not', () => {
@@ -56,8 +56,8 @@ describe('a view from', () => {
     const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
     expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ id: string; done: boolean }>();
     const expected = { text: 'select "id", "done" from "todo" where "todo"."owner_id" = $1', values: ['ann'] };
-    expect(toSqlQuery(query('ann'))).toEqual(expected);
-    expect(toSqlQuery(query('ann').toSQL())).toEqual(expected);
+    expect(readQuery(query('ann'))).toEqual(expected);
+    expect(readQuery(query('ann').toSQL())).toEqual(expected);
   });
 });
 

@@ -50,8 +50,8 @@ export const auditing: readonly Fault[] = [
   {
     name: 'an audit goes on where audits are off',
     file: auditor,
-    find: 'text === null || this.#fraction === 0',
-    replace: 'text === null',
+    find: 'this.#fraction === 0 ? null : decodeAudit(text)',
+    replace: 'decodeAudit(text)',
     tests,
   },
   {

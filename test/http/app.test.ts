@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/errors.js';
 import { type Answer, json } from '../../src/http/answer.js';
-import { respond } from '../../src/http/exchange.js';
+import { createApp } from '../../src/http/app.js';
 import { memoryLog } from '../log.js';
 
 /** Has a handler answer a request, and says what was logged. */
 function answer(handler: () => Promise<Answer>, { path = '/x', env = undefined as unknown } = {}) {
   const { log, lines } = memoryLog();
   const request = new Request(`http://localhost${path}`, { method: 'POST', headers: { 'X-Sync-RequestID': 'r' } });
-  const response = respond({ request, path, env }, log, handler);
+  const response = createApp([{ methods: ['POST'], path, handle: handler }], log).fetch(request, env);
   return { response, lines };
 }
 
