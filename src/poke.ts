@@ -127,13 +127,13 @@ async function readPokes(
     if (response.status === 401) forget(rep.pull());
     if (!response.ok) throw new Error(`${response.status}`);
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
+    let partial = '';
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
       expectMore();
-      const lines = (rest + value).split('\n');
-      rest = lines.pop()!;
+      const lines = (partial + value).split('\n');
+      partial = lines.pop()!;
       for (const line of lines) {
         if (line.startsWith('retry:')) onRetry(Number(line.slice(6)));
         if (line.startsWith('data:')) onPoke();

@@ -129,7 +129,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   }
 
   const tail = new Tail({
-    database: db,
+    db,
     installation,
     log,
     intervalMs: pokes.intervalMs ?? 100,

@@ -128,8 +128,8 @@ function renameUnlessThere(draft: string, copy: string): void {
 /** Root keeps the copy elsewhere if the server's user cannot reach the folder. It is a cache: deleting it is safe. */
 function placeForCopies(directory: string, user: ServerUser): string {
   const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
-  const place = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
-  if (place !== undefined) return place;
+  const found = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
+  if (found !== undefined) return found;
   throw new SetupError('There is no folder from which Postgres could run as another user than root. Set DATABASE_URL.');
 }
 

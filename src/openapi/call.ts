@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { MutatorDocs } from '../registry/mutators.js';
 import { type Described, describeValidator } from './json-schema.js';
 import { toCamelCase, UniqueNames } from './names.js';
-import { probe, refusesJson } from './probe.js';
 import type { Example, SchemaObject } from './types.js';
+import { refusesJson, verdictOf } from './verdict.js';
 
 /** What the document needs to know about a mutator. */
 export type DescribedMutator = MutatorDocs & { readonly validator: StandardSchemaV1 | undefined };
@@ -37,7 +37,7 @@ async function describeArgs(
     return { args: { description: 'Any JSON: the mutator does not check its arguments.' }, areArgsRequired: false };
   }
   const described = await describeValidator(validator, 'input');
-  const areArgsRequired = !(await probe(validator, undefined)).isAccepted;
+  const areArgsRequired = !(await verdictOf(validator, undefined)).isAccepted;
   if (described.isInexpressible && !areArgsRequired && (await refusesJson(validator))) {
     return { args: undefined, areArgsRequired };
   }
@@ -50,7 +50,7 @@ async function describeResult(
 ): Promise<Pick<CallDescription, 'result' | 'isResultRequired'>> {
   if (!validator) return { result: undefined, isResultRequired: false };
   const described = await describeValidator(validator, 'output');
-  const nothing = await probe(validator, undefined);
+  const nothing = await verdictOf(validator, undefined);
   return {
     result: schemaOf(described, 'its results', lacks),
     isResultRequired: !(nothing.isAccepted && nothing.value === undefined),
@@ -72,7 +72,7 @@ async function describeExamples(
   const described: [string, Example][] = [];
   for (const [summary, args] of Object.entries(examples)) {
     const value = toJson(args);
-    if (value !== undefined && (!validator || (await probe(validator, value)).isAccepted)) {
+    if (value !== undefined && (!validator || (await verdictOf(validator, value)).isAccepted)) {
       described.push([names.take(toCamelCase(summary, 'example')), { summary, value }]);
     } else {
       lacks.push(`its example "${summary}" is not accepted as JSON; it is left out`);

@@ -38,7 +38,7 @@ export class ComponentSchemas {
         component,
         walkSchema(content, (part) => {
           const pointer = local.pointer(part);
-          return pointer ? { ...part, $ref: refTo(componentOf(pointer.definition)).$ref + pointer.rest } : part;
+          return pointer ? { ...part, $ref: refTo(componentOf(pointer.definition)).$ref + pointer.suffix } : part;
         }),
       );
     };
@@ -78,7 +78,7 @@ class LocalDefinitions {
     this.#contents = new Map<string, Schema>([...Object.entries(($defs ?? {}) as Record<string, Schema>), ['', body]]);
     const pointer = Object.keys(body).length === 1 ? this.pointer(body) : undefined;
     this.alias =
-      pointer && pointer.rest === '' && isAnonymous(pointer.definition) && this.#contents.has(pointer.definition)
+      pointer && pointer.suffix === '' && isAnonymous(pointer.definition) && this.#contents.has(pointer.definition)
         ? pointer.definition
         : undefined;
   }
@@ -106,11 +106,11 @@ class LocalDefinitions {
   }
 
   /** What a `$ref` within the schema points to: a definition, and a JSON Pointer into it. */
-  pointer({ $ref }: SchemaObject): { readonly definition: string; readonly rest: string } | undefined {
+  pointer({ $ref }: SchemaObject): { readonly definition: string; readonly suffix: string } | undefined {
     if (typeof $ref !== 'string') return undefined;
-    const [, segment, rest] = /^#(?:\/\$defs\/([^/]+))?($|\/.*)/s.exec($ref) ?? [];
-    if (rest === undefined) return undefined;
-    return { definition: segment === undefined ? '' : this.#nameIn(segment), rest };
+    const [, segment, suffix] = /^#(?:\/\$defs\/([^/]+))?($|\/.*)/s.exec($ref) ?? [];
+    if (suffix === undefined) return undefined;
+    return { definition: segment === undefined ? '' : this.#nameIn(segment), suffix };
   }
 
   /** The definition that a pointer's segment names. Not every library percent-encodes names as URIs require. */

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { convert, inexpressible, type Side } from './converters.js';
-import { describePlace, walkSchema } from './schema-walk.js';
+import { describePath, walkSchema } from './schema-walk.js';
 import type { Schema, SchemaObject } from './types.js';
 
 /** A validator as JSON Schema (draft 2020-12), as far as possible. */
@@ -40,12 +40,12 @@ export async function describeValidator(validator: StandardSchemaV1, side: Side)
 }
 
 function clean(converted: unknown, hasGaps: boolean): Described {
-  const places: string[] = [];
+  const paths: string[] = [];
   // Copied through JSON: the document is JSON, and the library's own objects must not be changed.
   const raw = JSON.parse(JSON.stringify(converted)) as Schema;
-  const schema = walkSchema(raw, (part, place) => {
+  const schema = walkSchema(raw, (part, path) => {
     const isGap = part[inexpressible] === true;
-    if (isGap) places.push(describePlace(place));
+    if (isGap) paths.push(describePath(path));
     const kept = isGap ? annotations : keywords;
     return Object.fromEntries(
       Object.entries(part).filter(([keyword]) => kept.has(keyword) || (!isGap && keyword.startsWith('x-'))),
@@ -53,13 +53,13 @@ function clean(converted: unknown, hasGaps: boolean): Described {
   });
   return {
     schema: typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema,
-    lack: hasGaps || places.length > 0 ? lackAt(places) : undefined,
+    lack: hasGaps || paths.length > 0 ? lackAt(paths) : undefined,
     isInexpressible: typeof raw === 'object' && raw[inexpressible] === true,
   };
 }
 
-function lackAt(places: readonly string[]): string {
-  const names = [...new Set(places)].map((place) => place || 'the top');
+function lackAt(paths: readonly string[]): string {
+  const names = [...new Set(paths)].map((path) => path || 'the top');
   const where = names.length > 0 ? ` (at ${names.join(', ')})` : '';
   return `have parts that JSON Schema cannot express${where}; they are described as any value`;
 }

@@ -1,7 +1,7 @@
 import type { Schema, SchemaObject } from './types.js';
 
 /** Where a subschema is: the keywords and names that lead to it. */
-export type Place = readonly string[];
+export type SchemaPath = readonly string[];
 
 const schemaKeywords = new Set([
   'additionalProperties',
@@ -25,13 +25,13 @@ const schemaMapKeywords = new Set(['$defs', 'definitions', 'dependentSchemas', '
  */
 export function walkSchema(
   schema: Schema,
-  change: (schema: SchemaObject, place: Place) => SchemaObject,
-  place: Place = [],
+  change: (schema: SchemaObject, path: SchemaPath) => SchemaObject,
+  path: SchemaPath = [],
 ): Schema {
   if (typeof schema === 'boolean') return schema;
   const walk = (child: unknown, ...way: string[]): unknown =>
-    isSchema(child) ? walkSchema(child, change, [...place, ...way]) : child;
-  return mapEntries(change(schema, place), (value, keyword) => {
+    isSchema(child) ? walkSchema(child, change, [...path, ...way]) : child;
+  return mapEntries(change(schema, path), (value, keyword) => {
     if (schemaKeywords.has(keyword)) return walk(value, keyword);
     if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
       return value.map((child: unknown, index) => walk(child, keyword, String(index)));
@@ -43,12 +43,12 @@ export function walkSchema(
   });
 }
 
-/** The place, written as in a program: `todos[].due`. Empty for the schema itself. */
-export function describePlace(place: Place): string {
+/** The path, written as in a program: `todos[].due`. Empty for the schema itself. */
+export function describePath(path: SchemaPath): string {
   let text = '';
-  for (let index = 0; index < place.length; index += 1) {
-    const keyword = place[index]!;
-    const name = schemaMapKeywords.has(keyword) || schemaListKeywords.has(keyword) ? place[++index]! : '';
+  for (let index = 0; index < path.length; index += 1) {
+    const keyword = path[index]!;
+    const name = schemaMapKeywords.has(keyword) || schemaListKeywords.has(keyword) ? path[++index]! : '';
     if (keyword === 'properties') text += `.${name}`;
     else if (keyword === 'items') text += '[]';
     else if (keyword === 'prefixItems') text += `[${name}]`;

@@ -73,9 +73,9 @@ export class Audiences {
     for (const { view, literals } of listener.outlook.views) {
       const audience = this.#audiences.get(view) ?? { view, seats: new Map<string, Seat>() };
       this.#audiences.set(view, audience);
-      const place = literals.join();
-      const seat = audience.seats.get(place) ?? { literals, listeners: new Set() };
-      audience.seats.set(place, seat);
+      const key = literals.join();
+      const seat = audience.seats.get(key) ?? { literals, listeners: new Set() };
+      audience.seats.set(key, seat);
       seat.listeners.add(listener);
     }
   }
@@ -84,10 +84,10 @@ export class Audiences {
     if (!this.#listeners.delete(listener)) return;
     for (const { view, literals } of listener.outlook.views) {
       const audience = this.#audiences.get(view);
-      const place = literals.join();
-      const seat = audience?.seats.get(place);
+      const key = literals.join();
+      const seat = audience?.seats.get(key);
       seat?.listeners.delete(listener);
-      if (seat?.listeners.size === 0) audience!.seats.delete(place);
+      if (seat?.listeners.size === 0) audience!.seats.delete(key);
       if (audience?.seats.size === 0) this.#audiences.delete(view);
     }
   }

@@ -20,7 +20,7 @@ export interface Base {
 }
 
 export interface LookParts {
-  readonly database: Database;
+  readonly db: Database;
   readonly audiences: Audiences;
   readonly postponed: Postponed;
   /** Called when a question fails; all listeners that it was about are then poked. */
@@ -35,8 +35,8 @@ export interface LookParts {
  * @returns the base for the next look
  */
 export function look(base: Base | undefined, parts: LookParts): Promise<Base> {
-  const { database, audiences } = parts;
-  return database.atOneMoment(async (query) => {
+  const { db, audiences } = parts;
+  return db.atOneMoment(async (query) => {
     const batch = await readTail({ query }, base?.snapshot, [...audiences.ids().values()]);
     if (base && !continues(base.snapshot, base.installID, batch)) audiences.poke(audiences.listeners());
     else if (base) await tell(query, base.snapshot, batch, parts);

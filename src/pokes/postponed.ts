@@ -15,7 +15,7 @@ export const patienceMs = 3_000;
 const longestRestMs = 1_000;
 
 export interface PostponedOptions {
-  readonly database: Database;
+  readonly db: Database;
   readonly audiences: Audiences;
   /** Called when a question fails; all listeners that it was about are then poked. */
   onFailure(view: CompiledView, error: unknown): void;
@@ -88,8 +88,8 @@ export class Postponed {
   }
 
   #ask(audience: Audience, { since }: Debt, limitMs: number): Promise<void> {
-    const { database, audiences, onFailure } = this.#options;
-    return database.atOneMoment(async (query) => {
+    const { db, audiences, onFailure } = this.#options;
+    return db.atOneMoment(async (query) => {
       const ids = audiences.ids();
       const batch = await readTail({ query }, since, [...ids.values()]);
       const { poked: told, questions } = planPokes({
@@ -122,6 +122,6 @@ export class Postponed {
 /** The listeners that see a view now. The copy stays the same, even if listeners move while it is asked about them. */
 function audienceNow(audiences: Audiences, view: CompiledView): Audience {
   const seats = audiences.of(view)?.seats ?? new Map<string, Seat>();
-  const copies = [...seats].map(([place, seat]) => [place, { ...seat, listeners: new Set(seat.listeners) }] as const);
+  const copies = [...seats].map(([key, seat]) => [key, { ...seat, listeners: new Set(seat.listeners) }] as const);
   return { view, seats: new Map(copies) };
 }

@@ -12,7 +12,7 @@ import { Outlooks } from './outlooks.js';
 import { Postponed } from './postponed.js';
 
 export interface TailOptions<Context> {
-  readonly database: Database;
+  readonly db: Database;
   readonly installation: CurrentInstallation<Context>;
   readonly log: Logger;
   /** Milliseconds between two looks at the change log. */
@@ -47,11 +47,11 @@ export class Tail<Context extends UserContext> {
   #lookedAt = 0;
 
   constructor(options: TailOptions<Context>) {
-    const { database, installation, intervalMs } = options;
+    const { db, installation, intervalMs } = options;
     this.#options = options;
     this.#times = new LookTimes(intervalMs);
     this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
-    const parts = { database, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
+    const parts = { db, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
     this.#parts = { ...parts, postponed: new Postponed(parts) };
   }
 
@@ -121,8 +121,8 @@ export class Tail<Context extends UserContext> {
       this.#unlisten = undefined;
       return;
     }
-    const { database, notify } = this.#options;
-    if (notify) this.#unlisten ??= database.listen(noticeChannel, () => this.nudge());
+    const { db, notify } = this.#options;
+    if (notify) this.#unlisten ??= db.listen(noticeChannel, () => this.nudge());
     const waitMs = Math.max(0, this.#times.due() - performance.now());
     // Failures have been logged already.
     this.#timer = setTimeout(() => this.#look().catch(() => {}), waitMs);

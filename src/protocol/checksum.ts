@@ -20,7 +20,7 @@ interface Cell {
 export type Checksum = readonly Cell[];
 
 /** A cell that is not empty, as a statement returns it: its index, count, sum and squares. */
-export type CellFields = readonly [place: number, count: number, sum: string, squares: string];
+export type CellFields = readonly [index: number, count: number, sum: string, squares: string];
 
 /** The number of groups of cells. */
 export const groups = 3;
@@ -35,7 +35,7 @@ const empty: Cell = { count: 0, sum: 0n, squares: 0n };
 /** The checksum with these cells; all others are empty. */
 export function toChecksum(fields: readonly CellFields[]): Checksum {
   const checksum: Cell[] = Array.from({ length: cells }, () => empty);
-  for (const [place, count, sum, squares] of fields) checksum[place] = cell(count, BigInt(sum), BigInt(squares));
+  for (const [index, count, sum, squares] of fields) checksum[index] = cell(count, BigInt(sum), BigInt(squares));
   return checksum;
 }
 
@@ -67,8 +67,8 @@ export function differenceOf(one: Checksum, other: Checksum): Difference | undef
     const hash = Number(hashOf(single));
     (single.count > 0 ? surplus : missing).push(hash);
     for (let group = 0; group < groups; group++) {
-      const place = placeOf(hash, group);
-      left[place] = plus(left[place]!, single, -1);
+      const index = indexOf(hash, group);
+      left[index] = plus(left[index]!, single, -1);
     }
   }
   return { surplus, missing, isWhole: left.every(isEmpty) };
@@ -120,6 +120,6 @@ function hashOf({ count, sum }: Cell): bigint {
 }
 
 /** The index of a hash's cell in a group. The SQL that computes checksums does the same. */
-function placeOf(hash: number, group: number): number {
+function indexOf(hash: number, group: number): number {
   return (group << cellBits) + ((hash >> (group * cellBits)) & ((1 << cellBits) - 1));
 }

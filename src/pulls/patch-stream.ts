@@ -31,11 +31,11 @@ export async function openPatch(db: Database, statement: string, hasChecksums: b
   const chunks = db.copy(statement)[Symbol.asyncIterator]();
   const close = async () => void (await chunks.return?.());
   try {
-    const { line, rest } = await readLine(new Uint8Array(), chunks);
+    const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const headers = readPatchHeaders(line);
-    if (!hasChecksums) return { headers, checksums: undefined, ops: ops(rest, chunks), close };
-    const second = await readLine(rest, chunks);
-    return { headers, checksums: readChecksums(second.line), ops: ops(second.rest, chunks), close };
+    if (!hasChecksums) return { headers, checksums: undefined, ops: ops(remainder, chunks), close };
+    const second = await readLine(remainder, chunks);
+    return { headers, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks), close };
   } catch (error) {
     await close();
     throw error;
@@ -45,21 +45,21 @@ export async function openPatch(db: Database, statement: string, hasChecksums: b
 async function readLine(
   start: Uint8Array,
   chunks: AsyncIterator<Uint8Array>,
-): Promise<{ line: string; rest: Uint8Array }> {
+): Promise<{ line: string; remainder: Uint8Array }> {
   let read = start;
   for (;;) {
     const end = read.indexOf(newline);
-    if (end >= 0) return { line: Buffer.from(read.subarray(0, end)).toString(), rest: read.subarray(end + 1) };
+    if (end >= 0) return { line: Buffer.from(read.subarray(0, end)).toString(), remainder: read.subarray(end + 1) };
     const { value, done } = await chunks.next();
     if (done) throw new Error('The pull statement has ended before its ops');
     read = read.length === 0 ? value : Buffer.concat([read, value]);
   }
 }
 
-async function* ops(rest: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* ops(remainder: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     let first = true;
-    let chunk: Uint8Array | undefined = rest;
+    let chunk: Uint8Array | undefined = remainder;
     while (chunk) {
       const bytes: Uint8Array = chunk.includes(quote) ? chunk.filter((byte) => byte !== quote) : chunk;
       const start: number = first ? bytes.indexOf(comma) + 1 : 0;

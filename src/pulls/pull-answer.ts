@@ -51,25 +51,25 @@ const wholeBytes = 16 * 1024;
 
 /**
  * A complete response.
- * @param rest the ops after those that are held; it is closed when the body ends or breaks off
+ * @param more the ops after those that are held; it is closed when the body ends or breaks off
  */
-export function answerOf(opening: string, held: readonly Uint8Array[], rest?: PatchStream): JSONAnswer {
-  const isWhole = !rest && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
-  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(opening, held, rest) };
+export function answerOf(opening: string, held: readonly Uint8Array[], more?: PatchStream): JSONAnswer {
+  const isWhole = !more && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(opening, held, more) };
   return { kind: 'json', text: `${opening}${Buffer.concat(held).toString()}${closing}` };
 }
 
 async function* pieces(
   opening: string,
-  [first = Buffer.alloc(0), ...more]: readonly Uint8Array[],
-  rest?: PatchStream,
+  [first = Buffer.alloc(0), ...others]: readonly Uint8Array[],
+  more?: PatchStream,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield Buffer.concat([Buffer.from(opening), first]);
-    yield* more;
-    if (rest) yield* { [Symbol.asyncIterator]: () => rest.ops };
+    yield* others;
+    if (more) yield* { [Symbol.asyncIterator]: () => more.ops };
     yield Buffer.from(closing);
   } finally {
-    await rest?.close();
+    await more?.close();
   }
 }

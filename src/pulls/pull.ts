@@ -111,16 +111,16 @@ class Pull {
     let patch: Patch | undefined;
     try {
       patch = await reads.delta(reader, changed);
-      const { header, tables, checksums, held, rest } = patch;
+      const { header, tables, checksums, held, more } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
-        await rest?.close();
+        await more?.close();
         return { plan: actual, changed: header.changed };
       }
       const audited = audit && checksums ? auditor.next(audit, checksums, header.snapshot) : { audit: null };
       if ('differences' in audited) {
-        await rest?.close();
+        await more?.close();
         const { snapshot } = header;
         const { since } = audit!;
         await auditor.report({ ...audited, since, snapshot, installation, views, log: caller.log });
@@ -128,9 +128,9 @@ class Pull {
       }
       const { audit: next } = audited;
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      return { answer: renew ? answerOf(this.#opening(header, next), held, rest) : unchangedAnswer(request) };
+      return { answer: renew ? answerOf(this.#opening(header, next), held, more) : unchangedAnswer(request) };
     } catch (error) {
-      await patch?.rest?.close();
+      await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
       caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, changed };

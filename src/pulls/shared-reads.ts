@@ -43,7 +43,7 @@ export interface Patch {
   /** The ops, or the first of them, as bytes that other pulls may send too. */
   readonly held: readonly Uint8Array[];
   /** The ops after those, if there are too many to hold. */
-  readonly rest?: PatchStream | undefined;
+  readonly more?: PatchStream | undefined;
 }
 
 interface DeltaReader extends Reader {
@@ -74,7 +74,7 @@ export class SharedReads {
 
   /**
    * What has changed in the views since the base, given the tables that have changed.
-   * The reader must close `rest`, if there is one.
+   * The reader must close `more`, if there is one.
    */
   delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
     return this.#deltas.ask(reader.key, { ...reader, changed });
@@ -96,7 +96,7 @@ export class SharedReads {
     if (isWhole) return stream.headers.map((header) => ({ header, tables, checksums, held }));
     const [, ...others] = readers;
     return [
-      { header: stream.headers[0]!, tables, checksums, held, rest: stream },
+      { header: stream.headers[0]!, tables, checksums, held, more: stream },
       ...others.map(async (reader) => (await this.#delta([reader]))[0]!),
     ];
   }

@@ -41,11 +41,11 @@ function list(queries: ChecksumQueries['changes']): string {
 }
 
 function cells(rows: string): string {
-  return `select coalesce(json_agg(json_build_array(place, count, sum::text, squares::text)), '[]') from (
-    select (g << ${cellBits}) + (hash >> (g * ${cellBits}) & ${(1 << cellBits) - 1}) as place,
+  return `select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << ${cellBits}) + (hash >> (g * ${cellBits}) & ${(1 << cellBits) - 1}) as cell,
       sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
     from (${rows}) r cross join generate_series(0, ${groups - 1}) g
-    group by place
+    group by cell
   ) c`;
 }
 

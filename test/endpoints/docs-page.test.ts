@@ -9,7 +9,9 @@ const { log, lines } = memoryLog();
 const docs = createDocsPage('Tasks');
 
 function get(path: string, headers: Record<string, string>, handle: Route['handle']): Promise<Response> {
-  return createApp([{ methods: ['GET'], path, handle }], log).fetch(new Request(`http://localhost${path}`, { headers }));
+  return createApp([{ methods: ['GET'], path, handle }], log).fetch(
+    new Request(`http://localhost${path}`, { headers }),
+  );
 }
 
 function getPage(page = docs): Promise<Response> {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { describePlace, walkSchema } from '../../src/openapi/schema-walk.js';
+import { describePath, walkSchema } from '../../src/openapi/schema-walk.js';
 import type { Schema } from '../../src/openapi/types.js';
 
-describe('a place in a schema', () => {
-  it.each<[place: readonly string[], text: string]>([
+describe('a path in a schema', () => {
+  it.each<[path: readonly string[], text: string]>([
     [[], ''],
     [['properties', 'due'], 'due'],
     [['properties', 'steps', 'items', 'properties', 'at'], 'steps[].at'],
@@ -14,14 +14,14 @@ describe('a place in a schema', () => {
     [['properties', 'a', 'anyOf', '1', 'properties', 'b'], 'a.b'],
     [['properties', 'a', '$defs', 'Tree', 'properties', 'b'], 'Tree.b'],
     [['not', 'properties', 'items'], 'items'],
-  ])('%j is written %j', (place, text) => {
-    expect(describePlace(place)).toBe(text);
+  ])('%j is written %j', (path, text) => {
+    expect(describePath(path)).toBe(text);
   });
 });
 
 describe('a walk through a schema', () => {
-  /** Marks each subschema with its place. */
-  const marked = (schema: Schema) => walkSchema(schema, (part, place) => ({ ...part, at: place.join('/') }));
+  /** Marks each subschema with its path. */
+  const marked = (schema: Schema) => walkSchema(schema, (part, path) => ({ ...part, at: path.join('/') }));
 
   it('sees each subschema, and where it is', () => {
     expect(

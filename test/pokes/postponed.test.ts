@@ -46,7 +46,7 @@ it.each([
 
   onMeant = () => audiences.move(listener, { ...outlook, views: [] });
   const onFailure = vi.fn();
-  const postponed = new Postponed({ database: db, audiences, onFailure });
+  const postponed = new Postponed({ db, audiences, onFailure });
   postponed.add(bound.views.find(({ view }) => view.name === 'item')!.view, since, [listener]);
   await vi.waitFor(() => expect(listener.poke).toHaveBeenCalledOnce(), { timeout: 5_000 });
   expect(listener.outlook.views).toEqual([]);

@@ -36,7 +36,7 @@ beforeAll(async () => {
     if (name === 'tidemark_tail') looks++;
   });
   const installation = new CurrentInstallation(db, new ClientViews(db, views));
-  tail = new Tail({ database: db, installation, log, intervalMs: 10, notify: false });
+  tail = new Tail({ db, installation, log, intervalMs: 10, notify: false });
   await slow.query('begin; select pg_current_xact_id()');
 }, 60_000);
 

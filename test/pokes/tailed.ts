@@ -92,7 +92,7 @@ export function useTailed(setup: string, tailedViews: Views<Context>): TailedDat
     start(intervalMs = 20) {
       const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
       const { log, lines } = memoryLog();
-      const tail = new Tail({ database: db, installation, log, intervalMs, notify: false });
+      const tail = new Tail({ db, installation, log, intervalMs, notify: false });
       tails.push(tail);
       const listen = async (userID: string) => {
         const poke = vi.fn();

@@ -34,16 +34,16 @@ function isExactPart({ builtin, name, kind, alike }: TypePart, hasModifier: bool
 }
 
 /** A column of something that a query reads. */
-interface Place {
+interface ReadColumn {
   /** The entry of the query's range table that stands for what is read. */
   readonly entry: QueryNode;
   /** The number of the entry, from 1. */
-  readonly place: number;
+  readonly entryNumber: number;
   readonly column: number;
 }
 
 /** A column of a table. */
-interface Origin extends Place {
+interface Origin extends ReadColumn {
   readonly relation: number;
 }
 
@@ -51,19 +51,19 @@ interface Origin extends Place {
  * The column that an expression of a query is, if it is a column of something that the query reads. It is looked up
  * through joins and, since Postgres 18, through the list of grouping expressions.
  */
-export function placeOf(expression: QueryNode, query: QueryNode): Place | undefined {
+export function columnReadBy(expression: QueryNode, query: QueryNode): ReadColumn | undefined {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
   if (numberOf(node, 'varlevelsup') !== 0) return undefined;
-  const place = numberOf(node, 'varno')!;
+  const entryNumber = numberOf(node, 'varno')!;
   const column = numberOf(node, 'varattno')!;
-  const entry = nodeList(query, 'rtable')[place - 1]!;
+  const entry = nodeList(query, 'rtable')[entryNumber - 1]!;
   const inner = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
-  return inner ? placeOf(inner, query) : { entry, place, column };
+  return inner ? columnReadBy(inner, query) : { entry, entryNumber, column };
 }
 
 /** The column of a table that an expression of a query is, if it is one. */
 export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
-  const found = placeOf(expression, query);
+  const found = columnReadBy(expression, query);
   const relation = found && numberOf(found.entry, 'relid');
   return relation ? { ...found, relation } : undefined;
 }
@@ -81,7 +81,7 @@ export function keyed(
   const origins = expressions.map((expression) => originOf(expression, query));
   return origins.map((origin) => {
     const isAmong = (column: number) =>
-      origins.some((other) => other?.place === origin!.place && other.column === column);
+      origins.some((other) => other?.entryNumber === origin!.entryNumber && other.column === column);
     return (origin && keyOf(origin.relation))?.every(isAmong) ?? false;
   });
 }

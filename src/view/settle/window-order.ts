@@ -1,5 +1,5 @@
 /** Tells whether a window's order leaves nothing open. */
-import { isExact, placeOf } from '../analysis/exactness.js';
+import { columnReadBy, isExact } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { type Field, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Level } from '../parse/scopes.js';
@@ -23,12 +23,12 @@ function tellApart(query: QueryNode, expressions: readonly QueryNode[], settling
   if (setOperations || groupingSets || makesRows(query)) return false;
   const grouped = itemsOf(query, nodeList(query, 'groupClause'));
   if (grouped.length > 0) return grouped.every((item) => expressions.includes(item));
-  const read = expressions.map((expression) => ({ expression, at: placeOf(expression, query) }));
-  return placesIn(query.fields.jointree).every((place) => {
+  const read = expressions.map((expression) => ({ expression, at: columnReadBy(expression, query) }));
+  return entryNumbersIn(query.fields.jointree).every((entryNumber) => {
     const columns = new Map(
-      read.flatMap(({ expression, at }) => (at?.place === place ? [[at.column, expression]] : [])),
+      read.flatMap(({ expression, at }) => (at?.entryNumber === entryNumber ? [[at.column, expression]] : [])),
     );
-    return isTold(nodeList(query, 'rtable')[place - 1]!, columns, settling);
+    return isTold(nodeList(query, 'rtable')[entryNumber - 1]!, columns, settling);
   });
 }
 
@@ -47,11 +47,11 @@ function isTold(entry: QueryNode, columns: ReadonlyMap<number, QueryNode>, settl
 }
 
 /** What a query reads, as numbers of entries in its range table. */
-function placesIn(field: Field | undefined): number[] {
-  if (!isNode(field)) return Array.isArray(field) ? field.flatMap(placesIn) : [];
-  const place = field.tag === 'RANGETBLREF' ? numberOf(field, 'rtindex') : undefined;
-  if (place !== undefined) return [place];
-  return [field.fields.fromlist, field.fields.larg, field.fields.rarg].flatMap(placesIn);
+function entryNumbersIn(field: Field | undefined): number[] {
+  if (!isNode(field)) return Array.isArray(field) ? field.flatMap(entryNumbersIn) : [];
+  const entryNumber = field.tag === 'RANGETBLREF' ? numberOf(field, 'rtindex') : undefined;
+  if (entryNumber !== undefined) return [entryNumber];
+  return [field.fields.fromlist, field.fields.larg, field.fields.rarg].flatMap(entryNumbersIn);
 }
 
 /** The entries of a query's target list, in the result or not, that items of its clauses refer to. */

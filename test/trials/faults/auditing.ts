@@ -71,7 +71,7 @@ export const auditing: readonly Fault[] = [
   {
     name: 'a large patch keeps its connection while it is asked whose rows differ',
     file: 'src/pulls/pull.ts',
-    find: '        await rest?.close();\n        const { snapshot }',
+    find: '        await more?.close();\n        const { snapshot }',
     replace: '        const { snapshot }',
     tests,
   },

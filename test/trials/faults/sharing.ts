@@ -51,14 +51,14 @@ export const sharing: readonly Fault[] = [
   {
     name: 'a large patch for which too much had changed keeps its connection',
     file: pull,
-    find: '        await rest?.close();\n        return { plan: actual',
+    find: '        await more?.close();\n        return { plan: actual',
     replace: '        return { plan: actual',
     tests: large,
   },
   {
     name: 'a large patch that is refused keeps its connection',
     file: pull,
-    find: 'await patch?.rest?.close();',
+    find: 'await patch?.more?.close();',
     replace: '',
     tests: large,
   },

@@ -44,7 +44,7 @@ export const streaming: readonly Fault[] = [
   {
     name: 'a body that is left keeps its connection',
     file: 'src/pulls/pull-answer.ts',
-    find: 'await rest?.close();',
+    find: 'await more?.close();',
     replace: '',
     tests: ['test/pulls/large-patches.test.ts'],
   },

@@ -9,7 +9,7 @@ const refused: Verdict = { isAccepted: false };
 /**
  * Asks a validator whether it accepts a value. If it throws or takes longer than a second, it counts as refusing.
  */
-export async function probe(validator: StandardSchemaV1, value: unknown): Promise<Verdict> {
+export async function verdictOf(validator: StandardSchemaV1, value: unknown): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(() => resolve(refused), patienceMs);
@@ -29,6 +29,6 @@ export async function probe(validator: StandardSchemaV1, value: unknown): Promis
 
 /** Whether a validator seems to accept no JSON value at all. Tries one value of each kind. */
 export async function refusesJson(validator: StandardSchemaV1): Promise<boolean> {
-  const verdicts = await Promise.all([null, false, 0, '', [], {}].map((value) => probe(validator, value)));
+  const verdicts = await Promise.all([null, false, 0, '', [], {}].map((value) => verdictOf(validator, value)));
   return verdicts.every(({ isAccepted }) => !isAccepted);
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { probe, refusesJson } from '../../src/openapi/probe.js';
+import { refusesJson, verdictOf } from '../../src/openapi/verdict.js';
 import { handWritten } from './schemas.js';
 
 const validating = (validate: StandardSchemaV1['~standard']['validate']): StandardSchemaV1 => ({
@@ -10,8 +10,8 @@ const validating = (validate: StandardSchemaV1['~standard']['validate']): Standa
 
 describe('a validator that is tried', () => {
   it('accepts a value, and makes something of it', async () => {
-    expect(await probe(z.coerce.number(), '5')).toEqual({ isAccepted: true, value: 5 });
-    expect(await probe(z.string().transform(async (text) => text.length), 'abc')).toEqual({
+    expect(await verdictOf(z.coerce.number(), '5')).toEqual({ isAccepted: true, value: 5 });
+    expect(await verdictOf(z.string().transform(async (text) => text.length), 'abc')).toEqual({
       isAccepted: true,
       value: 3,
     }); // biome-ignore format: two rows
@@ -22,13 +22,13 @@ describe('a validator that is tried', () => {
     ['throws', validating(() => { throw new Error('no'); })],
     ['rejects', validating(async () => { throw new Error('no'); })],
   ])('does not where it %s', async (_, validator) => {
-    expect(await probe(validator, 'x')).toEqual({ isAccepted: false });
+    expect(await verdictOf(validator, 'x')).toEqual({ isAccepted: false });
   }); // biome-ignore format: a row each
 
   it('does not where it is silent for a second', async () => {
     vi.useFakeTimers();
     try {
-      const verdict = probe(
+      const verdict = verdictOf(
         validating(() => new Promise(() => {})),
         'x',
       );
@@ -44,7 +44,7 @@ describe('a validator that is tried', () => {
   it('leaves no timer behind', async () => {
     vi.useFakeTimers();
     try {
-      await probe(z.string(), 'x');
+      await verdictOf(z.string(), 'x');
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();
