@@ -1,12 +1,12 @@
 /**
- * `npm run trials -- --jobs 2 --only retention`: puts each fault of the list into a copy of the tree, one by one, and
+ * `npm run faults -- --jobs 2 --only retention`: puts each fault of the list into a copy of the tree, one by one, and
  * says which test notices. Fails when one survives.
  */
 import { parseArgs } from 'node:util';
 import type { Fault } from './fault.js';
-import { faults } from './faults.js';
+import { faults } from './list.js';
+import { judge, runTests, type Verdict } from './run-tests.js';
 import { removeCopies, TreeCopy } from './tree-copy.js';
-import { judge, runTests, type Verdict } from './trial.js';
 
 const { values } = parseArgs({
   options: { jobs: { type: 'string', default: '2' }, only: { type: 'string', default: '' } },

@@ -5,7 +5,7 @@ import { type Patch, patched } from '../patch.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Ignored by git. */
-const copies = join(root, '.tidemark', 'trials');
+const copies = join(root, '.tidemark', 'faults');
 const left = new Set(['.git', '.tidemark', 'dist', 'node_modules']);
 
 /** A copy of the working tree, in which something can be wrong. */

@@ -1,10 +1,10 @@
-/** The list of faults that `npm run trials` tries out fits the sources. */
+/** The list of faults that `npm run faults` tries out fits the sources. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { patched } from '../patch.js';
-import { faults } from './faults.js';
-import { judge, type Outcome } from './trial.js';
+import { faults } from './list.js';
+import { judge, type Outcome } from './run-tests.js';
 
 const path = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 

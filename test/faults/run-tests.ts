@@ -28,7 +28,18 @@ const hung: Objection = {
 export async function runTests(folder: string, tests: readonly string[]): Promise<Outcome> {
   const started = performance.now();
   const secondsSince = () => (performance.now() - started) / 1000;
-  const args = ['run', '--root', folder, '--project', 'server', '--reporter', reporter, ...tests];
+  const args = [
+    'run',
+    '--root',
+    folder,
+    '--project',
+    'server',
+    '--project',
+    'trials',
+    '--reporter',
+    reporter,
+    ...tests,
+  ];
   const vitest = fork(join(folder, 'node_modules', 'vitest', 'vitest.mjs'), args, {
     cwd: folder,
     execArgv: [],

@@ -1,0 +1,44 @@
+/** Every fault that the tests must notice, by the room that it is in. */
+import type { Fault } from './fault.js';
+import { auditing } from './list/auditing.js';
+import { calling } from './list/calling.js';
+import { capture } from './list/capture.js';
+import { cookies } from './list/cookies.js';
+import { deltas } from './list/deltas.js';
+import { documenting } from './list/documenting.js';
+import { forwarding } from './list/forwarding.js';
+import { installing } from './list/installing.js';
+import { poking } from './list/poking.js';
+import { pulling } from './list/pulling.js';
+import { pushing } from './list/pushing.js';
+import { requests } from './list/requests.js';
+import { retention } from './list/retention.js';
+import { sharing } from './list/sharing.js';
+import { streaming } from './list/streaming.js';
+import { transactions } from './list/transactions.js';
+import { viewing } from './list/viewing.js';
+
+const rooms: Readonly<Record<string, readonly Fault[]>> = {
+  auditing,
+  capture,
+  installing,
+  retention,
+  transactions,
+  pushing,
+  forwarding,
+  viewing,
+  cookies,
+  pulling,
+  deltas,
+  sharing,
+  streaming,
+  poking,
+  calling,
+  requests,
+  documenting,
+};
+
+/** Their names begin with the room's. */
+export const faults: readonly Fault[] = Object.entries(rooms).flatMap(([room, inRoom]) =>
+  inRoom.map((fault) => ({ ...fault, name: `${room}: ${fault.name}` })),
+);
