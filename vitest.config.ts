@@ -45,6 +45,19 @@ const browserProject = {
   },
 };
 
+/** What takes long: random histories, broken copies, kills. Each keeps the machine busy by itself. */
+const trialsProject = {
+  resolve: { alias },
+  test: {
+    name: 'trials',
+    include: ['test/**/*.trial.ts'],
+    maxWorkers: 1,
+    sequence: { groupOrder: 3 },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+};
+
 export default defineConfig({
   test: {
     globalSetup: ['test/cluster.ts'],
@@ -53,6 +66,7 @@ export default defineConfig({
         resolve: { alias },
         test: { name: 'server', include: ['test/**/*.test.ts'], exclude: [clientTests, browserTests], ...timeouts },
       },
+      trialsProject,
       clientProject('production'),
       clientProject('development'),
       browserProject,

@@ -1,6 +1,6 @@
 /**
  * A call with an idempotency key has its effect once, whatever is killed. To run it for longer:
- * `KILLS=2000 npx vitest run test/live/calls-killed.test.ts`
+ * `KILLS=2000 npx vitest run test/live/calls-killed.trial.ts`
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,11 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openPool } from '../../src/db/pg.js';
-import { analyze } from '../../src/view/analyze.js';
-import { createEmptyDatabase } from '../database.js';
 import { type OracleResult, runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
-import { schemaSql } from './schema.js';
-import { viewSpecs } from './views.js';
 
 const seed = 20260;
 const transactions = 2600;
@@ -34,15 +29,4 @@ describe(`${transactions} random transactions, seed ${seed}`, () => {
     }
     expect(report.counts.deltas).toBeGreaterThan(50);
   });
-});
-
-it('covers views of both strategies', async () => {
-  const database = await createEmptyDatabase();
-  const db = openPool(database.url);
-  await database.pool.query(schemaSql);
-  for (const { name, text, key, strategy } of viewSpecs) {
-    expect((await analyze(db, text, key)).strategy, name).toBe(strategy);
-  }
-  await db.close();
-  await database.drop();
 });
