@@ -131,7 +131,7 @@ export async function fullRead(server: PullServer): Promise<Record<string, unkno
 }
 
 /** A fresh database in which `ddl` has been run and the views are captured. */
-export async function createSynced(ddl: string, views: Views<Context>): Promise<TestDatabase> {
+export async function createSynced<C extends Context>(ddl: string, views: Views<C>): Promise<TestDatabase> {
   const database = await createEmptyDatabase();
   await database.pool.query(ddl);
   await migrate({ database: database.url, views, log: silent });

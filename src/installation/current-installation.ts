@@ -1,8 +1,10 @@
 import type { Table } from '../catalog/tables.js';
+import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { Problem, SetupError } from '../errors.js';
+import { digest } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
-import type { BoundView, ClientViews } from '../view/client-views.js';
+import type { BoundView, ClientViews, ViewQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow, readInstallation } from './installation.js';
 
@@ -19,6 +21,8 @@ const maxAttempts = 5;
 export interface Bound {
   readonly installation: Installation;
   readonly views: readonly BoundView[];
+  /** Identifies the user, the views with their parameters, and the shape of the tables. */
+  readonly viewsDigest: string;
 }
 
 /** A statement found that a table is no longer what the installation says. */
@@ -37,10 +41,12 @@ interface Reading {
   readonly installation: Promise<Installation>;
   /** The installation as far as it concerns some tables, by their OIDs. */
   readonly narrowed: Map<string, Installation>;
+  /** What users who have asked since then see, by what `keyOf` returns. */
+  readonly bound: Map<string, Bound>;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
-export class CurrentInstallation<Context> {
+export class CurrentInstallation<Context extends UserContext> {
   readonly #db: Database;
   readonly #views: ClientViews<Context>;
   /** By OID: every table that any view has read. */
@@ -81,18 +87,33 @@ export class CurrentInstallation<Context> {
   }
 
   async #bind(input: ViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
+    const { userID } = input.ctx;
+    const queries = this.#views.queries(input);
+    const key = keyOf(userID, queries);
     for (;;) {
       const reading = this.#current();
       const installation = await reading.installation;
-      const views = await this.#views.bind(input, installation.shape);
-      const tables = views.flatMap((view) => view.tables);
-      const oids = tables.map(({ oid }) => oid).join();
-      const narrowed = reading.narrowed.get(oids);
-      if (narrowed) return { bound: { installation: narrowed, views }, reading };
-      const unknown = tables.filter((table) => !knows(installation, table.oid));
-      if (unknown.length === 0) reading.narrowed.set(oids, narrow(installation, tables));
-      else this.#follow(unknown);
+      const known = key === undefined ? undefined : reading.bound.get(key);
+      if (known) return { bound: known, reading };
+      const views = await this.#views.bindQueries(queries, installation.shape);
+      const narrowed = this.#narrow(reading, installation, views);
+      if (!narrowed) continue;
+      const bound = { installation: narrowed, views, viewsDigest: digestOf(userID, narrowed, views) };
+      if (key !== undefined) reading.bound.set(key, bound);
+      return { bound, reading };
     }
+  }
+
+  /** Returns undefined if the reading does not know all tables of the views; the next one will. */
+  #narrow({ narrowed }: Reading, installation: Installation, views: readonly BoundView[]): Installation | undefined {
+    const tables = views.flatMap((view) => view.tables);
+    const oids = tables.map(({ oid }) => oid).join();
+    if (!narrowed.has(oids)) {
+      const unknown = tables.filter((table) => !knows(installation, table.oid));
+      if (unknown.length > 0) this.#follow(unknown);
+      else narrowed.set(oids, narrow(installation, tables));
+    }
+    return narrowed.get(oids);
   }
 
   /**
@@ -113,7 +134,7 @@ export class CurrentInstallation<Context> {
   #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
       const installation = readInstallation(this.#db, [...this.#tables.values()]);
-      const read = { at: Date.now(), installation, narrowed: new Map<string, Installation>() };
+      const read: Reading = { at: Date.now(), installation, narrowed: new Map(), bound: new Map() };
       this.#read = read;
       // A fault of the installation may be remembered. If it could not be read, that may be over a moment later.
       read.installation.catch((error: unknown) => {
@@ -122,4 +143,19 @@ export class CurrentInstallation<Context> {
     }
     return this.#read;
   }
+}
+
+/**
+ * Identifies a user's queries. Undefined if a value is an object: the driver may write two of them differently that are
+ * the same in JSON.
+ */
+function keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
+  const isPlain = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
+  if (!queries.every(({ values }) => values.every(isPlain))) return undefined;
+  return JSON.stringify([userID, ...queries.flatMap(({ text, values }) => [text, values])]);
+}
+
+function digestOf(userID: string, { shape }: Installation, views: readonly BoundView[]): string {
+  return digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]);
 }

@@ -11,7 +11,7 @@ import { LookTimes } from './look-times.js';
 import { Outlooks } from './outlooks.js';
 import { Postponed } from './postponed.js';
 
-export interface TailOptions<Context> {
+export interface TailOptions<Context extends UserContext> {
   readonly db: Database;
   readonly installation: CurrentInstallation<Context>;
   readonly log: Logger;

@@ -62,16 +62,9 @@ interface PullParts extends Bound {
 /** A single pull, while it is answered. */
 class Pull {
   readonly #parts: PullParts;
-  readonly #viewsDigest: string;
 
   constructor(parts: PullParts) {
-    const { installation, views, caller } = parts;
     this.#parts = parts;
-    this.#viewsDigest = digest([
-      installation.shape,
-      caller.context.userID,
-      ...views.flatMap(({ view, literals }) => [view.digest, ...literals]),
-    ]);
   }
 
   /** @param known what a probe would return, if another statement has returned it already */
@@ -166,10 +159,10 @@ class Pull {
 
   /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */
   #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
-    const { installation, views, caller } = this.#parts;
+    const { installation, views, viewsDigest, caller } = this.#parts;
     const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
     const checked = audit ? checkedFor(audit) : 'no';
-    const parts = [caller.context.userID, this.#viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
+    const parts = [caller.context.userID, viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
     return { key: JSON.stringify(parts), installation, views, base, tick, checked, member: this.#member(cookie) };
   }
 
@@ -185,7 +178,7 @@ class Pull {
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
-    const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#viewsDigest };
+    const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#parts.viewsDigest };
     const plan: Plan = cookie ? planPull(cookie, present) : { kind: 'reset', reason: 'cookie' };
     if (plan.kind === 'behind') return plan;
     if (client && !header.clientKnown && client.lastMutationID !== 0) {
@@ -208,6 +201,6 @@ class Pull {
   #opening(header: Header, audit: Audit | null): string {
     const { request, installation } = this.#parts;
     const { secret } = installation;
-    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#viewsDigest, audit, secret });
+    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#parts.viewsDigest, audit, secret });
   }
 }

@@ -18,6 +18,13 @@ export interface BoundView {
   readonly tables: readonly Table[];
 }
 
+/** The query of one view for one user. */
+export interface ViewQuery {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 interface Prepared {
   readonly analysis: Analysis;
   readonly view: CompiledView;
@@ -41,26 +48,41 @@ export class ClientViews<Context> {
   }
 
   /**
-   * All views as this user sees them.
+   * The queries of all views for one user.
+   * @throws SetupError that names the view whose query cannot be built.
+   */
+  queries(input: ViewInput<Context>): ViewQuery[] {
+    return Object.entries(this.#views).map(([name, view]) => {
+      const { text, values } = inView(name, () => readQuery(view.query(input)));
+      return { name, text, values };
+    });
+  }
+
+  /**
+   * All views as one user sees them.
    * @param shape the tables' shape: what is known about a query is valid for one shape only
    * @throws SetupError that names the view that cannot be served.
    */
   async bind(input: ViewInput<Context>, shape: string): Promise<BoundView[]> {
+    return this.bindQueries(this.queries(input), shape);
+  }
+
+  /** The same for what `queries` returned. */
+  bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
-      Object.entries(this.#views).map(async ([name, view]) => {
-        const { text, values } = inView(name, () => readQuery(view.query(input)));
-        const { view: compiled, analysis } = await this.#prepare(shape, name, view, text);
+      queries.map(async ({ name, text, values }) => {
+        const { view, analysis } = await this.#prepare(shape, name, text);
         const literals = inView(name, () => toLiterals(values, analysis));
-        return { view: compiled, literals, tables: analysis.tables };
+        return { view, literals, tables: analysis.tables };
       }),
     );
   }
 
-  #prepare(shape: string, name: string, view: View<Context>, text: string): Promise<Prepared> {
+  #prepare(shape: string, name: string, text: string): Promise<Prepared> {
     const id = `${shape}\n${name}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
-    const prepared = this.#compile(name, view, text);
+    const prepared = this.#compile(name, this.#views[name]!, text);
     this.#prepared.set(id, prepared);
     prepared.catch(() => this.#prepared.delete(id));
     if (this.#prepared.size > keptQueries) this.#prepared.delete(this.#prepared.keys().next().value!);

@@ -1,6 +1,8 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/pulls/pull.ts';
+const current = 'src/installation/current-installation.ts';
+const bound = ['test/installation/current-installation.test.ts'];
 const compile = 'src/view/compile.ts';
 const header = 'sql/0007-headers.sql';
 const plan = 'src/pulls/plan.ts';
@@ -35,24 +37,45 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'a user’s cookie serves others who see the same',
-    file,
-    find: '      caller.context.userID,\n',
-    replace: '',
+    file: current,
+    find: 'digest([shape, userID, ',
+    replace: 'digest([shape, ',
     tests: cookies,
   },
   {
     name: 'a cookie serves other parameters of the views',
-    file,
-    find: '[view.digest, ...literals]),',
-    replace: '[view.digest]),',
+    file: current,
+    find: '[view.digest, ...literals])]',
+    replace: '[view.digest])]',
     tests: otherViews,
   },
   {
     name: 'a cookie outlives a change of the tables’ shape',
-    file,
-    find: '      installation.shape,\n',
-    replace: '',
+    file: current,
+    find: 'digest([shape, userID, ',
+    replace: 'digest([userID, ',
     tests: ['test/pulls/no-silent-gap.test.ts'],
+  },
+  {
+    name: 'bound views serve other parameters',
+    file: current,
+    find: '[text, values])',
+    replace: '[text])',
+    tests: bound,
+  },
+  {
+    name: 'bound views serve other users',
+    file: current,
+    find: 'JSON.stringify([userID, ',
+    replace: 'JSON.stringify([',
+    tests: bound,
+  },
+  {
+    name: 'bound views serve values that JSON writes alike',
+    file: current,
+    find: 'if (!queries.every(({ values }) => values.every(isPlain))) return undefined;',
+    replace: '',
+    tests: bound,
   },
   {
     name: 'a cookie outlives another key',

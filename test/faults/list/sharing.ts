@@ -23,14 +23,14 @@ export const sharing: readonly Fault[] = [
   {
     name: 'pulls of all views share',
     file: pull,
-    find: '[caller.context.userID, this.#viewsDigest, installation.cluster',
+    find: '[caller.context.userID, viewsDigest, installation.cluster',
     replace: '[caller.context.userID, installation.cluster',
     tests,
   },
   {
     name: 'pulls of all users share',
     file: pull,
-    find: 'const parts = [caller.context.userID, this.#viewsDigest, ',
+    find: 'const parts = [caller.context.userID, viewsDigest, ',
     replace: 'const parts = [',
     tests,
   },

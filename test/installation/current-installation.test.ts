@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { openPool } from '../../src/db/pg.js';
+import { type Bound, CurrentInstallation } from '../../src/installation/current-installation.js';
+import { sql } from '../../src/sql.js';
+import { ClientViews } from '../../src/view/client-views.js';
+import { viewFor } from '../../src/view/define.js';
+import type { TestDatabase } from '../database.js';
+import { createSynced } from '../synced.js';
+
+interface User {
+  readonly userID: string;
+  readonly value: unknown;
+}
+
+const views = {
+  mine: viewFor<User>()({
+    key: 'id',
+    query: ({ ctx }) => sql<{ id: number }>`select id from t where s = ${ctx.value}`,
+  }),
+};
+
+let database: TestDatabase;
+let db: Database;
+let current: CurrentInstallation<User>;
+
+beforeAll(async () => {
+  database = await createSynced('create table t (id int primary key, s text)', views);
+  db = openPool(database.url);
+  current = new CurrentInstallation(db, new ClientViews(db, views));
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const bind = (value: unknown, userID = 'ann'): Promise<Bound> =>
+  current.bind({ ctx: { userID, value }, profileID: '', schemaVersion: '' });
+const literalOf = ({ views: [view] }: Bound) => view!.literals[0];
+
+it('binds views once for the same user and parameters', async () => {
+  // Unless the installation is read again in between, as it is every second.
+  await expect.poll(async () => (await bind('a')) === (await bind('a'))).toBe(true);
+});
+
+it('binds views anew for other parameters', async () => {
+  expect(literalOf(await bind('a'))).toContain("'a'");
+  expect(literalOf(await bind('b'))).toContain("'b'");
+  expect((await bind('a')).viewsDigest).not.toBe((await bind('b')).viewsDigest);
+});
+
+it('binds views anew for another user with the same parameters', async () => {
+  expect((await bind('a', 'ann')).viewsDigest).not.toBe((await bind('a', 'ben')).viewsDigest);
+});
+
+it('tells values apart that JSON writes alike', async () => {
+  const date = new Date(0);
+  const bytes = Buffer.from('a');
+  const pairs: [unknown, unknown][] = [
+    [date, date.toJSON()],
+    [Number.NaN, null],
+    [{ toPostgres: () => 'x' }, {}],
+    [bytes, bytes.toJSON()],
+  ];
+  for (const [one, other] of pairs) {
+    expect(literalOf(await bind(one))).not.toBe(literalOf(await bind(other)));
+    expect(literalOf(await bind(other))).not.toBe(literalOf(await bind(one)));
+  }
+});
