@@ -34,7 +34,7 @@ function incoming({ req, env }: Context): Incoming {
 
 async function refuseMethod(methods: readonly string[]): Promise<never> {
   const allow = methods.join(', ');
-  throw new Problem('method-not-allowed', `This path takes ${allow} only`, { headers: { Allow: allow } });
+  throw new Problem('method-not-allowed', `This path accepts only ${allow}`, { headers: { Allow: allow } });
 }
 
 async function refusePath(): Promise<never> {

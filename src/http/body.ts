@@ -75,7 +75,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     return declared === null ? await readStream(request, limit) : await readAtOnce(request, limit);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem('malformed-request', 'The body broke off', { cause: error });
+    throw new Problem('malformed-request', 'The body was cut off', { cause: error });
   }
 }
 

@@ -60,7 +60,7 @@ export async function respond(
       return new Response(body, { status, headers: { ...headersOf(requestID), ...headers } });
     }
     const onEnd = (end: StreamEnd) => {
-      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response broke off');
+      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response was cut off');
       logEnd(200, { outcome: end.outcome });
     };
     const options = { onEnd, breakOff: () => destroyConnection(env) };
