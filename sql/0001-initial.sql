@@ -1,13 +1,13 @@
 -- A single row: the identity of this installation, and how far back the change log reaches.
 create table tidemark.meta (
   singleton boolean primary key default true check (singleton),
-  -- Part of every cookie's epoch. Setting it anew resets every client.
+  -- Part of every cookie's epoch. Changing it resets every client.
   install_id uuid not null default gen_random_uuid(),
   -- Signs cookies.
   secret text not null default gen_random_uuid()::text || gen_random_uuid()::text,
-  -- Rows of the change log below this transaction ID are gone.
+  -- Rows of the change log below this transaction ID have been deleted.
   horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
-  -- Cookies from before are given anew although nothing has changed, lest they fall behind the horizon.
+  -- Older cookies are renewed even if nothing has changed, so that they do not fall behind the horizon.
   aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
 );
 insert into tidemark.meta default values;

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     .action(async (options) => (await import('./cli/serve.js')).serve(options));
   program
     .command('migrate')
-    .description('Install or upgrade what Tidemark keeps in the database')
+    .description('Install or upgrade Tidemark in the database')
     .option(...configOption)
     .action(async (options) => (await import('./cli/migrate.js')).migrateCommand(options));
   program
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   program
     .command('uninstall')
     .description('Remove Tidemark from the database; your tables stay')
-    .option('--yes', 'really do it')
+    .option('--yes', 'confirm the removal')
     .action(async (options) => (await import('./cli/migrate.js')).uninstallCommand(options));
   program
     .command('openapi')
@@ -50,10 +50,10 @@ async function main(): Promise<void> {
     .description('Call a mutator on a running server')
     .argument('<name>', "the mutator's name, such as todo.create")
     .argument('[args]', 'JSON, or - for standard input')
-    .option('--url <url>', 'where /api/mutators is; default: TIDEMARK_URL, or http://localhost:3000')
+    .option('--url <url>', 'base URL of /api/mutators; default: TIDEMARK_URL, or http://localhost:3000')
     .option('--token <token>', 'sent as Authorization: Bearer; default: TIDEMARK_TOKEN')
-    .option('--idempotency-key <key>', 'apply the call once, however often it is sent with this key')
-    .option('--dry-run', 'undo what the call does, and show its result')
+    .option('--idempotency-key <key>', 'apply the call once, even if sent again with this key')
+    .option('--dry-run', 'roll the call back, and show its result')
     .option('--timeout <seconds>', 'give up after this long', '30')
     .action(async (name, args, options) => (await import('./cli/call.js')).callCommand(name, args, options));
   await program.parseAsync();
@@ -79,7 +79,7 @@ function fail(error: unknown): number {
 function usageOf({ code, message }: CommanderError): string {
   if (code === 'commander.unknownOption') {
     const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;
-    return name === undefined ? 'An argument begins with - and is no option' : `There is no option ${name}`;
+    return name === undefined ? 'An argument begins with - but is not an option' : `Unknown option ${name}`;
   }
   const sentence = message
     .replace(/^error: /, '')

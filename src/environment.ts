@@ -36,7 +36,7 @@ export function databaseURL(): string | undefined {
   // The message does not repeat the value: it holds a password.
   if (url !== undefined && !/^(postgres(ql)?|socket):/.test(url)) {
     throw new SetupError(
-      'DATABASE_URL is not a connection string. It looks like postgres://user:password@host:5432/name.',
+      'DATABASE_URL is not a connection string. It must look like postgres://user:password@host:5432/name.',
     );
   }
   return url;
@@ -67,13 +67,13 @@ export function forwardFromEnvironment(): ForwardOptions | undefined {
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
-    throw new SetupError('SYNC_MUTATE_URL is not an address. It looks like https://app.example.com/sync/push.');
+    throw new SetupError('SYNC_MUTATE_URL is not an HTTP URL. It must look like https://app.example.com/sync/push.');
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    throw new SetupError('SYNC_MUTATE_URL holds a user name or a password. Put the key into SYNC_MUTATE_API_KEY.');
+    throw new SetupError('SYNC_MUTATE_URL contains a user name or password. Put the key in SYNC_MUTATE_API_KEY.');
   }
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new SetupError('SYNC_MUTATE_API_KEY cannot be sent in a header: it may hold printable ASCII without spaces.');
+    throw new SetupError('SYNC_MUTATE_API_KEY cannot be sent in a header: it must be printable ASCII without spaces.');
   }
   return { url, apiKey };
 }
@@ -93,7 +93,7 @@ export interface ListenAddress {
 export function addressFromEnvironment(defaultHost?: string): ListenAddress {
   const port = variable('PORT') ?? '3000';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new SetupError('PORT is not a port number from 0 to 65535.');
+    throw new SetupError('PORT must be a number from 0 to 65535.');
   }
   const hostname = variable('HOST') ?? defaultHost;
   return { port: Number(port), hostname };
@@ -108,7 +108,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
  */
 export function logFromEnvironment(defaultLevel = 'info'): Logger {
   const level = variable('LOG_LEVEL') ?? defaultLevel;
-  if (!logLevels.includes(level)) throw new SetupError(`LOG_LEVEL is none of: ${logLevels.join(', ')}.`);
+  if (!logLevels.includes(level)) throw new SetupError(`LOG_LEVEL must be one of: ${logLevels.join(', ')}.`);
   return jsonLog(level);
 }
 

@@ -142,7 +142,7 @@ export class MutatorError extends Error {
   constructor(message: string, { status = 400, details, cause }: MutatorErrorOptions = {}) {
     super(message, { cause });
     if (!Number.isInteger(status) || status < 400 || status > 499 || statusesOfConnections.includes(status)) {
-      throw new RangeError('The status of a MutatorError must be from 400 to 499, and not 407, 408 or 421');
+      throw new RangeError('The status of a MutatorError must be from 400 to 499, but not 407, 408 or 421');
     }
     this.status = status;
     this.details = details;

@@ -7,11 +7,11 @@ export function explainFailure(thrown: unknown): string {
   // By name: the configuration file may have loaded another copy of this library.
   if (thrown.name === 'SetupError') return thrown.message;
   const code = codeOf(thrown);
-  if (code === 'EADDRINUSE') return `${thrown.message}. Stop what listens there, or set PORT to another port.`;
+  if (code === 'EADDRINUSE') return `${thrown.message}. Stop the program that uses it, or set PORT to another port.`;
   if (code === 'EACCES' && 'port' in thrown) return `${thrown.message}. Set PORT to a port above 1023.`;
-  if (code === '42501') return `The database refuses it to this role: ${thrown.message}.`;
-  if (code?.startsWith('28') || code === '3D000') return `The database cannot be used: ${thrown.message}.`;
-  if (isTransient(thrown)) return `The database cannot be reached: ${reasonOf(thrown)}.`;
+  if (code === '42501') return `The database role lacks a privilege: ${thrown.message}.`;
+  if (code?.startsWith('28') || code === '3D000') return `Cannot connect to the database: ${thrown.message}.`;
+  if (isTransient(thrown)) return `Cannot reach the database: ${reasonOf(thrown)}.`;
   return thrown.stack ?? thrown.message;
 }
 

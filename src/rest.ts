@@ -104,10 +104,10 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
 
   const described = describeRest(options, options.idempotent);
   const document = described.then(({ document, warnings }) => {
-    for (const warning of warnings) log.warn({ warning }, 'The OpenAPI document does not say everything of a mutator');
+    for (const warning of warnings) log.warn({ warning }, 'The OpenAPI document does not fully describe a mutator');
     return document;
   });
-  document.catch((error: unknown) => log.error({ error: describeError(error) }, 'The OpenAPI document cannot be made'));
+  document.catch((error: unknown) => log.error({ error: describeError(error) }, 'Cannot create the OpenAPI document'));
   const admit = async (exchange: Exchange) => discovery === 'public' || (await identify(exchange, authenticate));
   return [...routes, ...discoveryRoutes({ document, title: (options.info ?? defaultInfo).title, basePath, admit })];
 }

@@ -176,7 +176,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
 
   const pruning = setInterval(() => {
     prune(db, retentionSeconds).catch((error: unknown) => {
-      log.warn({ error: describeError(error) }, 'The change log could not be pruned; the next try is in a minute');
+      log.warn({ error: describeError(error) }, 'Could not prune the change log; trying again in a minute');
     });
   }, pruneEveryMs).unref();
 

@@ -88,17 +88,17 @@ describe('a failure', () => {
 
   it.each([
     [new SetupError('Do this.'), /^Do this\.$/],
-    [system('EADDRINUSE', 'listen EADDRINUSE'), /^listen EADDRINUSE\. Stop what listens there/],
+    [system('EADDRINUSE', 'listen EADDRINUSE'), /^listen EADDRINUSE\. Stop the program that uses it/],
     [system('EACCES', 'listen EACCES', { port: 80 }), /PORT to a port above 1023/],
-    [system('42501', 'permission denied for schema x'), /^The database refuses it to this role: permission denied/],
-    [system('28P01', 'password authentication failed'), /^The database cannot be used: password/],
-    [system('3D000', 'database "x" does not exist'), /^The database cannot be used: database "x"/],
-    [system('ECONNREFUSED', 'connect ECONNREFUSED'), /^The database cannot be reached: connect/],
+    [system('42501', 'permission denied for schema x'), /^The database role lacks a privilege: permission denied/],
+    [system('28P01', 'password authentication failed'), /^Cannot connect to the database: password/],
+    [system('3D000', 'database "x" does not exist'), /^Cannot connect to the database: database "x"/],
+    [system('ECONNREFUSED', 'connect ECONNREFUSED'), /^Cannot reach the database: connect/],
     [
       Object.assign(new AggregateError([new Error('connect ::1'), new Error('connect 127.0.0.1')]), {
         code: 'ECONNREFUSED',
       }),
-      /^The database cannot be reached: connect ::1; connect 127\.0\.0\.1\.$/,
+      /^Cannot reach the database: connect ::1; connect 127\.0\.0\.1\.$/,
     ],
     [new TypeError('a bug'), /^TypeError: a bug\n {4}at /],
     ['a string', /^Failed: a string$/],

@@ -49,15 +49,15 @@ export function readCallLine(
 
 function urlOf(base: string, name: string): URL {
   const segments = name.split('.');
-  if (segments.includes('')) throw new UsageError('A mutator has a name like todo.create');
+  if (segments.includes('')) throw new UsageError('The mutator name must look like todo.create');
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new UsageError('The URL of the server looks like https://app.example.com');
+    throw new UsageError('The server URL must look like https://app.example.com');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError('The URL of the server holds a user name or a password; --token takes a token');
+    throw new UsageError('The server URL must not contain a user name or password; use --token');
   }
-  if (url.search !== '' || url.hash !== '') throw new UsageError('The URL of the server ends with its path');
+  if (url.search !== '' || url.hash !== '') throw new UsageError('The server URL must not have a query or fragment');
   const path = segments.map(encodeURIComponent).join('/');
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/mutators/${path}`;
   return url;
@@ -72,7 +72,7 @@ function sendable(value: string, option: string): string {
 function secondsOf(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0 && seconds <= longestTimeout)) {
-    throw new UsageError(`--timeout takes seconds, more than 0 and at most ${longestTimeout}`);
+    throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds`);
   }
   return seconds;
 }

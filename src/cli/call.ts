@@ -20,12 +20,12 @@ export async function callCommand(name: string, json: string | undefined, option
     response = await fetch(url, { method: 'POST', headers, body: body ?? null, redirect: 'manual', signal });
     text = await response.text();
   } catch (error) {
-    const silent = `No answer from ${url.origin} within ${timeoutSeconds} s; the call may have been applied all the same.`;
-    return end(mayPass, signal.aborted ? silent : `${url.origin} cannot be reached: ${reasonOf(error)}.`);
+    const silent = `No answer from ${url.origin} within ${timeoutSeconds} s; the call may still have been applied.`;
+    return end(mayPass, signal.aborted ? silent : `Cannot reach ${url.origin}: ${reasonOf(error)}.`);
   }
   const answer = objectIn(text);
   if (!response.ok) return end(exitCodeOf(response.status, answer), ...refusalOf(response, answer));
-  if (answer?.ok !== true) return end(failed, `${url.href} does not answer as a mutator does.`);
+  if (answer?.ok !== true) return end(failed, `${url.href} did not answer like a mutator.`);
   // Printed as received: parsing would round large numbers. Strings in JSON hold no raw line breaks to lose.
   process.stdout.write(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
 }
@@ -72,7 +72,7 @@ function exitCodeOf(status: number, answer: Fields): number {
 /** Why the call was refused: a summary, then a line for each issue, then one for the mutator's details. */
 function refusalOf({ status }: Response, answer: Fields): string[] {
   const { detail, code, requestID, issues, details } = answer ?? {};
-  if (typeof detail !== 'string') return [`The server answered with status ${status}, and does not say why.`];
+  if (typeof detail !== 'string') return [`The server answered with status ${status} and gave no reason.`];
   const facts = [status, code, status >= 500 && typeof requestID === 'string' && `request ${requestID}`];
   const lines = Array.isArray(issues) ? issues.map(describeIssue) : [];
   const more = details === undefined ? [] : [`details: ${JSON.stringify(details)}`];

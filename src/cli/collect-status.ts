@@ -59,7 +59,7 @@ export async function collectStatus(db: Database, config: Config): Promise<Statu
     problems.push(
       schema.installed === 0
         ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
-        : `The schema "tidemark" has version ${schema.installed}, this code needs ${schema.code}. Run \`tidemark migrate\`.`,
+        : `The schema "tidemark" has version ${schema.installed}, but this code needs ${schema.code}. Run \`tidemark migrate\`.`,
     );
   }
   await note(problems, async () => refuseNewer(schema.installed, schema.code));

@@ -22,12 +22,12 @@ const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.
  */
 export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
   const file = path === undefined ? findConfig() : resolve(String(path));
-  if (!existsSync(file)) throw new SetupError(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new SetupError(`${file} does not exist.`);
   const exported = await load(file);
   const fault = faultOf(exported);
   if (fault !== undefined) {
     throw new SetupError(
-      `${file} ${fault}. It has to say: export default defineConfig({ views, mutators, authenticate })`,
+      `${file} ${fault}. It must contain: export default defineConfig({ views, mutators, authenticate })`,
     );
   }
   return exported as LoadedConfig;
@@ -37,7 +37,7 @@ function findConfig(): string {
   const found = fileNames.map((name) => resolve(name)).find((file) => existsSync(file));
   if (found !== undefined) return found;
   const names = `${fileNames.slice(0, -1).join(', ')} or ${fileNames.at(-1)}`;
-  throw new SetupError(`There is no ${names} in ${process.cwd()}. Write one, or name it with --config.`);
+  throw new SetupError(`There is no ${names} in ${process.cwd()}. Create one, or name another file with --config.`);
 }
 
 async function load(file: string): Promise<unknown> {
@@ -46,15 +46,15 @@ async function load(file: string): Promise<unknown> {
     const jiti = createJiti(import.meta.url, { interopDefault: false });
     return (await jiti.import<{ default?: unknown }>(pathToFileURL(file).href)).default;
   } catch (error) {
-    throw new SetupError(`${file} cannot be loaded. ${explainFailure(error)}`, { cause: error });
+    throw new SetupError(`Cannot load ${file}. ${explainFailure(error)}`, { cause: error });
   }
 }
 
 function faultOf(exported: unknown): string | undefined {
   if (typeof exported !== 'object' || exported === null) return 'has no default export';
   const { views, authenticate, mutators } = exported as Partial<Record<string, unknown>>;
-  if (typeof views !== 'object' || views === null) return 'exports no views';
-  if (typeof authenticate !== 'function') return 'exports no function authenticate';
-  if (mutators !== undefined && !isRegistry(mutators)) return 'exports mutators that defineMutators has not collected';
+  if (typeof views !== 'object' || views === null) return 'does not export views';
+  if (typeof authenticate !== 'function') return 'does not export an authenticate function';
+  if (mutators !== undefined && !isRegistry(mutators)) return 'exports mutators that do not come from defineMutators';
   return undefined;
 }

@@ -10,7 +10,7 @@ export async function migrateCommand({ config: path }: { readonly config?: strin
   const config = await loadConfig(path);
   await withDatabase(async (database) => {
     const steps = await migrateDatabase(config, database);
-    say(steps === 0 ? 'Nothing to do: the database is up to date.' : 'Done: the database is ready to be served.');
+    say(steps === 0 ? 'Nothing to do: the database is up to date.' : 'Done: the database is ready.');
   });
 }
 
@@ -21,12 +21,12 @@ export async function migrateCommand({ config: path }: { readonly config?: strin
 export async function uninstallCommand({ yes }: { readonly yes?: boolean }): Promise<void> {
   if (!yes) {
     throw new SetupError(
-      'This removes the schema "tidemark" with the change log and all that is known of clients, and the triggers on your tables. ' +
-        'Your tables and their rows stay. Every client starts anew afterwards. Run it again with --yes.',
+      'This removes the schema "tidemark", with the change log and all records of clients, and the triggers on your tables. ' +
+        'Your tables and their rows stay. Every client then starts over. To confirm, run it again with --yes.',
     );
   }
   await withExistingDatabase(async ({ url }) => {
     await uninstall({ database: url });
-    say('Tidemark is removed. Your tables are as they were.');
+    say('Tidemark has been removed. Your tables are unchanged.');
   });
 }

@@ -43,6 +43,6 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
 }
 
 function listening(url: string, { basePath = '' }: Config, { embedded }: OpenedDatabase): string {
-  const where = embedded ? 'the embedded Postgres' : 'the Postgres of DATABASE_URL';
-  return `Listening at ${url}${basePath}/sync/pull and ${url}${basePath}/sync/push, over ${where}.`;
+  const where = embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
+  return `Listening at ${url}${basePath}/sync/pull and ${url}${basePath}/sync/push, on ${where}.`;
 }

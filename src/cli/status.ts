@@ -44,7 +44,7 @@ function formatStatus({ postgres, schema, log, views, tables, problems }: Status
   }
   lines.push(
     '',
-    ...(problems.length > 0 ? ['Problems', ...problems.map((problem) => `  ${problem}`)] : ['All is well.']),
+    ...(problems.length > 0 ? ['Problems', ...problems.map((problem) => `  ${problem}`)] : ['No problems found.']),
   );
   return `${lines.join('\n')}\n`;
 }

@@ -62,7 +62,7 @@ export function createDocsPage(title: string, directory: URL = new URL('../../as
 
 async function readTagged(file: URL): Promise<Tagged> {
   const content = await readFile(file).catch((cause: unknown) => {
-    throw new Error(`The documentation page lacks ${fileURLToPath(file)}: run npm run build`, { cause });
+    throw new Error(`The documentation page needs ${fileURLToPath(file)}: run npm run build`, { cause });
   });
   return tag(content);
 }
@@ -83,7 +83,7 @@ function pageOf(title: string): string {
   </head>
   <body>
     <div id="docs"></div>
-    <noscript>This page needs JavaScript. What it shows is in <a href="openapi.json">openapi.json</a>.</noscript>
+    <noscript>This page needs JavaScript. Its contents are in <a href="openapi.json">openapi.json</a>.</noscript>
   </body>
 </html>
 `;

@@ -22,13 +22,13 @@ const MAX_LOGGED_LENGTH = 2_048;
 
 /** The statuses that are passed on: they mean the same to the caller as to this server. */
 const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> = {
-  400: ['malformed-request', 'The mutate endpoint found the push malformed'],
-  401: ['unauthenticated', 'The mutate endpoint did not accept the authorization'],
-  403: ['forbidden', 'The mutate endpoint refused the push to this user'],
-  409: ['mutation-gap', 'The mutate endpoint misses a mutation before these'],
+  400: ['malformed-request', 'The mutate endpoint rejected the push as malformed'],
+  401: ['unauthenticated', 'The mutate endpoint rejected the authorization'],
+  403: ['forbidden', "The mutate endpoint refused this user's push"],
+  409: ['mutation-gap', 'The mutate endpoint is missing an earlier mutation'],
   413: ['body-too-large', 'The push is too large for the mutate endpoint'],
-  415: ['unsupported-media-type', 'The mutate endpoint does not take this content type'],
-  429: ['too-many-requests', 'The mutate endpoint takes no more requests now'],
+  415: ['unsupported-media-type', 'The mutate endpoint does not accept this content type'],
+  429: ['too-many-requests', 'The mutate endpoint received too many requests'],
   503: ['unavailable', 'The mutate endpoint is temporarily unavailable'],
 };
 
@@ -76,7 +76,8 @@ async function readText(response: Response): Promise<string> {
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
-    if (length > MAX_ANSWER_BYTES) throw new Problem('mutate-endpoint-failed', 'The mutate endpoint answered too much');
+    if (length > MAX_ANSWER_BYTES)
+      throw new Problem('mutate-endpoint-failed', "The mutate endpoint's response is too large");
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -89,7 +90,7 @@ function decodeAnswer(text: string, log: Logger): ProtocolError | null {
   } catch (error) {
     log.warn(
       { answer: text.slice(0, MAX_LOGGED_LENGTH), error: describeError(error) },
-      'The mutate endpoint sent no JSON',
+      'The mutate endpoint sent invalid JSON',
     );
   }
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {

@@ -42,9 +42,8 @@ export class PokeStreams<Context extends UserContext> {
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const { context } = await identify(exchange, authenticate);
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
-    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; connect again');
-    if (this.#open.size >= this.#limit)
-      throw new Problem('unavailable', 'The server has no room for another stream of pokes');
+    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; reconnect');
+    if (this.#open.size >= this.#limit) throw new Problem('unavailable', 'The server has too many open poke streams');
     const stream = new PokeStream(context.expiresAt, () => this.#open.delete(stream));
     this.#open.add(stream);
     try {

@@ -37,7 +37,7 @@ function incoming({ req, env }: Context): Incoming {
 
 async function refuseMethod(methods: readonly string[]): Promise<never> {
   const allow = methods.join(', ');
-  throw new Problem('method-not-allowed', `This path takes ${allow} only`, { headers: { Allow: allow } });
+  throw new Problem('method-not-allowed', `This path accepts only ${allow}`, { headers: { Allow: allow } });
 }
 
 async function refusePath(): Promise<never> {
@@ -78,7 +78,7 @@ async function respond(
       return new Response(body, { status, headers: { ...headersOf(requestID), ...headers } });
     }
     const onEnd = (end: StreamEnd) => {
-      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response broke off');
+      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response was cut off');
       logEnd(200, { outcome: end.outcome });
     };
     const options = { onEnd, breakOff: () => destroyConnection(env) };

@@ -81,7 +81,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     return declared === null ? await readStream(request, limit) : await readAtOnce(request, limit);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem('malformed-request', 'The body broke off', { cause: error });
+    throw new Problem('malformed-request', 'The body was cut off', { cause: error });
   }
 }
 
@@ -112,7 +112,7 @@ function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): u
   if (offset !== undefined) {
     throw new Problem(
       'malformed-request',
-      `The number at offset ${offset} has digits that a double cannot carry; send it as a string`,
+      `The number at offset ${offset} has digits that a double cannot hold; send it as a string`,
     );
   }
   return value;

@@ -30,15 +30,15 @@ export async function identify<Context extends UserContext>(
 ): Promise<Caller<Context>> {
   const context = await authenticate(request);
   if (context === null) {
-    throw new Problem('unauthenticated', 'The request carries no valid authorization', {
+    throw new Problem('unauthenticated', 'The request has no valid authorization', {
       headers: { 'WWW-Authenticate': 'Bearer' },
     });
   }
-  if (request.bodyUsed) throw new TypeError('authenticate, or a middleware before it, has read the body');
+  if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
   const { userID, expiresAt } = context;
   // Otherwise the database could take two different users for one.
   if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
-    throw new TypeError('authenticate must answer null or an object whose userID is a non-empty, well-formed string');
+    throw new TypeError('authenticate must return null or an object whose userID is a non-empty, well-formed string');
   }
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');

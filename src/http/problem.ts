@@ -9,8 +9,8 @@ export function toProblem(thrown: unknown): Problem {
 }
 
 function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {
-  if (thrown instanceof SetupError) return ['unavailable', 'The server is not set up to answer; its log says why'];
-  if (isTransient(thrown)) return ['unavailable', 'The database cannot serve the request now; send it again later'];
+  if (thrown instanceof SetupError) return ['unavailable', 'The server is not set up correctly; its log says why'];
+  if (isTransient(thrown)) return ['unavailable', 'The database cannot serve the request now; try again later'];
   return ['internal', 'The server failed; its log has the cause under the request ID'];
 }
 

@@ -44,7 +44,7 @@ export async function toBody(
         } catch (error) {
           end({ outcome: 'failed', error });
           // The runtime may print the stream's error, or even send it, so the error must not reveal what happened.
-          if (!breakOff()) controller.error(new Error('The response broke off'));
+          if (!breakOff()) controller.error(new Error('The response was cut off'));
         }
       },
       async cancel() {

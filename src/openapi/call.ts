@@ -75,7 +75,7 @@ async function describeExamples(
     if (value !== undefined && (!validator || (await verdictOf(validator, value)).isAccepted)) {
       described.push([names.take(toCamelCase(summary, 'example')), { summary, value }]);
     } else {
-      lacks.push(`its example "${summary}" is not accepted as JSON; it is left out`);
+      lacks.push(`its example "${summary}" is left out: it is not accepted as JSON`);
     }
   }
   return Object.fromEntries(described);

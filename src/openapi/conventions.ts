@@ -7,17 +7,17 @@ export function describeHeaders(idempotent: boolean): Readonly<Record<string, He
   return {
     RequestID: { description: "The request's ID in the server's log.", schema: { type: 'string' } },
     PreferenceApplied: {
-      description: 'Says that the call was rolled back, as the request preferred.',
+      description: 'The call was rolled back, as the request asked.',
       schema: { type: 'string', const: 'tx=rollback' },
     },
     ...(idempotent && {
       IdempotentReplayed: {
-        description: 'Says that the call had been made before: this is the answer that was stored then.',
+        description: 'The call was made before: this is the stored answer.',
         schema: { type: 'string', const: 'true' },
       },
     }),
     RetryAfter: {
-      description: 'The seconds after which the same request may pass.',
+      description: 'The number of seconds to wait before trying again.',
       schema: { type: 'integer', minimum: 0 },
     },
     WWWAuthenticate: { description: 'How to authenticate.', schema: { type: 'string' } },
@@ -32,8 +32,8 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'A text that the caller makes up, new for each call and kept for its retries: a call is made once for each key, and ' +
-          'retries get the answer of the first. From 1 to 255 printable ASCII characters, bare or as a quoted string ' +
+          'A string that the caller chooses: a new one for each call, and the same one for its retries. A call is applied once ' +
+          'for each key, and retries get the first answer. 1 to 255 printable ASCII characters, bare or as a quoted string ' +
           '([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)).',
         schema: { type: 'string', minLength: 1, maxLength: 255, pattern: keyPattern },
       },
@@ -41,7 +41,7 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
     Prefer: {
       name: 'Prefer',
       in: 'header',
-      description: 'With `tx=rollback` the call is tried: it runs, and nothing of it is kept.',
+      description: 'With `tx=rollback`, the call runs and is then rolled back.',
       schema: { type: 'string', enum: ['tx=rollback'] },
     },
   };
@@ -57,12 +57,12 @@ export function parameterRefs(parameters: Readonly<Record<string, Parameter>>): 
 
 /** The result of a mutator that does not declare what it returns. */
 export const anyResult: SchemaObject = {
-  description: 'What the mutator returned, as JSON. Absent when that was nothing.',
+  description: 'What the mutator returned, as JSON. Absent if it returned nothing.',
 };
 
 /** The schema of the answer to a successful call. */
 export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
-  const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
+  const rolledBack = { type: 'boolean', const: true, description: 'The call ran and was rolled back.' };
   return {
     type: 'object',
     required: isRequired ? ['ok', 'result'] : ['ok'],

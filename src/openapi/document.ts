@@ -39,19 +39,19 @@ export interface DocumentResult {
 export const defaultInfo: Info = {
   title: 'Mutators',
   version: '1.0.0',
-  description: 'Each mutator has a path of its own, to which its arguments are posted as JSON.',
+  description: 'Each mutator has its own path. POST its arguments there as JSON.',
 };
 const bearer: SecurityScheme = {
   type: 'http',
   scheme: 'bearer',
-  description: 'A token that the application has issued.',
+  description: 'A token that the application issued.',
 };
 const root = '/api/mutators';
 const batchID = 'batch';
 /** The tag of operations outside any namespace. */
 const rootTag: Tag = {
   name: 'mutators',
-  description: 'Mutators without a namespace, and the call of several at once.',
+  description: 'Mutators without a namespace, and batches of calls.',
 };
 const problemComponent = 'Problem';
 
@@ -107,7 +107,7 @@ function nameMutators(
   return [...mutators].flatMap(([name, mutator]) => {
     // A lone surrogate has no encoding in a URL.
     if (/\p{Surrogate}/u.test(name)) {
-      warnings.push(`${name}: its name cannot be written in a URL; it is left out`);
+      warnings.push(`${name}: left out, because a URL cannot contain its name`);
       return [];
     }
     const dot = name.lastIndexOf('.');

@@ -70,7 +70,7 @@ export function describeOperation(
     ...(args && { requestBody: requestBody(args, call) }),
     responses: {
       200: successResponse(
-        'The mutator ran. What it wrote is committed, unless `rolledBack` says otherwise.',
+        'The mutator ran. Its writes are committed, unless `rolledBack` is true.',
         answer,
         common.idempotent,
       ),
@@ -100,7 +100,7 @@ export function describeBatch(
     return { name, $ref: `#/components/schemas/${componentNames(operationId).call}` };
   });
   const call = schemas.set(sharedComponents.call, {
-    description: 'A call of a mutator, by its name.',
+    description: 'A call of a mutator, by name.',
     ...choiceOf(calls),
   });
   const answers: SchemaObject = {
@@ -113,8 +113,8 @@ export function describeBatch(
     tags: [tag],
     summary: 'Call several mutators',
     description:
-      'Runs the calls one after the other, in one transaction. If one of them fails, nothing of any is kept; `index` in the ' +
-      'answer says which.',
+      'Runs the calls in order, in one transaction. If one fails, none is applied, and `index` in the response says which ' +
+      'one failed.',
     parameters: common.parameters,
     requestBody: {
       required: true,
@@ -122,7 +122,7 @@ export function describeBatch(
     },
     responses: {
       200: successResponse(
-        'All mutators ran. What they wrote is committed, unless `rolledBack` says otherwise.',
+        'All mutators ran. Their writes are committed, unless `rolledBack` is true.',
         answers,
         common.idempotent,
       ),

@@ -107,7 +107,7 @@ function problemSchema(codes: readonly ProblemCode[]): SchemaObject {
       code: {
         type: 'string',
         enum: codes,
-        description: 'What kind of failure it is. Codes are stable, texts are not.',
+        description: 'The kind of failure. Codes are stable; texts are not.',
       },
       requestID: { type: 'string', description: "The request's ID in the server's log." },
       issues: {
@@ -127,7 +127,7 @@ function problemSchema(codes: readonly ProblemCode[]): SchemaObject {
         },
       },
       details: { description: 'With `mutator-error`: what the mutator adds. Any JSON value.' },
-      index: { type: 'integer', minimum: 0, description: 'In a batch: the place of the call that failed.' },
+      index: { type: 'integer', minimum: 0, description: 'In a batch: the index of the call that failed.' },
     },
   };
 }

@@ -48,7 +48,8 @@ export function readID(value: unknown, name: string): string {
 
 /** @throws Problem `malformed-request` if the value is not a safe integer of at least `least`. */
 export function readInteger(value: unknown, name: string, least: number): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least) throw malformed(name, `an integer from ${least} up`);
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    throw malformed(name, `an integer of at least ${least}`);
   return value as number;
 }
 

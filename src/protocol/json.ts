@@ -14,7 +14,7 @@ export function findUnstorable(args: unknown): string | undefined {
 /** Recursive, but never deeper than the limit: nothing below it is visited. */
 function find(value: unknown, levelsLeft: number): string | undefined {
   if (typeof value === 'string')
-    return hasLoneSurrogate(value) ? 'a string in the args holds a lone surrogate' : undefined;
+    return hasLoneSurrogate(value) ? 'a string in the args contains a lone surrogate' : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   if (levelsLeft === 0) return `the args are nested deeper than ${MAX_ARGS_DEPTH} levels`;
   if (Array.isArray(value)) {
@@ -25,7 +25,7 @@ function find(value: unknown, levelsLeft: number): string | undefined {
     return undefined;
   }
   for (const key of Object.keys(value)) {
-    if (hasLoneSurrogate(key)) return 'a key in the args holds a lone surrogate';
+    if (hasLoneSurrogate(key)) return 'a key in the args contains a lone surrogate';
     const reason = find((value as Record<string, unknown>)[key], levelsLeft - 1);
     if (reason !== undefined) return reason;
   }

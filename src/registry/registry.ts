@@ -45,8 +45,8 @@ export function toMutators<Tx, Context>(
   );
   for (const [name, validator] of known.leaves) {
     const mutator = mutators.get(name);
-    if (mutator === undefined) faults.push(`the validator "${name}" has no mutator of that name`);
-    else if (mutator.validator !== undefined) faults.push(`"${name}" has a validator of its own already`);
+    if (mutator === undefined) faults.push(`the validator "${name}" has no mutator`);
+    else if (mutator.validator !== undefined) faults.push(`"${name}" already has its own validator`);
     else mutators.set(name, { ...mutator, validator });
   }
   if (faults.length > 0) throw new SetupError(`The mutators cannot be served: ${faults.join('; ')}.`);
@@ -73,7 +73,7 @@ function collectZero(node: object): ZeroMutator[] {
     if (key === '~') return [];
     if (isZeroMutator(child)) return [child];
     if (typeof child === 'object' && child !== null) return collectZero(child);
-    throw new SetupError(`The mutators cannot be served: "${key}" is no mutator of Zero's defineMutators.`);
+    throw new SetupError(`The mutators cannot be served: "${key}" is not a mutator from Zero's defineMutators.`);
   });
 }
 

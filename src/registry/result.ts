@@ -17,7 +17,7 @@ export async function encodeResult({ result: schema }: MutatorDocs, result: unkn
   if (schema === undefined) return isPlain(result) ? JSON.stringify(result) : undefined;
   const valid = await validate(schema, result).catch((error: unknown) => {
     if (!(error instanceof InvalidArgsError)) throw error;
-    throw new UnexpectedResultError('the result is not what its schema says', { cause: error });
+    throw new UnexpectedResultError('the result does not match its schema', { cause: error });
   });
   return JSON.stringify(valid);
 }

@@ -23,7 +23,7 @@ export function toCallProblem(error: unknown, args: unknown, index?: number): Pr
 
 function describe(error: unknown, args: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof UnknownMutatorError) return new Problem('unknown-mutator', 'There is no mutator of this name');
+  if (error instanceof UnknownMutatorError) return new Problem('unknown-mutator', 'No mutator has this name');
   const issues = error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
   if (issues !== undefined) {
     return new Problem('invalid-args', 'The arguments are not valid', {
@@ -36,7 +36,7 @@ function describe(error: unknown, args: unknown): Problem {
   }
   const { message, status, details } = refusal;
   if (!isJSON(details)) {
-    return new Problem('internal', 'The mutator refused with details that are no JSON', { cause: error });
+    return new Problem('internal', 'The mutator refused with details that are not JSON', { cause: error });
   }
   return new Problem('mutator-error', message, {
     status,

@@ -116,7 +116,7 @@ export class Calls<Tx, Context extends UserContext> {
     this.#prunedAt = performance.now();
     const { transact, keyRetentionSeconds } = this.#options;
     transact(async ({ query }) => query && pruneAnswers(query, keyRetentionSeconds)).catch((error: unknown) => {
-      const message = 'Old idempotency keys could not be pruned; the next try is in a minute';
+      const message = 'Could not prune old idempotency keys; trying again in a minute';
       log.warn({ error: describeError(error) }, message);
     });
   }

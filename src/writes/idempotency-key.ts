@@ -33,7 +33,7 @@ export class IdempotencyKey {
     }
     const found = await readAnswer(query, this.#ref, this.#retentionSeconds).catch(explainMissing);
     if (found !== undefined && found.fingerprint !== this.#fingerprint) {
-      const detail = 'This Idempotency-Key was used for a call of another mutator, or with other args';
+      const detail = 'This Idempotency-Key was used for another mutator or with other args';
       throw new Problem('idempotency-key-reused', detail);
     }
     return found?.answer;
@@ -51,6 +51,6 @@ const missingStates: readonly (string | undefined)[] = ['42P01', '42501'];
 function explainMissing(cause: unknown): never {
   if (!missingStates.includes(codeOf(cause))) throw cause;
   const message =
-    'Idempotency keys cannot be kept: run tidemark migrate on this database, and grant the role of the server what it needs';
+    "Idempotency keys cannot be stored: run tidemark migrate on this database, and grant the server's role what it needs";
   throw new SetupError(message, { cause });
 }

@@ -69,7 +69,7 @@ async function push<Tx, Context extends UserContext>(
     if (before?.clientGroupID === clientGroupID && mutationID <= before.lastMutationID) continue;
     const ref = { clientGroupID, clientID, mutationID };
     const after = await applyOnce(options, mutation, ref, caller).catch((error: unknown) => {
-      caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops at it');
+      caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops there');
       throw error;
     });
     if (after === undefined) return { error: 'ClientStateNotFound' };
@@ -110,8 +110,8 @@ async function applyOnce<Tx, Context extends UserContext>(
   const done = await db.transact(claim);
   if (done !== undefined) return done.record;
   const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
-  if (result.error instanceof MutatorError) log.info(fields, 'A mutator refused a mutation, which is skipped');
-  else log.error(fields, 'A mutation failed for good and is skipped');
+  if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
+  else log.error(fields, 'Skipped a mutation that failed permanently');
   return applied;
 }
 
@@ -120,7 +120,7 @@ function foreignGroup(): Problem {
 }
 
 function foreignClient(): Problem {
-  return new Problem('forbidden', 'A client of the push belongs to another client group');
+  return new Problem('forbidden', 'A client in the push belongs to another client group');
 }
 
 function gap(mutation: Mutation, { lastMutationID }: ClientRecord): Problem {

@@ -167,11 +167,14 @@ describe('a call that is refused', () => {
 
   it('says what answers in another way', async () => {
     server.respond = (response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<h1>Not here</h1>');
-    expect(await call(['x'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/status 404, and does not say/) });
+    expect(await call(['x'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/status 404 and gave no reason/),
+    });
     server.respond = (response) => response.end('<h1>Welcome</h1>');
     const { code, stdout, stderr } = await call(['x']);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toBe(`${server.url}/api/mutators/x does not answer as a mutator does.\n`);
+    expect(stderr).toBe(`${server.url}/api/mutators/x did not answer like a mutator.\n`);
   });
 
   it('is not sent elsewhere', async () => {
@@ -186,41 +189,41 @@ describe('a server that does not answer', () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout, stderr } = await call(['x', '--url', url]);
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED.*\.\n$/);
+    expect(stderr).toMatch(/^Cannot reach http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED.*\.\n$/);
   });
 
   it('closes the connection', async () => {
     server.respond = (response) => response.destroy();
-    expect(await call(['x'])).toMatchObject({ code: 3, stderr: expect.stringMatching(/cannot be reached: .+\.\n$/) });
+    expect(await call(['x'])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^Cannot reach .+: .+\.\n$/) });
   });
 
   it.each(['before', 'within'])('is too late, %s its answer', async (when) => {
     server.respond = (response) => void (when === 'within' && response.writeHead(200).write('{"ok":'));
     const { code, stdout, stderr } = await call(['x', '--timeout', '0.3']);
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toBe(`No answer from ${server.url} within 0.3 s; the call may have been applied all the same.\n`);
+    expect(stderr).toBe(`No answer from ${server.url} within 0.3 s; the call may still have been applied.\n`);
   });
 });
 
 describe('a command line that is wrong', () => {
   it.each([
     [[], /Missing required argument 'name'/],
-    [['todo..create', '1'], /has a name like todo\.create/],
-    [[''], /has a name like todo\.create/],
+    [['todo..create', '1'], /name must look like todo\.create/],
+    [[''], /name must look like todo\.create/],
     [['x', '{"secret":'], /^The args are not JSON\./],
     [['x', ''], /The args are not JSON/],
-    [['x', '-1secret'], /begins with - and is no option/],
+    [['x', '-1secret'], /begins with - but is not an option/],
     [['x', '1', 'secret'], /Too many arguments for 'call'\. Expected 2/],
-    [['x', '--nonsense=secret'], /There is no option --nonsense\./],
+    [['x', '--nonsense=secret'], /Unknown option --nonsense\./],
     [['x', '--token'], /'--token <token>' argument missing/],
     [['x', '--token', ''], /--token cannot be sent/],
     [['x', '--token', 'secret\n'.repeat(2)], /--token cannot be sent/],
     [['x', '--idempotency-key', 'ä'], /--idempotency-key cannot be sent/],
-    [['x', '--timeout', 'soon'], /--timeout takes seconds/],
-    [['x', '--timeout', '0'], /--timeout takes seconds/],
-    [['x', '--url', 'ftp://secret'], /looks like https:/],
-    [['x', '--url', 'http://u:secret@h'], /holds a user name or a password/],
-    [['x', '--url', 'http://h/?secret'], /ends with its path/],
+    [['x', '--timeout', 'soon'], /--timeout must be more than 0 and at most 300 seconds/],
+    [['x', '--timeout', '0'], /--timeout must be more than 0 and at most 300 seconds/],
+    [['x', '--url', 'ftp://secret'], /must look like https:/],
+    [['x', '--url', 'http://u:secret@h'], /must not contain a user name or password/],
+    [['x', '--url', 'http://h/?secret'], /must not have a query or fragment/],
   ])('%j has exit code 2, and nothing is sent', async (args, message) => {
     const { code, stdout, stderr } = await call(args);
     expect([code, stdout]).toEqual([2, '']);
@@ -239,7 +242,7 @@ describe('a command line that is wrong', () => {
 
   it('has its options before the command', async () => {
     const { code, stderr } = await run(bin, ['--token', 'ann', 'call', 'x'], optionsWith({}));
-    expect([code, stderr]).toEqual([2, 'There is no option --token. See tidemark --help.\n']);
+    expect([code, stderr]).toEqual([2, 'Unknown option --token. See tidemark --help.\n']);
   });
 
   it('is explained by the help', async () => {

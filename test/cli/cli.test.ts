@@ -103,8 +103,8 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], /Unknown command 'nonsense'/],
-    [['serve', '--nonsense'], /There is no option --nonsense/],
-    [['--nonsense'], /There is no option --nonsense/],
+    [['serve', '--nonsense'], /Unknown option --nonsense/],
+    [['--nonsense'], /Unknown option --nonsense/],
     [['migrate', 'nonsense'], /Too many arguments for 'migrate'/],
     [['status', '--config'], /'--config <file>' argument missing/],
   ])('refuses %j with exit code 2', async (args, message) => {
@@ -128,17 +128,17 @@ describe('the command line', () => {
 
   it('takes another configuration by its name, and says when it is not there', async () => {
     const { code, stderr } = await tidemark(['migrate', '--config', 'other.ts']);
-    expect([code, stderr]).toEqual([1, `There is no file ${join(folder, 'other.ts')}.\n`]);
+    expect([code, stderr]).toEqual([1, `${join(folder, 'other.ts')} does not exist.\n`]);
   });
 
   it('says that the database cannot be reached, without a stack', async () => {
     const { code, stderr } = await tidemark(['serve'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
-    expect(stderr).toMatch(/^The database cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(stderr).toMatch(/^Cannot reach the database: .*ECONNREFUSED.*\n$/);
     expect(code).toBe(1);
   });
 });
 
-describe('on the Postgres of DATABASE_URL', () => {
+describe('on the Postgres at DATABASE_URL', () => {
   let database: TestDatabase;
   let env: Record<string, string>;
   beforeAll(async () => {
@@ -174,7 +174,7 @@ describe('on the Postgres of DATABASE_URL', () => {
     expect(stdout).toMatch(/latest +compare +it has LIMIT/);
     expect(stdout).toMatch(/note +captured +1 log row\b/);
     expect(stdout).toMatch(/Clients +1 in 1 client group\b/);
-    expect(stdout).toMatch(/All is well\.\n$/);
+    expect(stdout).toMatch(/No problems found\.\n$/);
     expect(code).toBe(0);
     const json = JSON.parse((await tidemark(['status', '--json'], env)).stdout);
     expect(json).toMatchObject({
@@ -190,7 +190,7 @@ describe('on the Postgres of DATABASE_URL', () => {
     expect(broken.code).toBe(1);
 
     const asked = await tidemark(['uninstall'], env);
-    expect(asked.stderr).toMatch(/Run it again with --yes/);
+    expect(asked.stderr).toMatch(/To confirm, run it again with --yes/);
     expect(asked.code).toBe(1);
     expect((await tidemark(['uninstall', '--yes'], env)).code).toBe(0);
     const { rows } = await database.pool.query(
@@ -252,7 +252,7 @@ describe('on the embedded Postgres', () => {
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);
 
-    expect((await tidemark(['status'])).stdout).toMatch(/All is well/);
+    expect((await tidemark(['status'])).stdout).toMatch(/No problems found/);
     expect((await tidemark(['uninstall', '--yes'])).code).toBe(0);
     expect((await tidemark(['status'])).code).toBe(1);
     expect(pidOf(data)).toBeUndefined();

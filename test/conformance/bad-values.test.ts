@@ -126,7 +126,7 @@ describe('numbers', () => {
   ])('%s in args would lose digits: 400, and nothing is advanced', async (token) => {
     const answer = await send(server, '/sync/push', sortOf(token));
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
-    expect(answer.body.detail).toMatch(/digits that a double cannot carry/);
+    expect(answer.body.detail).toMatch(/digits that a double cannot hold/);
     expect(await lastMutationID()).toBe(0);
     expect(await todosPulled()).toEqual({});
   });

@@ -83,7 +83,7 @@ describe('routes', () => {
     const response = await setUp().send(path, { method });
     expect(response.headers.get('Allow')).toBe(allow);
     const { detail } = await expectProblem(response, 405, 'method-not-allowed');
-    expect(detail).toBe(`This path takes ${allow} only`);
+    expect(detail).toBe(`This path accepts only ${allow}`);
   });
 
   it('HEAD of a POST route is not allowed', async () => {
@@ -104,7 +104,7 @@ describe('authentication', () => {
     const response = await setUp().post('/sync/pull', 'no json', { Authorization: '' });
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
     const { detail } = await expectProblem(response, 401, 'unauthenticated');
-    expect(detail).toBe('The request carries no valid authorization');
+    expect(detail).toBe('The request has no valid authorization');
   });
 
   it('a Problem passes, with its headers', async () => {
@@ -151,7 +151,7 @@ describe('authentication', () => {
       },
     });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
-    expect(JSON.stringify(lines)).toContain('has read the body');
+    expect(JSON.stringify(lines)).toContain('must not read the body');
   });
 
   it.each([new Date(0), new Date(8.64e15), undefined])('an authorization may end: %s', async (expiresAt) => {

@@ -82,6 +82,6 @@ describe('the documentation page', () => {
     const response = await getFile('swagger-ui.css', {}, createDocsPage('Tasks', pathToFileURL('/nowhere/')));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toMatch(/nowhere/);
-    expect(JSON.stringify(lines)).toMatch(/lacks \/nowhere\/swagger-ui\.css: run npm run build/);
+    expect(JSON.stringify(lines)).toMatch(/needs \/nowhere\/swagger-ui\.css: run npm run build/);
   });
 });

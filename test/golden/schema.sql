@@ -71,7 +71,7 @@ function fixed_moment(text)
   AS $function$
   begin
     if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday)([^a-z]|$)' then
-      raise exception 'a text that a view reads as a date or time means another one each time' using errcode = 'invalid_datetime_format';
+      raise exception 'a view cannot read text such as "now" as a date or time: its meaning changes' using errcode = 'invalid_datetime_format';
     end if;
     return value;
   end

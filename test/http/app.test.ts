@@ -76,9 +76,9 @@ describe('an answer that fails on its way', () => {
 
   it('is logged, and breaks its stream', async () => {
     const { response, lines } = answer(failing);
-    await expect((await response).text()).rejects.toThrow('The response broke off');
+    await expect((await response).text()).rejects.toThrow('The response was cut off');
     expect(lines).toMatchObject([
-      { level: 'error', message: 'A response broke off', fields: { error: { message: 'torn' } } },
+      { level: 'error', message: 'A response was cut off', fields: { error: { message: 'torn' } } },
       { level: 'info', fields: { status: 200, outcome: 'failed' } },
     ]);
   });
@@ -95,14 +95,14 @@ describe('an answer that fails on its way', () => {
     if (headersSent) {
       await vi.waitFor(() => expect(outgoing.destroy).toHaveBeenCalledOnce());
     } else {
-      await expect(next).rejects.toThrow('The response broke off');
+      await expect(next).rejects.toThrow('The response was cut off');
       expect(outgoing.destroy).not.toHaveBeenCalled();
     }
   });
 
   it.each([null, {}, 'env'])('does without such a server: %j', async (env) => {
     const { response } = answer(failing, { env });
-    await expect((await response).text()).rejects.toThrow('The response broke off');
+    await expect((await response).text()).rejects.toThrow('The response was cut off');
   });
 });
 

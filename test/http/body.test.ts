@@ -147,7 +147,7 @@ describe('bodies', () => {
   it('a body that breaks off', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
     const { detail } = await expectProblem(await setUp().post('/sync/push', broken), 400, 'malformed-request');
-    expect(detail).toBe('The body broke off');
+    expect(detail).toBe('The body was cut off');
   });
 });
 

@@ -40,7 +40,7 @@ describe('an operation', () => {
   it('is left out when its name fits in no URL', async () => {
     const { document, warnings } = await documentArgs({ 'a.\ud800': text, b: text });
     expect(Object.keys(document.paths)).toEqual(['/api/mutators/b', '/api/mutators']);
-    expect(warnings).toEqual(['a.\ud800: its name cannot be written in a URL; it is left out']);
+    expect(warnings).toEqual(['a.\ud800: left out, because a URL cannot contain its name']);
   });
 
   it('says what the mutator says of itself', async () => {
@@ -72,7 +72,7 @@ describe('an operation', () => {
       example: { summary: '日本', value: { text: 'c' } },
     });
     expect(warnings).toEqual(
-      ['Wrong', 'Huge', 'None'].map((name) => `a: its example "${name}" is not accepted as JSON; it is left out`),
+      ['Wrong', 'Huge', 'None'].map((name) => `a: its example "${name}" is left out: it is not accepted as JSON`),
     );
   });
 
@@ -172,11 +172,11 @@ describe('the document', () => {
   it('has a batch of one mutator, or of none', async () => {
     const one = await documentArgs({ 'todo.create': text });
     expect(one.schemas.Call).toEqual({
-      description: 'A call of a mutator, by its name.',
+      description: 'A call of a mutator, by name.',
       $ref: '#/components/schemas/TodoCreateCall',
     });
     const none = await documentArgs({});
-    expect(none.schemas.Call).toEqual({ description: 'A call of a mutator, by its name.', not: {} });
+    expect(none.schemas.Call).toEqual({ description: 'A call of a mutator, by name.', not: {} });
     expect(none.document.tags.map(({ name }) => name)).toEqual(['mutators']);
   });
 
@@ -185,7 +185,7 @@ describe('the document', () => {
       sure: { validator: text, result: z.number() },
       open: { validator: text },
     });
-    const rolledBack = { type: 'boolean', const: true, description: 'The call was tried: nothing of it is kept.' };
+    const rolledBack = { type: 'boolean', const: true, description: 'The call ran and was rolled back.' };
     const ok = { type: 'boolean', const: true };
     expect((post('/sure').responses['200'] as Response).content['application/json']?.schema).toEqual({
       type: 'object',
@@ -197,7 +197,7 @@ describe('the document', () => {
       required: ['ok'],
       properties: {
         ok,
-        result: { description: 'What the mutator returned, as JSON. Absent when that was nothing.' },
+        result: { description: 'What the mutator returned, as JSON. Absent if it returned nothing.' },
         rolledBack,
       },
       examples: [{ ok: true }],

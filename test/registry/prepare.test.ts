@@ -34,7 +34,7 @@ it('args that cannot be stored are refused, with or without a validator', async 
     await expect(refused).rejects.toThrow(InvalidArgsError);
     await expect(refused).rejects.toMatchObject({
       name: 'InvalidArgsError',
-      message: 'args: a string in the args holds a lone surrogate',
+      message: 'args: a string in the args contains a lone surrogate',
     });
   }
 });

@@ -46,7 +46,7 @@ describe('a registry of Zero', () => {
     ]) {
       const registry = Object.assign({}, zero, { e: { f } });
       expect(() => toMutators(registry)).toThrow(SetupError);
-      expect(() => toMutators(registry)).toThrow('"f" is no mutator of Zero');
+      expect(() => toMutators(registry)).toThrow('"f" is not a mutator from Zero');
     }
   });
 });
@@ -70,15 +70,15 @@ describe('validators beside a registry', () => {
   });
 
   it.each<[name: string, validators: unknown, message: string]>([
-    ['for a mutator that has one', { checked: string }, '"checked" has a validator of its own already'],
-    ['for no mutator', { missing: string }, 'the validator "missing" has no mutator of that name'],
+    ['for a mutator that has one', { checked: string }, '"checked" already has its own validator'],
+    ['for no mutator', { missing: string }, 'the validator "missing" has no mutator.'],
     ['that are none', { bare: 5 }, 'the validator "bare" is not a Standard Schema validator'],
     ['that are null', { bare: null }, 'the validator "bare" is not a Standard Schema validator'],
     ['that are functions', { bare: () => {} }, 'the validator "bare" is not a Standard Schema validator'],
     [
       'with several faults',
       { checked: string, missing: string },
-      '"checked" has a validator of its own already; the validator "missing"',
+      '"checked" already has its own validator; the validator "missing"',
     ],
   ])('%s are refused', (_, validators, message) => {
     expect(() => toMutators(registry, validators as Validators)).toThrow(SetupError);

@@ -41,7 +41,7 @@ describe('with a schema', () => {
     await expect(refused).rejects.toThrow(UnexpectedResultError);
     await expect(refused).rejects.toMatchObject({
       name: 'UnexpectedResultError',
-      message: 'the result is not what its schema says',
+      message: 'the result does not match its schema',
       cause: expect.any(InvalidArgsError),
     });
   });

@@ -191,8 +191,8 @@ describe('validators beside a registry', () => {
     setUp({ validators: validators! });
 
   it.each([
-    ['of no mutator', { note: { remove: z.string() } }, 'the validator "note.remove" has no mutator of that name'],
-    ['of a mutator that has one', { 'note.create': z.string() }, '"note.create" has a validator of its own already'],
+    ['of no mutator', { note: { remove: z.string() } }, 'the validator "note.remove" has no mutator.'],
+    ['of a mutator that has one', { 'note.create': z.string() }, '"note.create" already has its own validator'],
     ['that are none', { note: { create: 'string' } } as never, 'the validator "note.create" is not a Standard Schema'],
   ])('%s are refused at the start', (_, validators, message) => {
     expect(create(validators)).toThrow(SetupError);

@@ -146,7 +146,7 @@ it.each([
   await database.pool.query(`insert into t (id, s, doc) values (1, '2026-01-01', '{"due": "2026-01-01"}')`);
   expect((await database.pool.query(served)).rows).toHaveLength(1);
   await database.pool.query(`update t set s = 'now', doc = '{"due": "today"}'`);
-  await expect(database.pool.query(served)).rejects.toThrow('a text that a view reads as a date');
+  await expect(database.pool.query(served)).rejects.toThrow('a view cannot read text such as "now" as a date');
 });
 
 // Older versions of Postgres do not know it.

@@ -7,11 +7,11 @@ export const schemas = {
   'list.delete': z.object({ id: listID.describe('The list to delete.') }),
   'list.share': z.object({
     listID: listID.describe('The list to share.'),
-    userID: userID.describe('Who is to see it. Not its owner.'),
+    userID: userID.describe('The user to share it with. Not the owner.'),
   }),
   'list.unshare': z.object({
     listID: listID.describe('The list that is shared.'),
-    userID: userID.describe('Who is to see it no longer.'),
+    userID: userID.describe('The user to stop sharing it with.'),
   }),
   'list.fill': z.object({
     listID: listID.describe('The list to add to.'),
@@ -23,7 +23,7 @@ export const schemas = {
   }),
   'todo.create': z.object({
     id: todoID.describe('The ID of the new todo.'),
-    listID: listID.describe('The list that it is added to.'),
+    listID: listID.describe('The list to add it to.'),
     title,
     sort,
   }),

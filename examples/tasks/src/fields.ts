@@ -8,7 +8,7 @@ const withoutNull = /^[^\x00]*$/;
 const text = (max: number) =>
   z.string().max(max).regex(withoutNull, { error: 'Invalid string: must not contain U+0000' });
 
-const newID = 'Whoever creates it chooses the ID: a random UUID, say.';
+const newID = 'The creator chooses the ID, such as a random UUID.';
 
 export const listID = text(100)
   .min(1)
@@ -30,15 +30,14 @@ export const userID = z
 export const name = text(200)
   .regex(/\S/, { error: 'Invalid string: must contain more than white space' })
   .trim()
-  .meta({ description: 'What the list is called. White space around it is removed.', examples: ['Groceries'] });
+  .meta({ description: 'The name of the list. Surrounding white space is removed.', examples: ['Groceries'] });
 
-export const title = text(1000).meta({ description: 'What is to be done. May be empty.', examples: ['Buy a lamp'] });
+export const title = text(1000).meta({ description: 'What to do. May be empty.', examples: ['Buy a lamp'] });
 
 export const done = z.boolean().meta({ description: 'Whether the todo is done.', examples: [true] });
 
 /** Any finite double, as in its column: `z.number()` accepts neither NaN nor infinity. */
 export const sort = z.number().meta({
-  description:
-    'Where the todo stands in its list: todos are shown in ascending order. A fraction fits between any two.',
+  description: "The todo's position in its list: todos are shown in ascending order. A fraction fits between any two.",
   examples: [1.5],
 });

@@ -8,11 +8,11 @@ const create = defineMutator(
   async ({ tx, args, ctx }) => {
     const insert = 'insert into list (id, owner_id, name) values ($1, $2, $3) on conflict do nothing';
     const { rowCount } = await tx.query(insert, [args.id, ctx.userID, args.name]);
-    if (rowCount === 0) throw new MutatorError('There is a list with this ID already', { status: 409 });
+    if (rowCount === 0) throw new MutatorError('A list with this ID already exists', { status: 409 });
   },
   {
     summary: 'Create a list',
-    description: 'The list belongs to the caller. Nobody else sees it until it is shared. 409 when the ID is taken.',
+    description: 'The list belongs to the caller. Nobody else sees it until it is shared. 409 if the ID is taken.',
     examples: { 'A list of your own': { id: 'list-from-the-docs', name: 'Groceries' } },
   },
 );
@@ -25,7 +25,7 @@ const remove = defineMutator(
   },
   {
     summary: 'Delete a list',
-    description: 'Its todos and shares go with it. Only the owner may do this: 403 for others who see the list.',
+    description: 'This also deletes its todos and shares. Only the owner may do this: 403 for others who see the list.',
     examples: {
       'A list of your own, with its todos': { id: 'ann-trip' },
       "Somebody else's list: refused": { id: 'ben-garden' },
@@ -37,15 +37,15 @@ const share = defineMutator(
   schemas['list.share'],
   async ({ tx, args, ctx }) => {
     await requireOwner(tx, args.listID, ctx.userID);
-    if (args.userID === ctx.userID) throw new MutatorError('A list is not shared with its own owner');
+    if (args.userID === ctx.userID) throw new MutatorError('A list cannot be shared with its owner');
     const insert = 'insert into share (list_id, user_id) values ($1, $2) on conflict do nothing';
     await tx.query(insert, [args.listID, args.userID]);
   },
   {
     summary: 'Share a list with a user',
     description:
-      'That user sees the list and may work on its todos. Only the owner may do this. ' +
-      'Nothing changes when it is shared with them already.',
+      'That user can see the list and change its todos. Only the owner may do this. ' +
+      'Nothing changes if it is already shared with them.',
     examples: {
       'A list of your own': { listID: 'ann-work', userID: 'cam' },
       "Somebody else's list: refused": { listID: 'ben-garden', userID: 'cam' },
@@ -60,10 +60,10 @@ const unshare = defineMutator(
     await tx.query('delete from share where list_id = $1 and user_id = $2', [args.listID, args.userID]);
   },
   {
-    summary: 'Take back a share',
+    summary: 'Stop sharing a list with a user',
     description:
-      'The list and its todos leave that user. Only the owner may do this. ' +
-      'Nothing changes when it is not shared with them.',
+      'That user no longer sees the list and its todos. Only the owner may do this. ' +
+      'Nothing changes if it is not shared with them.',
     examples: { 'A list that is shared': { listID: 'ann-home', userID: 'ben' } },
   },
 );
@@ -85,7 +85,7 @@ const fill = defineMutator(
   },
   {
     summary: 'Add many todos to a list',
-    description: 'They come after those that are there, under IDs that the server chooses. Only the owner may do this.',
+    description: 'They come after the existing ones. The server chooses their IDs. Only the owner may do this.',
     examples: {
       'A few todos': { listID: 'ann-work', count: 10 },
       'As many as one call may add': { listID: 'ann-work', count: 10_000 },

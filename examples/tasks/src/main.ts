@@ -67,7 +67,7 @@ async function prepare({ url }: OpenedDatabase, log: Logger): Promise<void> {
   try {
     await createSchema(client);
     await migrate({ database: url, views, log });
-    if (await seed(client)) console.log('  filling in the demo data');
+    if (await seed(client)) console.log('  adding the demo data');
   } finally {
     await client.end();
   }

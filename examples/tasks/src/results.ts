@@ -9,9 +9,9 @@ export const filled = z
 export const todo = z
   .object({
     id: z.string(),
-    listID: z.string().describe('The list that it is in.'),
-    title: z.string().describe('What is to be done.'),
+    listID: z.string().describe('The list it is in.'),
+    title: z.string().describe('What to do.'),
     done: z.boolean().describe('Whether it is done.'),
-    sort: z.number().describe('Where it stands in its list: todos are shown in ascending order.'),
+    sort: z.number().describe('Its position in its list: todos are shown in ascending order.'),
   })
   .meta({ id: 'Todo', description: 'A todo as it is stored.' });

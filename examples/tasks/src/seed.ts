@@ -47,7 +47,7 @@ const lists: readonly SeedList[] = [
     owner_id: 'ben',
     name: 'Music',
     sharedWith: [],
-    verbs: ['Practise', 'Record', 'Transpose', 'Memorise', 'Mix'],
+    verbs: ['Practice', 'Record', 'Transpose', 'Memorize', 'Mix'],
     things: ['the waltz', 'the lullaby', 'the march', 'the duet', 'the study in G', 'the encore'],
   },
   {

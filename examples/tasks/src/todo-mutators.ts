@@ -10,12 +10,12 @@ const create = defineMutator(
     await requireList(tx, args.listID, ctx.userID);
     const insert = 'insert into todo (id, list_id, title, sort) values ($1, $2, $3, $4) on conflict do nothing';
     const { rowCount } = await tx.query(insert, [args.id, args.listID, args.title, args.sort]);
-    if (rowCount === 0) throw new MutatorError('There is a todo with this ID already', { status: 409 });
+    if (rowCount === 0) throw new MutatorError('A todo with this ID already exists', { status: 409 });
   },
   {
     summary: 'Add a todo to a list',
     description:
-      "The list's owner may do this, and those it is shared with. `sort` says where the todo stands. 409 when the ID is taken.",
+      "The list's owner and those it is shared with may do this. `sort` sets the todo's position. 409 if the ID is taken.",
     examples: {
       'A todo at the end of a list': {
         id: 'todo-from-the-docs',
@@ -53,7 +53,7 @@ const update = defineMutator(
   {
     summary: 'Change a todo',
     description:
-      "What is left out stays as it is. The list's owner may do this, and those it is shared with. Returns the whole todo.",
+      "Fields left out stay unchanged. The list's owner and those it is shared with may do this. Returns the whole todo.",
     examples: {
       'Tick it off': { id: 'ann-home-1', done: true },
       'Another title': { id: 'ann-home-1', title: 'Clean both shelves' },
@@ -71,7 +71,7 @@ const remove = defineMutator(
   },
   {
     summary: 'Delete a todo',
-    description: "The list's owner may do this, and those it is shared with.",
+    description: "The list's owner and those it is shared with may do this.",
     examples: { 'A todo in a list of your own': { id: 'ann-home-2' } },
   },
 );

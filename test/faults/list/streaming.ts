@@ -9,14 +9,14 @@ export const streaming: readonly Fault[] = [
   {
     name: 'an answer that fails ends as if it were whole',
     file: stream,
-    find: "if (!breakOff()) controller.error(new Error('The response broke off'));",
+    find: "if (!breakOff()) controller.error(new Error('The response was cut off'));",
     replace: 'controller.close();',
     tests: node,
   },
   {
     name: 'an answer that fails tells the runtime why',
     file: stream,
-    find: "if (!breakOff()) controller.error(new Error('The response broke off'));",
+    find: "if (!breakOff()) controller.error(new Error('The response was cut off'));",
     replace: 'controller.error(error);',
     tests: node,
   },
