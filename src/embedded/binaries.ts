@@ -48,8 +48,8 @@ function installedPackage(): string {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     throw new SetupError(
-      `There is no embedded Postgres here: the optional dependency ${name} is not installed, or does not exist. ` +
-        'Install with optional dependencies, or set DATABASE_URL to a Postgres of your own.',
+      `There is no embedded Postgres: the optional dependency ${name} is not installed or does not exist. ` +
+        'Install with optional dependencies, or set DATABASE_URL to your own Postgres.',
     );
   }
 }
@@ -104,7 +104,7 @@ function copyOf(folder: string, version: string, directory: string, user: Server
 function addMissingLinksOfCopy(folder: string, draft: string): void {
   openToAll(draft);
   if (!addMissingLinks(draft))
-    throw new SetupError(`The links in ${folder} are missing, and cannot be made in ${draft}.`);
+    throw new SetupError(`The links in ${folder} are missing and cannot be created in ${draft}.`);
 }
 
 /** Makes the files readable and executable for everybody: a strict umask may have been set during the installation. */
@@ -130,7 +130,7 @@ function placeForCopies(directory: string, user: ServerUser): string {
   const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
   const place = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
   if (place !== undefined) return place;
-  throw new SetupError('There is no folder from which Postgres could run as another user than root. Set DATABASE_URL.');
+  throw new SetupError('There is no folder from which Postgres can run as a user other than root. Set DATABASE_URL.');
 }
 
 /** Creates the folder. Returns false for one into which somebody else could have put programs. */
