@@ -116,7 +116,9 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   }
   const [identity] = await db.query<{ secret: string; cluster: string; foreign: boolean }>({ text: identitySql });
   if (identity!.foreign) {
-    throw new SetupError('The change log is from another cluster, as after a restore. Run `tidemark migrate`.');
+    throw new SetupError(
+      'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
+    );
   }
   const current = await Promise.all(tables.map((table) => readShaped(db, table)));
   // If a table was dropped and created again, its name finds it twice.
@@ -124,7 +126,7 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   const shaped = [...found.values()];
   const { secret, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
-  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table has taken its name');
+  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table now has its name');
   return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), tables: captured, faults };
 }
 
