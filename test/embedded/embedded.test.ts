@@ -275,7 +275,7 @@ describe('a folder with data', () => {
 
   it('refuses binaries of another version', async () => {
     await expect(startEmbedded({ directory, binaries: postgres15 })).rejects.toThrow(
-      /of Postgres 18, but .* Postgres 15/,
+      /from Postgres 18, but .* Postgres 15/,
     );
   });
 });

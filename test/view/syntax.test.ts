@@ -99,8 +99,8 @@ describe('what is written back is the same query', () => {
 
 describe('no view has', () => {
   it.each([
-    ['select current_date', 'which change without a write'],
-    ['select id from t where at < localtimestamp', 'which change without a write'],
+    ['select current_date', 'which changes without a write'],
+    ['select id from t where at < localtimestamp', 'which changes without a write'],
     ['select id from t for share', 'Remove the locking clause'],
     ['select id from t tablesample system (1)', 'TABLESAMPLE'],
     ['select id into u from t', 'it has an INTO clause. Remove it'],
