@@ -27,7 +27,7 @@ export class OutdatedError extends Problem {
   readonly header: Header | undefined;
 
   constructor(header?: Header) {
-    super('unavailable', 'The tables are being altered; send the request again later');
+    super('unavailable', 'The tables are being altered; try again later');
     this.header = header;
   }
 }

@@ -111,7 +111,7 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
     throw new SetupError(
       version === 0
         ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
-        : `The schema "tidemark" has version ${version}, this code needs ${code}. Run \`tidemark migrate\`.`,
+        : `The schema "tidemark" has version ${version}, but this code needs ${code}. Run \`tidemark migrate\`.`,
     );
   }
   const [identity] = await db.query<{ secret: string; cluster: string; foreign: boolean }>({ text: identitySql });
