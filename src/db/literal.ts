@@ -37,6 +37,6 @@ function textOf(value: unknown): string | null {
   // A toJSON method can return undefined, despite the type of the driver's conversion.
   if (prepared == null) return null;
   if (typeof prepared !== 'string') return `\\x${prepared.toString('hex')}`;
-  if (prepared.includes('\0')) throw new RangeError('A parameter holds U+0000, which Postgres text cannot hold');
+  if (prepared.includes('\0')) throw new RangeError('A parameter contains U+0000, which Postgres text cannot hold');
   return prepared;
 }

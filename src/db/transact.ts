@@ -84,12 +84,12 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => 
     });
     if (client.getTransactionStatus() === 'I') {
       sound = true;
-      throw new TransactionEndedError('The work ended the transaction that it was given');
+      throw new TransactionEndedError('The callback ended its transaction');
     }
     const { command } = await client.query('commit');
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
-    if (command === 'ROLLBACK') throw new SwallowedError('The work swallowed the error of a statement');
+    if (command === 'ROLLBACK') throw new SwallowedError("The callback swallowed a statement's error");
     return result;
   } catch (error) {
     const lost = checkout.lost();
@@ -106,7 +106,7 @@ async function rollback({ client }: Checkout, error: unknown): Promise<void> {
   try {
     await client.query('rollback');
   } catch (rollbackError) {
-    throw new ConnectionLostError('The connection was lost during the work', {
+    throw new ConnectionLostError('The connection was lost during the transaction', {
       cause: new AggregateError([error, rollbackError]),
     });
   }

@@ -48,8 +48,8 @@ function installedPackage(): string {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     throw new SetupError(
-      `There is no embedded Postgres here: the optional dependency ${name} is not installed, or does not exist. ` +
-        'Install with optional dependencies, or set DATABASE_URL to a Postgres of your own.',
+      `There is no embedded Postgres: the optional dependency ${name} is not installed or does not exist. ` +
+        'Install with optional dependencies, or set DATABASE_URL to your own Postgres.',
     );
   }
 }
@@ -88,7 +88,7 @@ function addLink(folder: string, { source, target }: Link): void {
 }
 
 function copyOf(folder: string, version: string, directory: string, user: ServerUser): string {
-  const copy = join(placeForCopies(directory, user), `${process.platform}-${process.arch}-${version}`);
+  const copy = join(folderForCopies(directory, user), `${process.platform}-${process.arch}-${version}`);
   if (existsSync(copy)) return copy;
   const draft = `${copy}.${randomUUID()}`;
   try {
@@ -104,7 +104,7 @@ function copyOf(folder: string, version: string, directory: string, user: Server
 function addMissingLinksOfCopy(folder: string, draft: string): void {
   openToAll(draft);
   if (!addMissingLinks(draft))
-    throw new SetupError(`The links in ${folder} are missing, and cannot be made in ${draft}.`);
+    throw new SetupError(`The links in ${folder} are missing and cannot be created in ${draft}.`);
 }
 
 /** Makes the files readable and executable for everybody: a strict umask may have been set during the installation. */
@@ -126,11 +126,11 @@ function renameUnlessThere(draft: string, copy: string): void {
 }
 
 /** Root keeps the copy elsewhere if the server's user cannot reach the folder. It is a cache: deleting it is safe. */
-function placeForCopies(directory: string, user: ServerUser): string {
+function folderForCopies(directory: string, user: ServerUser): string {
   const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
   const found = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
   if (found !== undefined) return found;
-  throw new SetupError('There is no folder from which Postgres could run as another user than root. Set DATABASE_URL.');
+  throw new SetupError('There is no folder from which Postgres can run as a user other than root. Set DATABASE_URL.');
 }
 
 /** Creates the folder. Returns false for one into which somebody else could have put programs. */

@@ -38,7 +38,7 @@ export async function createCluster(
     renameSync(draft, data);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    if (readdirIfThere(data).length > 0) throw new SetupError(`${data} holds other things than Postgres's data.`);
+    if (readdirIfThere(data).length > 0) throw new SetupError(`${data} contains files that are not Postgres data.`);
     throw error;
   }
 }

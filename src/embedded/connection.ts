@@ -21,7 +21,7 @@ export function readConnection(directory: string): Connection | undefined {
   if (text === undefined) return undefined;
   const { port, password } = JSON.parse(text) as Partial<Connection>;
   if (Number.isInteger(port) && typeof password === 'string') return { port: port as number, password };
-  throw new SetupError(`${join(directory, fileName)} has no port and password. Delete it: both are made anew then.`);
+  throw new SetupError(`${join(directory, fileName)} has no port and password. Delete it, and both are created again.`);
 }
 
 /** Stores the connection for later starts. */
@@ -45,8 +45,8 @@ export async function choosePort(
   const preferred = wanted ?? kept ?? 0;
   const free = await freePort(preferred);
   if (free !== undefined) return free;
-  if (wanted !== undefined) throw new SetupError(`Port ${wanted} on 127.0.0.1 is taken, or may not be used.`);
-  log(`Port ${preferred} is taken: the database gets another one this time.`);
+  if (wanted !== undefined) throw new SetupError(`Port ${wanted} on 127.0.0.1 is taken or not permitted.`);
+  log(`Port ${preferred} is taken: the database uses another one this time.`);
   const other = await freePort(0);
   if (other === undefined) throw new SetupError('No port on 127.0.0.1 is free.');
   return other;

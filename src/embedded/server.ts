@@ -65,7 +65,7 @@ export async function startServer(
     if (outcome !== undefined) throw failure(programs, 'postgres', outcome, logged);
     if (Date.now() < limit) continue;
     await stopServer(programs, data, server);
-    throw failure(programs, 'postgres', `no readiness after ${startLimit / 1000} s`, logged);
+    throw failure(programs, 'postgres', `not ready after ${startLimit / 1000} s`, logged);
   }
   return server;
 }
@@ -81,7 +81,7 @@ export async function endLeftover(programs: Programs, data: string, log: (line: 
   const pid = postmasterPid(data);
   if (pid === undefined) return;
   if (!isServerOf(pid, data)) return disownPid(data);
-  log(`Stopping Postgres (process ${pid}), which a process that is gone left running.`);
+  log(`Stopping Postgres (process ${pid}), left running by a process that has ended.`);
   await stop(
     programs,
     data,
@@ -196,6 +196,6 @@ function failure({ logFile }: Programs, program: Program, outcome: string, from:
   const hint = outcome.includes('ENOENT') ? ' (these binaries need glibc: on Alpine, set DATABASE_URL)' : '';
   const lines = readFileSync(logFile).subarray(from).toString().trimEnd().split('\n').slice(-15);
   return new ServerFailure(
-    `Postgres did not start: ${program}: ${outcome}${hint}. ${logFile} ends:\n${lines.join('\n')}`,
+    `Postgres did not start: ${program}: ${outcome}${hint}. ${logFile} ends with:\n${lines.join('\n')}`,
   );
 }

@@ -157,14 +157,14 @@ function makeFolder(directory: string): void {
 
 function otherVersion(data: string, found: number, major: number): string {
   return (
-    `The data in ${data} are of Postgres ${found}, but the installed binaries are Postgres ${major}. ` +
-    'Move the folder away to start anew, or take the data over with pg_dump from the older version.'
+    `The data in ${data} is from Postgres ${found}, but the installed binaries are Postgres ${major}. ` +
+    'Move the folder away to start over, or transfer the data with pg_dump from the older version.'
   );
 }
 
 function explained(error: unknown, directory: string): unknown {
   if (!(error instanceof Error) || !['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes(errorCode(error) ?? ''))
     return error;
-  const advice = `The embedded database cannot use ${directory} as it has to. Does the folder belong to another user?`;
+  const advice = `The embedded database cannot use ${directory}. Does the folder belong to another user?`;
   return new SetupError(`${advice} Choose another folder, or set DATABASE_URL. (${error.message})`, { cause: error });
 }

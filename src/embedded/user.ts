@@ -18,7 +18,9 @@ const nobody = { uid: 65534, gid: 65534 } as const;
 export function chooseServerUser(data: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
   if (process.platform !== 'linux') {
-    throw new SetupError('The embedded Postgres does not run as root here. Start without sudo, or set DATABASE_URL.');
+    throw new SetupError(
+      'The embedded Postgres cannot run as root on this platform. Start without sudo, or set DATABASE_URL.',
+    );
   }
   if (!existsSync(data)) return nobody;
   const { uid, gid } = statSync(data);

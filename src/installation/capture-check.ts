@@ -34,7 +34,7 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
       const row = own.find((candidate) => candidate.relation === part.oid && candidate.trigger === trigger);
       if (!row) return `the trigger ${trigger} is missing on ${label}`;
       if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;
-      if (row.body !== expected) return `the capture of ${label} does not fit its columns`;
+      if (row.body !== expected) return `the capture of ${label} does not match its columns`;
     }
   }
   return undefined;

@@ -43,7 +43,7 @@ async function passes({ view }: BoundView, work: () => Promise<unknown>): Promis
     if (isTransient(error)) throw error;
     if (isOfValues(error)) return false;
     const reason = (error as Error).message;
-    throw new SetupError(`The changes of the view "${view.name}" cannot be computed: ${reason}.`, { cause: error });
+    throw new SetupError(`The changes to the view "${view.name}" cannot be computed: ${reason}.`, { cause: error });
   }
 }
 
@@ -59,7 +59,7 @@ async function checkConstantMoments(db: Database, { view, literals }: BoundView)
     if (isTransient(error)) throw error;
     if (!isOfMoments(error)) return;
     throw new SetupError(
-      `The view "${view.name}" cannot be served: it reads a text as a date or time that is none, or another one each time, as "now" is. Pass the time as a parameter.`,
+      `The view "${view.name}" cannot be served: it reads text as a date or time, but the text is invalid or, like "now", means a different one each time. Pass the time as a parameter.`,
       { cause: error },
     );
   }

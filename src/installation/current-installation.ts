@@ -31,7 +31,7 @@ export class OutdatedError extends Problem {
   readonly header: Header | undefined;
 
   constructor(header?: Header) {
-    super('unavailable', 'The tables are being changed now; send the request again later');
+    super('unavailable', 'The tables are being altered; try again later');
     this.header = header;
   }
 }

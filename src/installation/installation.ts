@@ -111,12 +111,14 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
     throw new SetupError(
       version === 0
         ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
-        : `The schema "tidemark" has version ${version}, this code needs ${code}. Run \`tidemark migrate\`.`,
+        : `The schema "tidemark" has version ${version}, but this code needs ${code}. Run \`tidemark migrate\`.`,
     );
   }
   const [identity] = await db.query<{ secret: string; cluster: string; foreign: boolean }>({ text: identitySql });
   if (identity!.foreign) {
-    throw new SetupError('The change log is from another cluster, as after a restore. Run `tidemark migrate`.');
+    throw new SetupError(
+      'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
+    );
   }
   const current = await Promise.all(tables.map((table) => readShaped(db, table)));
   // If a table was dropped and created again, its name finds it twice.
@@ -124,7 +126,7 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   const shaped = [...found.values()];
   const { secret, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
-  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table has taken its name');
+  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table now has its name');
   return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), tables: captured, faults };
 }
 

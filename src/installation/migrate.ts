@@ -72,7 +72,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
         (await client.query(text, [...values])).rows as Row[];
       const table = await findTable({ query }, relation);
       if (table?.oid !== found.oid)
-        throw new SetupError(`The table ${label} has been replaced meanwhile. Run it again.`);
+        throw new SetupError(`The table ${label} was replaced in the meantime. Run the migration again.`);
       for (const statement of installCapture(id, table)) await client.query(statement);
     });
   }

@@ -43,7 +43,7 @@ export async function installedVersion(db: Database): Promise<number> {
 export function refuseNewer(installed: number, code: number): void {
   if (installed > code) {
     throw new SetupError(
-      `The schema "tidemark" has version ${installed}; this code knows versions up to ${code}. Deploy a newer Tidemark: an older one would lose changes.`,
+      `The schema "tidemark" has version ${installed}, but this code supports versions up to ${code}. Deploy a newer Tidemark: an older one would lose changes.`,
     );
   }
 }

@@ -138,7 +138,7 @@ export class Tail<Context extends UserContext> {
       this.#times.succeed(performance.now());
     } catch (error) {
       if (this.#times.fail()) {
-        this.#options.log.warn({ error: describeError(error) }, 'The change log could not be read; pokes are late');
+        this.#options.log.warn({ error: describeError(error) }, 'The change log could not be read; pokes are delayed');
       }
       throw error;
     }
@@ -161,7 +161,7 @@ export class Tail<Context extends UserContext> {
   #warn(view: CompiledView, error: unknown): void {
     this.#options.log.warn(
       { view: view.name, error: describeError(error) },
-      'Whom a change concerns is not known; all who see the view are poked',
+      'Cannot tell which clients a change affects; all clients that see the view are poked',
     );
   }
 }

@@ -88,7 +88,7 @@ export function readSnapshot({ snapshot, standby }: SnapshotFields): Snapshot {
   if (standby.seen === null) {
     throw new Problem(
       'unavailable',
-      'The database is a standby, and behind a long transaction of its primary too much has happened to tell what it shows; ask a server of the primary',
+      'The database is a standby and cannot tell what it shows: too much has happened during a long transaction on its primary; ask a server on the primary',
     );
   }
   return standbySnapshot(bounds, parseSnapshot(standby.known)!, standby.seen.map(BigInt));

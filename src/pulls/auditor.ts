@@ -86,7 +86,7 @@ export class Auditor {
     const tables = installation.tables.filter(({ oid }) => bound.view.occurrenceTables.includes(oid));
     const { surplus, missing, isWhole } = difference;
     const known = { view: bound.view.name, since: since.text, snapshot: snapshot.text, isWhole };
-    const message = 'A client does not hold what its view shows; it is reset';
+    const message = "A client's data does not match its view; the client is reset";
     try {
       const keys = await findKeys(this.#db, bound, { tables, base: since }, [...surplus, ...missing]);
       const keysOf = (hashes: readonly number[]) => hashes.map((hash) => keys.get(hash) ?? null);

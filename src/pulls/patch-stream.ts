@@ -51,7 +51,7 @@ async function readLine(
     const end = read.indexOf(newline);
     if (end >= 0) return { line: Buffer.from(read.subarray(0, end)).toString(), remainder: read.subarray(end + 1) };
     const { value, done } = await chunks.next();
-    if (done) throw new Error('The pull statement has ended before its ops');
+    if (done) throw new Error('The pull statement ended before its ops');
     read = read.length === 0 ? value : Buffer.concat([read, value]);
   }
 }

@@ -183,7 +183,7 @@ class Pull {
     if (plan.kind === 'behind') return plan;
     if (client && !header.clientKnown && client.lastMutationID !== 0) {
       throw header.recovery
-        ? new Problem('unavailable', 'This standby has no record of the client yet; send the request again later')
+        ? new Problem('unavailable', 'This standby has no record of the client yet; try again later')
         : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
     }
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;

@@ -120,7 +120,7 @@ async function checkTypes(db: Database, { query }: Meaning, text: string, types:
   const { tree } = await db.describe(render(toTemplate(text), typed));
   if (isSameQuery(query, parseQueryTree(tree))) return;
   throw new SetupError(
-    'it groups by a parameter whose type Postgres finds out elsewhere, and so does not take it for the same everywhere. Write its type wherever it stands: $1::integer',
+    'it groups by a parameter whose type is not written everywhere, so Postgres treats its occurrences as different expressions. Write the type at every occurrence: $1::integer',
   );
 }
 
@@ -145,24 +145,23 @@ async function checkSame(
 function explainOperator(error: unknown): never {
   if (!isWithoutOperator(error)) throw error;
   throw new SetupError(
-    `a column that it must be grouped or sorted by is of a type that Postgres cannot compare (${error.message}). Take it as text, as in data::text, or min(data::text)::json beside GROUP BY`,
+    `it must be grouped or sorted by a column whose type Postgres cannot compare (${error.message}). Cast the column to text, as in data::text, or min(data::text)::json with GROUP BY`,
   );
 }
 
 function unclearNames(): SetupError {
   return new SetupError(
-    'its names cannot be kept apart where other states of its tables are read. Give every table an alias of its own, and name columns by it',
+    'its names become ambiguous when Tidemark reads other states of its tables. Give every table its own alias, and qualify columns with it',
   );
 }
 
 function checkColumns(columns: readonly ResultColumn[], key: readonly string[]): void {
   const names = columns.map((column) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined)
-    throw new SetupError(`it has two columns called ${twice}. Give one of them another name with AS`);
-  if (names.includes('?column?')) throw new SetupError('it has a column without a name. Give it one with AS');
+  if (twice !== undefined) throw new SetupError(`it has two columns named ${twice}. Rename one of them with AS`);
+  if (names.includes('?column?')) throw new SetupError('it has a column without a name. Name it with AS');
   const missing = key.find((column) => !names.includes(column));
-  if (key.length === 0) throw new SetupError('it has no key. Name the column, or columns, that identify a row');
+  if (key.length === 0) throw new SetupError('it has no key. Name one or more columns that identify a row');
   if (missing !== undefined) {
     throw new SetupError(
       `its key names the column ${missing}, which the query does not return. It returns: ${names.join(', ')}`,
@@ -174,7 +173,7 @@ async function followable(db: Database, range: Tree): Promise<Table> {
   const { schemaname: schema, relname: name } = range as { schemaname?: string; relname: string };
   const label = schema === undefined ? name : `${schema}.${name}`;
   const table = await findTable(db, schema === undefined ? identifier(name) : identifier(schema, name));
-  if (!table) throw new SetupError(`there is no table ${label}. Create it, or correct its name`);
+  if (!table) throw new SetupError(`there is no table ${label}. Create it or correct the name`);
   const obstacle = obstacleTo(table);
   if (obstacle) throw new SetupError(`it reads ${label}, ${obstacle}`);
   return table;
@@ -182,28 +181,28 @@ async function followable(db: Database, range: Tree): Promise<Table> {
 
 function obstacleTo(table: Table): string | undefined {
   if (table.kind === 'v')
-    return 'which is an SQL view. Write its query into the client view: changes are followed on tables';
+    return 'which is an SQL view, but changes are captured only on tables. Write its query into the client view';
   if (table.kind !== 'r' && table.kind !== 'p') {
-    return 'which is no ordinary table: a materialized view, foreign table or catalog cannot be followed. Read the tables behind it';
+    return 'which is not an ordinary table: changes to a materialized view, foreign table or catalog cannot be captured. Read the tables behind it';
   }
   if (table.schema === 'pg_catalog' || table.schema === 'information_schema') {
-    return 'which is a system catalog: its changes cannot be followed. Keep what the view needs in a table';
+    return 'which is a system catalog: its changes cannot be captured. Keep what the view needs in a table';
   }
   if (table.persistence === 'u')
-    return 'which is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED';
+    return 'which is UNLOGGED: a crash empties it without a trace. Run ALTER TABLE … SET LOGGED';
   if (table.persistence === 't')
-    return 'which is a temporary table that other connections do not see. Use a permanent one';
+    return 'which is a temporary table that other connections cannot see. Use a permanent one';
   if (table.isPartition) return 'which is a partition. Read its parent table';
   if (table.isInheritanceChild)
-    return 'which inherits from another table: what is written to it by way of that one is not captured. ALTER TABLE … NO INHERIT, or use partitions';
+    return 'which inherits from another table: writes made through that table are not captured. Run ALTER TABLE … NO INHERIT, or use partitions';
   if (table.hasInheritanceChildren)
     return 'which has INHERITS children, whose changes cannot be told apart. Use partitions';
   const unlogged = table.parts.find(({ kind, persistence }) => kind !== 'p' && persistence === 'u');
   if (unlogged)
-    return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. ALTER TABLE … SET LOGGED`;
+    return `whose partition ${unlogged.name} is UNLOGGED: a crash empties it without a trace. Run ALTER TABLE … SET LOGGED`;
   if (table.primaryKey.length === 0) return 'which has no primary key. Add one: ALTER TABLE … ADD PRIMARY KEY (…)';
   if (table.rowSecurity) {
-    return 'which has row-level security for the connected role: the change log would not obey it. Connect as the owner or a role with BYPASSRLS, and say in the view who sees what';
+    return 'which has row-level security that applies to the connected role: the change log would not obey it. Connect as the owner or a role with BYPASSRLS, and say in the view who sees what';
   }
   return undefined;
 }

@@ -114,7 +114,7 @@ function toLiterals(
     const value = values[i];
     if (momentParameters.has(i + 1) && isMovingMoment(String(value))) {
       throw new SetupError(
-        `its parameter $${i + 1} is '${value}', which means another moment each time. Pass the time`,
+        `its parameter $${i + 1} is '${value}', which means a different moment each time. Pass the time itself`,
       );
     }
     return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);

@@ -4,9 +4,9 @@ import { type Tree, visits } from './parse/tree.js';
 
 const refusedNodes: Readonly<Record<string, string>> = {
   SQLValueFunction:
-    'it uses CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_USER or the like, which change without a write. Pass such a value as a parameter, or keep it in a table',
+    'it uses CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_USER or a similar value, which changes without a write. Pass the value as a parameter, or keep it in a table',
   LockingClause: 'it locks rows (FOR UPDATE, FOR SHARE). Remove the locking clause',
-  RangeTableSample: 'it uses TABLESAMPLE, which has no stable result. Remove it',
+  RangeTableSample: 'it uses TABLESAMPLE, whose result is not stable. Remove it',
   IntoClause: 'it has an INTO clause. Remove it',
   InsertStmt: 'it writes. A view can only read',
   UpdateStmt: 'it writes. A view can only read',
@@ -36,6 +36,6 @@ export function inspect(select: Tree): void {
 
 function checkName(name: unknown, reserved: RegExp): void {
   if (reserved.test(String(name))) {
-    throw new SetupError(`it has the name ${name}, which Tidemark's own statements use. Choose another`);
+    throw new SetupError(`it uses the name ${name}, which Tidemark reserves for its own statements. Choose another`);
   }
 }

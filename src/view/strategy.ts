@@ -101,7 +101,7 @@ function checkScalar(expression: unknown, meaning: Meaning): void {
   for (const visit of visits(expression)) {
     const { type, node } = visit;
     if (type === 'SubLink' || type === 'JsonArrayQueryConstructor')
-      throw new NotMonotone('it has a subquery outside EXISTS and IN, or below NOT');
+      throw new NotMonotone('it has a subquery outside EXISTS and IN, or under NOT');
     if (!scalarNodes.has(type)) throw new NotMonotone(`it has ${type}`);
     const name = names(node.funcname).at(-1);
     if (node.over) throw new NotMonotone(`it has the window function ${name}`);

@@ -225,7 +225,7 @@ describe('a folder with data', () => {
     children.push(left);
     const lines: string[] = [];
     const database = await start({ directory, log: (line) => lines.push(line) });
-    expect(lines).toEqual([`Stopping Postgres (process ${left.pid}), which a process that is gone left running.`]);
+    expect(lines).toEqual([`Stopping Postgres (process ${left.pid}), left running by a process that has ended.`]);
     expect(isRunning(left.pid!)).toBe(false);
     expect(await notes(database.url)).toContain('first');
     expect(new URL(database.url).port).toBe(String(port));
@@ -275,7 +275,7 @@ describe('a folder with data', () => {
 
   it('refuses binaries of another version', async () => {
     await expect(startEmbedded({ directory, binaries: postgres15 })).rejects.toThrow(
-      /of Postgres 18, but .* Postgres 15/,
+      /from Postgres 18, but .* Postgres 15/,
     );
   });
 });

@@ -14,8 +14,8 @@ const keyless = 'has no primary key';
 
 /** What Postgres makes of a query, and the generator does not know. */
 const ofPostgres = [
-  'it groups by a parameter whose type Postgres finds out elsewhere',
-  'it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by',
+  'it groups by a parameter whose type is not written everywhere',
+  'it has GROUPING SETS, CUBE or ROLLUP over a subquery',
 ];
 
 /** A message as it would be of any schema: names and values go. */
@@ -26,7 +26,7 @@ export function withoutNames(message: string): string {
     .replace(/\$\d+/g, '$n')
     .replace(/it reads (\S+?), which/, 'it reads …, which')
     .replace(/^(there is no table) .*?(\. |$)/, '$1 …$2')
-    .replace(/two columns called .*?\. /, 'two columns called …. ')
+    .replace(/two columns named .*?\. /, 'two columns named …. ')
     .replace(/^Changes of .*? are not/, 'Changes of … are not')
     .replace(/domain .*? does/, 'domain … does')
     .replace(/\d+/g, 'n');

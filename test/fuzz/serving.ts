@@ -28,7 +28,7 @@ export interface ServingOptions {
 
 const refusals = [
   /^The view "(.*?)" cannot be served: (.*)$/s,
-  /^The changes of the view "(.*?)" cannot be computed: (.*)$/s,
+  /^The changes to the view "(.*?)" cannot be computed: (.*)$/s,
 ];
 
 /** A server of the views that can be served; each other one is told of. Captures what they read if `migrates`. */

@@ -38,7 +38,7 @@ describe('refuses what means another moment each time, whatever the data are:', 
     '%s',
     async (expression) => {
       await expect(start(`select id, ${expression} as v from item where sort > length($1)`)).rejects.toThrow(
-        'The view "v" cannot be served: it reads a text as a date or time that is none, or another one each time',
+        'The view "v" cannot be served: it reads text as a date or time, but the text is invalid or, like "now", means a different one each time',
       );
     },
   );
@@ -68,6 +68,6 @@ it.each([
   ],
 ])('names the view that Postgres cannot %s', async (_, text) => {
   await expect(start(text)).rejects.toThrow(
-    'The changes of the view "v" cannot be computed: FULL JOIN is only supported with merge-joinable or hash-joinable join conditions.',
+    'The changes to the view "v" cannot be computed: FULL JOIN is only supported with merge-joinable or hash-joinable join conditions.',
   );
 });

@@ -105,7 +105,7 @@ describe('migrate', () => {
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, this code needs 7/);
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 7/);
     expect(await run()).toEqual(firstRun.slice(1, 7));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });

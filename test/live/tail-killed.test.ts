@@ -60,7 +60,7 @@ async function killManyTimes(times: number, notify: boolean): Promise<void> {
   }
   expect(await writer.stop()).toBeGreaterThan(50);
   await clients.converge();
-  expect(server.lines.map(({ message }) => message)).toContain('The change log could not be read; pokes are late');
+  expect(server.lines.map(({ message }) => message)).toContain('The change log could not be read; pokes are delayed');
 }
 
 it('a tail that looks misses nothing while its connections are killed', () => killManyTimes(20, false), 60_000);

@@ -148,7 +148,8 @@ export class Bench {
 /** Objects to what a node finds out itself. */
 function auditLog(report: Report): Logger {
   const error = (fields: object, message: string) => {
-    if (message.startsWith('A client does not hold')) report.object('audit', 'of a node', JSON.stringify(fields));
+    if (message.startsWith("A client's data does not match"))
+      report.object('audit', 'of a node', JSON.stringify(fields));
   };
   return { debug() {}, info() {}, warn() {}, error };
 }

@@ -67,7 +67,7 @@ it('a question that fails pokes all who were asked about', async () => {
   for (const line of lines) {
     expect(line).toMatchObject({
       level: 'warn',
-      message: 'Whom a change concerns is not known; all who see the view are poked',
+      message: 'Cannot tell which clients a change affects; all clients that see the view are poked',
       fields: { view: expect.any(String), error: { message: 'refused' } },
     });
   }

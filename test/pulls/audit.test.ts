@@ -249,7 +249,7 @@ describe('finds that', () => {
 });
 
 function fieldsOf({ message, fields }: LogLine): Record<string, unknown> {
-  expect(message).toBe('A client does not hold what its view shows; it is reset');
+  expect(message).toBe("A client's data does not match its view; the client is reset");
   expect(fields).toMatchObject({
     since: expect.stringMatching(/^\d+:\d+:/),
     snapshot: expect.stringMatching(/^\d+:\d+:/),

@@ -97,7 +97,7 @@ const obstacles: readonly Obstacle[] = [
     name: 'a materialized view in the place of a table',
     change:
       'alter table t rename to t_rows; create materialized view t as select * from t_rows; update t_rows set n = 5',
-    reason: 'which is no ordinary table',
+    reason: 'which is not an ordinary table',
     undo: 'drop materialized view t; alter table t_rows rename to t',
     isUnseen: false,
   },

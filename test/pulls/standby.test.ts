@@ -218,7 +218,7 @@ describe('behind a long transaction', () => {
   it('one that has too much to tell answers 503, until the primary notes its snapshot', async () => {
     const client = await pulled();
     await run(`insert into item select n, n from generate_series(1, 50000) n`, 'delete from item');
-    const refusal = { code: 'unavailable', message: expect.stringContaining('ask a server of the primary') };
+    const refusal = { code: 'unavailable', message: expect.stringContaining('ask a server on the primary') };
     await expect(client.pull()).rejects.toMatchObject(refusal);
     await expect(pulled()).rejects.toMatchObject(refusal);
     await client.pull(onPrimary);

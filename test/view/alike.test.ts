@@ -109,7 +109,7 @@ it.each([
   'select n as id, count(t.*) as c from t group by n',
 ])('which value of a group is meant is left to chance in %s', async (text) => {
   await expect(analyze(db, text, ['id'])).rejects.toThrow(
-    /^it groups by values( of id)? that can be equal and written differently, such as 1\.0 and 1\.00, so which of them it yields is left to chance\. Group by one form: a cast such as numeric/,
+    /^it groups by values( of id)? that can be equal but written differently, such as 1\.0 and 1\.00, so which one it returns is left to chance\. Group by one form: cast numeric values, as in numeric/,
   );
 });
 

@@ -81,8 +81,8 @@ describe('compare', () => {
     ['select distinct on (list_id) id from todo order by list_id, sort, id', 'DISTINCT ON'],
     ['select id, row_number() over (order by id) as n from todo', 'window function row_number'],
     ['select l.id, t.title from list l left join todo t on t.list_id = l.id', 'outer join'],
-    ['select id from list where not exists (select from todo where list_id = list.id)', 'below NOT'],
-    ['select id from list where id not in (select list_id from share)', 'below NOT'],
+    ['select id from list where not exists (select from todo where list_id = list.id)', 'under NOT'],
+    ['select id from list where id not in (select list_id from share)', 'under NOT'],
     ['select id, (select count(*) from todo where list_id = list.id) as n from list', 'subquery outside'],
     ['select id from list where (select owner_id = $1 from list l where l.id = list.id)', 'subquery outside'],
     ['select id from list where exists (select from todo) = false', 'subquery outside'],
@@ -94,11 +94,11 @@ describe('compare', () => {
     ["select v.id from list join (values ('a'), ('b')) v (id) on v.id = list.id", 'VALUES'],
     ['select l.id from todo t right join list l on t.list_id = l.id', 'outer join'],
     ['select l.id from list l join (select list_id from todo order by sort limit 1) t on t.list_id = l.id', 'LIMIT'],
-    ['select l.id from list l join todo t on not exists (select from share)', 'below NOT'],
+    ['select l.id from list l join todo t on not exists (select from share)', 'under NOT'],
     ['select l.id from list l, unnest(array(select id from todo order by id)) t', 'subquery outside'],
     ['select id from list where (select true) in (select false)', 'subquery outside'],
     ['select id from list where id in (select max(list_id) from share)', 'aggregate max'],
-    ['select id from list where owner_id = $1 and not exists (select from todo where list_id = list.id)', 'below NOT'],
+    ['select id from list where owner_id = $1 and not exists (select from todo where list_id = list.id)', 'under NOT'],
     ["select j.id from todo, xmltable('/r' passing xmlelement(name r) columns id int) j", 'RangeTableFunc'],
     ['select id, xmlelement(name r)::text as r from list', 'XmlExpr'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
@@ -125,7 +125,7 @@ describe('refused, saying what to do', () => {
     ['select id from list where id in (select list_id from todo limit 1)', 'Add an ORDER BY'],
     ['select distinct on (list_id) id from todo', 'DISTINCT ON without ORDER BY'],
     ['select list_id as id, array_agg(title) as titles from todo group by list_id', 'ORDER BY …'],
-    ['select id from todo where due = current_date', 'Pass such a value as a parameter'],
+    ['select id from todo where due = current_date', 'Pass the value as a parameter'],
     ['select id from todo where at > now()', 'now()'],
     ["select id from todo where at > 'now'::timestamptz", 'changes without a write'],
     ["select id from todo where due = date 'today'", 'changes without a write'],
@@ -145,14 +145,14 @@ describe('refused, saying what to do', () => {
     ['select id from todo_stored', 'materialized view'],
     ['select oid as id from pg_class', 'system catalog'],
     ['select feature_id as id from information_schema.sql_features', 'system catalog'],
-    ['select id from far', 'which is no ordinary table'],
-    ['select id from other.missing', 'there is no table other.missing. Create it, or correct its name'],
+    ['select id from far', 'which is not an ordinary table'],
+    ['select id from other.missing', 'there is no table other.missing. Create it or correct the name'],
     ['select id from other.note join missing using (id)', 'there is no table missing'],
-    ['select id, title as id from todo', 'it has two columns called id. Give one of them another name with AS'],
-    ['select id, 1 + 1 from todo', 'it has a column without a name. Give it one with AS'],
+    ['select id, title as id from todo', 'it has two columns named id. Rename one of them with AS'],
+    ['select id, 1 + 1 from todo', 'it has a column without a name. Name it with AS'],
     [
       "select $1 as n, coalesce($1::text, '-') || grouping($1) as id from todo group by cube ($1)",
-      'Write its type wherever',
+      'Write the type at every occurrence',
     ],
     ['select title, sort from todo', 'names the column id, which the query does not return. It returns: title, sort'],
   ])('%s', async (text, message) => {
@@ -161,7 +161,7 @@ describe('refused, saying what to do', () => {
 
   it('a view without a key', async () => {
     await expect(analyzeView(db, 'select id from todo', [])).rejects.toThrow(
-      'it has no key. Name the column, or columns, that identify a row',
+      'it has no key. Name one or more columns that identify a row',
     );
   });
 

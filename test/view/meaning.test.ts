@@ -8,6 +8,6 @@ it('takes no query whose subqueries are not all in what Postgres has understood'
   const empty = { tree: '{QUERY}', offset: 0 };
   expect(() => understand(parseSelect('select 1'), empty)).not.toThrow();
   expect(() => understand(parseSelect('select (select 1)'), empty)).toThrow(
-    'it has a subquery in a place where Tidemark cannot tell what Postgres makes of it. Move the subquery into FROM or WITH',
+    'it has a subquery in a place where Tidemark cannot tell how Postgres interprets it. Move the subquery into FROM or WITH',
   );
 });

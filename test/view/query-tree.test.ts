@@ -31,7 +31,7 @@ describe('the text of an analyzed query', () => {
   });
 
   it.each(['word', '<>', '({A})'])('%j is no node', (text) => {
-    expect(() => parseQueryTree(text)).toThrow('The parse tree from Postgres is no node');
+    expect(() => parseQueryTree(text)).toThrow('The parse tree from Postgres is not a node');
   });
 });
 

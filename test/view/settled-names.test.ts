@@ -98,7 +98,7 @@ describe('refused', () => {
   it.each([
     ['select tidemark_t1.id from t tidemark_t1', 'Choose another'],
     ['with tidemark_plus_1 as (select * from t) select id from tidemark_plus_1', 'Choose another'],
-    ['select id, case when x > 1 then null else t end from t', 'its names cannot be kept apart'],
+    ['select id, case when x > 1 then null else t end from t', 'its names become ambiguous'],
   ])('%s', async (text, message) => {
     expect(await refusalOf(settle(text))).toMatch(message);
   });

@@ -206,31 +206,34 @@ describe('refused, since the result is left to chance', () => {
   it.each([
     [
       'select s as id, array_agg(x) as n from t group by s',
-      'it uses array_agg without an order. Write array_agg(… ORDER BY …) so that equal data give equal results',
+      'it uses array_agg without ORDER BY. Write array_agg(… ORDER BY …) so that the same data gives the same result',
     ],
     // Older versions of Postgres do not know these.
     [
       'select s as id, json_objectagg(s: x) as p from t group by s',
-      /JSON_OBJECTAGG, which takes no order|syntax error/,
+      /JSON_OBJECTAGG, which does not accept ORDER BY|syntax error/,
     ],
     [
       'select s as id, json_arrayagg(x) as p from t group by s',
-      /JSON_ARRAYAGG without an order|syntax error|does not exist/,
+      /JSON_ARRAYAGG without ORDER BY|syntax error|does not exist/,
     ],
-    ['select id from (select id from (select id, x from t) order by x limit 2) v', /without a name|must have an alias/],
+    [
+      'select id from (select id from (select id, x from t) order by x limit 2) v',
+      /unnamed subquery|must have an alias/,
+    ],
     ['select x as id from generate_series(1, 3) x group by x limit 2', 'LIMIT or OFFSET without ORDER BY'],
-    ['select s as id, array_agg(x) as p from t group by s', 'without an order'],
-    ['select s as id, json_object_agg(x, x) as p from t group by s', 'without an order'],
+    ['select s as id, array_agg(x) as p from t group by s', 'array_agg without ORDER BY'],
+    ['select s as id, json_object_agg(x, x) as p from t group by s', 'json_object_agg without ORDER BY'],
     ['select id, array(select b from u) as bs from t', 'Give the subquery an ORDER BY'],
     ['select id, json_array(select b from u) as bs from t', /Give the subquery an ORDER BY|syntax error/],
     ['select id from t order by x offset 1 fetch first 3 rows with ties', 'WITH TIES'],
-    ['select s as id, mode() within group (order by p) as p from t group by s', 'which of them'],
+    ['select s as id, mode() within group (order by p) as p from t group by s', 'which one it returns'],
     ['select id from t union all select a from u limit 2', 'LIMIT or OFFSET without ORDER BY'],
     [
       'select a as id from generate_series(1, 2) a, generate_series(1, 2) b limit 2',
       'LIMIT or OFFSET without ORDER BY',
     ],
-    ['select s as id, jsonb_object_agg(distinct x, p) as o from t group by s', 'which of them'],
+    ['select s as id, jsonb_object_agg(distinct x, p) as o from t group by s', 'which one it returns'],
     ['select distinct on (s) s as id, x from t', 'DISTINCT ON without ORDER BY'],
   ])('%s', async (text, message) => {
     expect(await refusalOf(settle(text))).toMatch(message);

@@ -121,9 +121,12 @@ describe('refused, since the result is left to chance', () => {
   it.each([
     [
       'select s as id, array_agg(distinct p) as n from t group by s',
-      'it uses array_agg over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: a cast such as numeric(12, 2) for a numeric, lower(…) collate "C" for a case-insensitive text, a cast to text for all else',
+      'it uses array_agg over values that can be equal but written differently, such as 1.0 and 1.00, so which one it returns is left to chance. Give them one form: cast numeric values, as in numeric(12, 2); use lower(…) collate "C" for case-insensitive text; cast anything else to text',
     ],
-    ['select id, nth_value(x, 2) over (order by s) as a from t', 'it uses the window function nth_value over rows'],
+    [
+      'select id, nth_value(x, 2) over (order by s) as a from t',
+      'it uses the window function nth_value over tied rows',
+    ],
     [
       'select id, first_value(x) over (order by s groups between unbounded preceding and current row) as a from t',
       'it uses the window function first_value',

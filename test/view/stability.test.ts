@@ -80,7 +80,7 @@ describe('refused', () => {
     ['select id from sum where (gbp, gbp) >>> (gbp, gbp)', 'the operator >>>, and so the function money_gbp_more()'],
     [
       'select id, s::chance as c from t',
-      'it reads or writes the type chance as text, by a function that is declared VOLATILE',
+      'it converts the type chance to or from text with a function that is declared VOLATILE',
     ],
     ["select id, string_to_array(s, ',')::date[] as d from t", 'reads a date from text'],
     ["select id, j.d from t, xmltable('/r' passing xmlelement(name r, s) columns d date) j", 'reads a date from text'],

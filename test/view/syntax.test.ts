@@ -55,15 +55,15 @@ describe('what is written back is the same query', () => {
   });
 
   it.each<[Tree, string]>([
-    [{ RangeVar: { relname: 't', inh: 'maybe' } }, 'it holds a RangeVar'],
-    [{ JsonSomething: {} }, 'it holds a JsonSomething'],
+    [{ RangeVar: { relname: 't', inh: 'maybe' } }, 'it contains a RangeVar'],
+    [{ JsonSomething: {} }, 'it contains a JsonSomething'],
     [
       { RangeVar: { relname: 't', alias: { aliasname: 'x', colnames: [{ String: { sval: '' } }] } } },
-      'as it is written, the query does not parse: syntax error at',
+      'after rewriting, the query does not parse: syntax error at',
     ],
   ])('or it is refused with the name of what cannot be written: %j', (item, reason) => {
     const select = { ...parseSelect('select 1'), fromClause: [item] };
-    expect(refusalOf(select)).toContain(`it uses a form that cannot be rewritten faithfully (${reason}`);
+    expect(refusalOf(select)).toContain(`it uses a form that Tidemark cannot rewrite faithfully (${reason}`);
   });
 
   it.each<[text: string, odd: (type: string, node: Tree) => Tree | false, innermost: string]>([
@@ -75,14 +75,14 @@ describe('what is written back is the same query', () => {
     for (const odd of ['a field that is not written', { Odd: 1 }]) {
       const select = parseSelect(text);
       for (const { type, node } of visits(select)) Object.assign(oddIn(type, node) || {}, { odd });
-      expect(refusalOf(select)).toContain(`(it holds a ${innermost})`);
+      expect(refusalOf(select)).toContain(`(it contains a ${innermost})`);
     }
   });
 
   it('or it is refused with what is in a subquery and cannot be written', () => {
     const select = parseSelect('select 1 from (select 2) v');
     for (const { type, node } of visits(select)) if (type === 'SelectStmt') node.fromClause = [{ JsonSomething: {} }];
-    expect(refusalOf(select)).toContain('(it holds a JsonSomething)');
+    expect(refusalOf(select)).toContain('(it contains a JsonSomething)');
   });
 
   it.each([
@@ -99,8 +99,8 @@ describe('what is written back is the same query', () => {
 
 describe('no view has', () => {
   it.each([
-    ['select current_date', 'which change without a write'],
-    ['select id from t where at < localtimestamp', 'which change without a write'],
+    ['select current_date', 'which changes without a write'],
+    ['select id from t where at < localtimestamp', 'which changes without a write'],
     ['select id from t for share', 'Remove the locking clause'],
     ['select id from t tablesample system (1)', 'TABLESAMPLE'],
     ['select id into u from t', 'it has an INTO clause. Remove it'],
@@ -109,13 +109,13 @@ describe('no view has', () => {
     ['with x as (delete from t returning id) select id from x', 'it writes. A view can only read'],
     ['select id from only t', 'it reads ONLY t. Remove ONLY'],
     ['select id from u where exists (select from only t)', 'it reads ONLY t. Remove ONLY'],
-    ['with tidemark_x as (select 1) select 1', 'it has the name tidemark_x, which'],
-    ['select 1 from t tidemark_l', 'it has the name tidemark_l, which'],
-    ['select 1 from t tidemark_key', 'it has the name tidemark_key, which'],
-    ['select 1 from tidemark_p1', 'it has the name tidemark_p1, which'],
-    ['select 1 from (select 1) tidemark_d12', 'it has the name tidemark_d12, which'],
+    ['with tidemark_x as (select 1) select 1', 'it uses the name tidemark_x, which'],
+    ['select 1 from t tidemark_l', 'it uses the name tidemark_l, which'],
+    ['select 1 from t tidemark_key', 'it uses the name tidemark_key, which'],
+    ['select 1 from tidemark_p1', 'it uses the name tidemark_p1, which'],
+    ['select 1 from (select 1) tidemark_d12', 'it uses the name tidemark_d12, which'],
     ['select 1 from t join u on true as tidemark_t1', 'syntax error'],
-    ['select 1 from (t join u on true) tidemark_t1', 'it has the name tidemark_t1, which'],
+    ['select 1 from (t join u on true) tidemark_t1', 'it uses the name tidemark_t1, which'],
   ])('%s', (text, message) => {
     expect(() => inspect(parseSelect(text))).toThrow(message);
   });

@@ -18,7 +18,7 @@ const exactWithModifier = new Set(['numeric', 'bpchar']);
 
 /** What to write instead of values that can be equal but written differently. */
 export const oneForm =
-  'a cast such as numeric(12, 2) for a numeric, lower(…) collate "C" for a case-insensitive text, a cast to text for all else';
+  'cast numeric values, as in numeric(12, 2); use lower(…) collate "C" for case-insensitive text; cast anything else to text';
 
 /** Whether equal values of an expression are always written the same way. */
 export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {

@@ -58,7 +58,7 @@ export function understand(
 
 function unclearSubquery(): SetupError {
   return new SetupError(
-    'it has a subquery in a place where Tidemark cannot tell what Postgres makes of it. Move the subquery into FROM or WITH',
+    'it has a subquery in a place where Tidemark cannot tell how Postgres interprets it. Move the subquery into FROM or WITH',
   );
 }
 

@@ -75,7 +75,7 @@ function checkReader(node: QueryNode, { routines, partsOf }: Facts): void {
   const moment = types.flatMap((type) => [...partsOf(type)]).find(isMoment);
   if (!moment) return;
   throw new SetupError(
-    `it reads a ${moment.name} from text, where a word such as "now" means another moment each time. Send the text, or cast it by itself: (…)::timestamptz`,
+    `it reads a ${moment.name} from text, where a word such as "now" means a different moment each time. Return the text, or cast it separately: (…)::timestamptz`,
   );
 }
 

@@ -23,7 +23,7 @@ const token = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
  */
 export function parseQueryTree(text: string): QueryNode {
   const tree = parseField(text);
-  if (!isNode(tree)) throw new Error('The parse tree from Postgres is no node');
+  if (!isNode(tree)) throw new Error('The parse tree from Postgres is not a node');
   return tree;
 }
 

@@ -56,12 +56,12 @@ function checkRoutine({ name, signature, operator, builtin, volatilities }: Rout
   if (builtin) {
     if (!movingOverloads.has(signature) && (settledFunctions.has(name) || operator !== null)) return;
     throw new SetupError(
-      `it uses ${name}(), whose result changes without a write. Pass such a value as a parameter, or keep it in a table`,
+      `it uses ${name}(), whose result changes without a write. Pass the value as a parameter, or keep it in a table`,
     );
   }
   const what = operator === null ? `the function ${name}()` : `the operator ${operator}, and so the function ${name}()`;
   throw new SetupError(
-    `it uses ${what}, which is not declared IMMUTABLE and so may read tables that are not followed. Write its query into the view, or declare it IMMUTABLE if it depends on its arguments alone`,
+    `it uses ${what}, which is not declared IMMUTABLE and may read tables that are not captured. Write its query into the view, or declare it IMMUTABLE if it depends only on its arguments`,
   );
 }
 
@@ -75,12 +75,12 @@ function checkConversion(node: QueryNode, { partsOf }: Facts): void {
 function checkText({ name, builtin, volatilities }: TypePart): void {
   if (builtin && name.startsWith('reg')) {
     throw new SetupError(
-      `it turns names into ${name} or back, whose result changes without a write. Keep the name in a table`,
+      `it converts names to or from ${name}, and the result changes without a write. Keep the name in a table`,
     );
   }
   if (!builtin && volatilities.includes('v')) {
     throw new SetupError(
-      `it reads or writes the type ${name} as text, by a function that is declared VOLATILE. Declare it IMMUTABLE if it depends on its arguments alone`,
+      `it converts the type ${name} to or from text with a function that is declared VOLATILE. Declare it IMMUTABLE if it depends only on its arguments`,
     );
   }
 }

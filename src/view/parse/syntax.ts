@@ -43,7 +43,7 @@ function parse(text: string): readonly RawStatement[] {
 export function deparseSelect(select: Tree): string {
   const text = written(select);
   const again = reread(text);
-  if (!isSame(again, select)) throw unfaithful(`it holds a ${differingNode(select, again)}`);
+  if (!isSame(again, select)) throw unfaithful(`it contains a ${differingNode(select, again)}`);
   return text;
 }
 
@@ -53,7 +53,7 @@ function written(select: Tree): string {
   } catch (error) {
     // The library's message names each node on the path that it could not write.
     const nodes = [...(error as Error).message.matchAll(/deparsing (\w+)/g)];
-    throw unfaithful(`it holds a ${nodes.at(-1)![1]}`);
+    throw unfaithful(`it contains a ${nodes.at(-1)![1]}`);
   }
 }
 
@@ -61,12 +61,14 @@ function reread(text: string): Tree {
   try {
     return parseSelect(text);
   } catch (error) {
-    throw unfaithful(`as it is written, ${(error as Error).message}`);
+    throw unfaithful(`after rewriting, ${(error as Error).message}`);
   }
 }
 
 function unfaithful(reason: string): SetupError {
-  return new SetupError(`it uses a form that cannot be rewritten faithfully (${reason}). Write that part another way`);
+  return new SetupError(
+    `it uses a form that Tidemark cannot rewrite faithfully (${reason}). Write that part another way`,
+  );
 }
 
 /** The type, as in Postgres's grammar, of the innermost node that contains all differences between two trees. */

@@ -66,7 +66,9 @@ export function dependsOnOrder({ builtin, name, signature }: Routine, exact: boo
 function settleConstructor(type: string, node: Tree, alone: boolean): void {
   if (alone) return;
   if (type === 'JsonObjectAgg') {
-    throw new SetupError('it uses JSON_OBJECTAGG, which takes no order. Write json_object_agg(key, value ORDER BY …)');
+    throw new SetupError(
+      'it uses JSON_OBJECTAGG, which does not accept ORDER BY. Write json_object_agg(key, value ORDER BY …)',
+    );
   }
   const made = node.constructor as unknown as Tree;
   if (!made.agg_order) throw withoutOrder('JSON_ARRAYAGG');
@@ -76,12 +78,12 @@ function settleConstructor(type: string, node: Tree, alone: boolean): void {
 
 function withoutOrder(name: string): SetupError {
   return new SetupError(
-    `it uses ${name} without an order. Write ${name}(… ORDER BY …) so that equal data give equal results`,
+    `it uses ${name} without ORDER BY. Write ${name}(… ORDER BY …) so that the same data gives the same result`,
   );
 }
 
 function alike({ name }: Routine): SetupError {
   return new SetupError(
-    `it uses ${name} over values that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Give them one form: ${oneForm}`,
+    `it uses ${name} over values that can be equal but written differently, such as 1.0 and 1.00, so which one it returns is left to chance. Give them one form: ${oneForm}`,
   );
 }

@@ -159,6 +159,6 @@ function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
 
 function unclear(column: string): SetupError {
   return new SetupError(
-    `it keeps one of several values of ${column} that can be equal and written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: ${oneForm}`,
+    `it keeps one of several values of ${column} that can be equal but written differently, such as 1.0 and 1.00, and which one is left to chance. Give them one form: ${oneForm}`,
   );
 }

@@ -61,7 +61,7 @@ function isAskedAnew(target: QueryNode, query: QueryNode): boolean {
 
 function askedAnew(): SetupError {
   return new SetupError(
-    'it has a subquery in what GROUPING SETS, CUBE or ROLLUP group by, which Postgres takes for one of its values, by chance, where it should be null. Move the subquery into FROM, as LATERAL, or use Postgres 18',
+    'it has GROUPING SETS, CUBE or ROLLUP over a subquery, for which Postgres before 18 can return an arbitrary value instead of null. Move the subquery into FROM, as LATERAL, or use Postgres 18',
   );
 }
 
@@ -146,6 +146,6 @@ function isWritten(node: Tree, value: Tree): boolean {
 function unsettled({ fields }: QueryNode): SetupError {
   const what = fields.resname === null ? 'values' : `values of ${fields.resname}`;
   return new SetupError(
-    `it groups by ${what} that can be equal and written differently, such as 1.0 and 1.00, so which of them it yields is left to chance. Group by one form: ${oneForm}`,
+    `it groups by ${what} that can be equal but written differently, such as 1.0 and 1.00, so which one it returns is left to chance. Group by one form: ${oneForm}`,
   );
 }

@@ -81,14 +81,14 @@ function settleLimit(level: Level, settling: Settling, isOutermost: boolean): vo
   if (isSingleRow(level, settling) || (isSequence(select) && !select.sortClause)) return;
   if (!select.sortClause) {
     throw new SetupError(
-      'it has LIMIT or OFFSET without ORDER BY, so which rows it holds is left to chance. Add an ORDER BY',
+      'it has LIMIT or OFFSET without ORDER BY, so which rows it returns is left to chance. Add an ORDER BY',
     );
   }
   // No two rows that DISTINCT ON keeps are tied.
   if (select.limitOption === 'LIMIT_OPTION_WITH_TIES' && !isDistinctOn(select)) {
     if (select.limitOffset) {
       throw new SetupError(
-        'it has OFFSET and WITH TIES, so which ties it leaves out is left to chance. Remove the OFFSET',
+        'it has OFFSET and WITH TIES, so which tied rows it skips is left to chance. Remove the OFFSET',
       );
     }
   } else if (isOutermost && !isDistinctOn(select) && !makesRows(settling.meaning.queryOf(select))) {
@@ -112,7 +112,9 @@ export function isSingleRow({ select }: Level, { meaning }: Settling): boolean {
 
 function settleDistinctOn(level: Level, settling: Settling): void {
   if (!level.select.sortClause) {
-    throw new SetupError('it has DISTINCT ON without ORDER BY, so which rows it holds is left to chance. Add one');
+    throw new SetupError(
+      'it has DISTINCT ON without ORDER BY, so which rows it keeps is left to chance. Add an ORDER BY',
+    );
   }
   append(level.select, rowsApart(level, settling));
 }
@@ -121,7 +123,7 @@ function settleArray(level: Level, settling: Settling): void {
   const { select } = level;
   if (isSingleRow(level, settling) || (isSequence(select) && !select.sortClause)) return;
   if (!select.sortClause) {
-    throw new SetupError('it makes an array of a subquery without an order. Give the subquery an ORDER BY');
+    throw new SetupError('it builds an array from an unordered subquery. Give the subquery an ORDER BY');
   }
   append(select, rowsApart(level, settling));
 }
@@ -174,7 +176,7 @@ export function identityOf(level: Level, settling: Settling): Tree[] {
         columnRef(name!, columnName(table, tableOf(table), column.name)),
       );
     if (name === undefined)
-      throw new SetupError('it orders rows of a subquery without a name. Give the subquery an alias');
+      throw new SetupError('it orders the rows of an unnamed subquery. Give the subquery an alias');
     const used = query && usedColumns(query, name);
     return (used ?? ['*']).map((column) => bytes(columnRef(name, column)));
   });

@@ -56,7 +56,7 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
   const canBeOrdered = (frame & ROWS) !== 0 || (picks && (isWhole || startsFirst(routine.name, frame)));
   if (!canBeOrdered || (frame & EXCLUDE_PEERS) !== 0) {
     throw new SetupError(
-      `it uses the window function ${routine.name} over rows that its order calls equal, so its result is left to chance. Give it a frame of ROWS and an ORDER BY, or use a subquery`,
+      `it uses the window function ${routine.name} over tied rows, so its result is left to chance. Give it an ORDER BY and a ROWS frame, or use a subquery`,
     );
   }
   call.over = ordered(window, level, settling);
