@@ -10,22 +10,32 @@ const alias = {
   tidemark: source('index.ts'),
 };
 
-const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
+const setupFiles = ['test/worker.ts'];
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 
-/**
- * The sync client checks less of what it receives in production, so its tests run both ways. They mostly wait for the client's
- * timers, hence more workers than cores.
- */
+/** Half of their time tests wait, hence more workers than cores. They share their modules, which take long to load. */
+const serverProject = {
+  resolve: { alias },
+  test: {
+    name: 'server',
+    setupFiles,
+    include: ['test/**/*.test.ts'],
+    exclude: [clientTests, browserTests],
+    isolate: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+};
+
+/** The sync client checks less of what it receives in production, so its tests run both ways. */
 const clientProject = (mode: 'production' | 'development') => ({
   resolve: { alias },
   test: {
     name: `client, ${mode}`,
+    setupFiles,
     include: [clientTests],
     env: { NODE_ENV: mode },
-    maxWorkers: 4,
-    sequence: { groupOrder: 1 },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
@@ -35,10 +45,11 @@ const clientProject = (mode: 'production' | 'development') => ({
 const browserProject = {
   test: {
     name: 'browser',
+    setupFiles,
     include: [browserTests],
     globalSetup: ['test/browser/setup.ts'],
     maxWorkers: 1,
-    sequence: { groupOrder: 2 },
+    sequence: { groupOrder: 1 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000, interval: 50 } },
@@ -50,9 +61,10 @@ const trialsProject = {
   resolve: { alias },
   test: {
     name: 'trials',
+    setupFiles,
     include: ['test/**/*.trial.ts'],
     maxWorkers: 1,
-    sequence: { groupOrder: 3 },
+    sequence: { groupOrder: 2 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
@@ -60,16 +72,8 @@ const trialsProject = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/cluster.ts'],
-    projects: [
-      {
-        resolve: { alias },
-        test: { name: 'server', include: ['test/**/*.test.ts'], exclude: [clientTests, browserTests], ...timeouts },
-      },
-      trialsProject,
-      clientProject('production'),
-      clientProject('development'),
-      browserProject,
-    ],
+    globalSetup: ['test/clusters.ts'],
+    maxWorkers: 3,
+    projects: [serverProject, clientProject('production'), clientProject('development'), browserProject, trialsProject],
   },
 });

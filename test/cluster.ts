@@ -1,23 +1,28 @@
-/**
- * One real Postgres for the whole run, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries.
- */
+/** A real Postgres to test on, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../src/embedded/start.js';
 
-export default async function startCluster(): Promise<() => Promise<void>> {
+export interface TestCluster {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<TestCluster> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
   const cluster = await startEmbedded({
     directory,
     settings: { fsync: 'off', max_connections: '300', max_prepared_transactions: '5' },
     ...binariesUnderTest(),
   });
-  process.env.TIDEMARK_TEST_CLUSTER = cluster.url;
-  return async () => {
-    await cluster.stop();
-    rmSync(directory, { recursive: true, force: true });
+  return {
+    url: cluster.url,
+    async stop() {
+      await cluster.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }
 

@@ -12,19 +12,38 @@ export interface TestDatabase {
 
 /** A fresh database of the test cluster, with Tidemark's schema in it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const database = await createEmptyDatabase();
-  const db = openPool(database.pool);
-  await migrateSchema(db, { notify: false, progress: () => {} });
-  await db.close();
+  const database = await create(`template ${await migratedTemplate()}`);
+  // As if it had been installed here and now.
+  await database.pool.query(
+    'update tidemark.meta set install_id = default, secret = default, horizon = default, aging = default',
+  );
   return database;
 }
 
 /** A fresh database of the test cluster. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
-  const cluster = process.env.TIDEMARK_TEST_CLUSTER;
-  if (cluster === undefined) throw new Error('the global setup has not started a cluster');
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create('');
+}
+
+/** The name of a database with Tidemark's schema. A copy of it takes a quarter of the time of an installation. */
+async function migratedTemplate(): Promise<string> {
+  const name = 'migrated_template';
+  const address = new URL(process.env.TIDEMARK_TEST_CLUSTER!);
+  const { rowCount } = await onCluster(address.href, `select from pg_database where datname = '${name}'`);
+  if (rowCount === 0) {
+    await onCluster(address.href, `create database ${name}`);
+    address.pathname = name;
+    const db = openPool(address.href);
+    await migrateSchema(db, { notify: false, progress: () => {} });
+    await db.close();
+  }
+  return name;
+}
+
+async function create(options: string): Promise<TestDatabase> {
+  const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onCluster(cluster, `create database ${name}`);
+  await onCluster(cluster, `create database ${name} ${options}`);
   const address = new URL(cluster);
   address.pathname = name;
   const pool = new pg.Pool({ connectionString: address.href, max: 5 });
@@ -39,11 +58,11 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   };
 }
 
-async function onCluster(url: string, sql: string): Promise<void> {
+async function onCluster(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return await client.query(sql);
   } finally {
     await client.end();
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type EmbeddedDatabase, startEmbedded } from '../src/embedded/start.js';
-import { binariesUnderTest } from './cluster.js';
+import { binariesUnderTest, startCluster } from './cluster.js';
 
 export interface Replication {
   /** Of the database `tidemark` on the primary. */
@@ -26,6 +26,23 @@ export interface ReplicationOptions {
    * `local`, the default here: `standby_0`, `standby_1`, …, or something that there is not.
    */
   readonly waitsFor: string;
+}
+
+/** What a long run asks: a cluster, or a primary with standbys. */
+export interface ServersUnderTest {
+  readonly cluster: string;
+  readonly replication?: Replication;
+  stop(): Promise<void>;
+}
+
+/** @param standbys undefined for a cluster without standbys */
+export async function startServers(standbys: ReplicationOptions | undefined): Promise<ServersUnderTest> {
+  if (standbys) {
+    const replication = await startReplication(standbys);
+    return { cluster: replication.primaryURL, replication, stop: () => replication.stop() };
+  }
+  const { url, stop } = await startCluster();
+  return { cluster: url, stop };
 }
 
 const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on' };

@@ -11,7 +11,7 @@ import { Auditor } from '../src/pulls/auditor.js';
 import { createPull, type PullRoute } from '../src/pulls/pull.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from './database.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
 import { memoryLog, silent } from './log.js';
 
 export interface Context {
@@ -132,7 +132,7 @@ export async function fullRead(server: PullServer): Promise<Record<string, unkno
 
 /** A fresh database in which `ddl` has been run and the views are captured. */
 export async function createSynced<C extends Context>(ddl: string, views: Views<C>): Promise<TestDatabase> {
-  const database = await createEmptyDatabase();
+  const database = await createTestDatabase();
   await database.pool.query(ddl);
   await migrate({ database: database.url, views, log: silent });
   return database;

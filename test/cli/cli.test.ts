@@ -1,94 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bin, root } from '../built.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { freePort, livingPostgres, type Output, type Running, type RunOptions, run, start } from '../process.js';
+import { config, folder, patch, post, pull, push, serve, table, tidemark, useFolder } from './commands.js';
 
-const table = 'create table if not exists note (id text primary key, owner_id text not null, body text not null)';
-
-const config = `
-import { defineConfig, defineMutator, defineMutators, defineView, sql, type UserContext } from 'tidemark';
-
-interface Note { id: string; body: string }
-
-const note = defineView({
-  query: ({ ctx }: { ctx: UserContext }) => sql<Note>\`select id, body from note where owner_id = \${ctx.userID}\`,
-  key: 'id',
-});
-const latest = defineView({
-  query: ({ ctx }: { ctx: UserContext }) =>
-    sql<Note>\`select id, body from note where owner_id = \${ctx.userID} order by id desc limit 1\`,
-  key: 'id',
-});
-const create = defineMutator(async ({ tx, args, ctx }) => {
-  const { id, body } = args as Note;
-  await tx.query('insert into note (id, owner_id, body) values ($1, $2, $3)', [id, ctx.userID, body]);
-});
-
-export default defineConfig({
-  views: { note, latest },
-  mutators: defineMutators({ note: { create } }),
-  authenticate: (request) => {
-    const name = request.headers.get('Authorization')?.slice('Bearer '.length);
-    return name ? { userID: name } : null;
-  },
-  prepareEmbedded: (client) => client.query('${table}'),
-});
-`;
-
-// Each step starts a process, and some a Postgres.
-vi.setConfig({ testTimeout: 120_000 });
-
-let folder: string;
-const running: Running[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemark-cli-'));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/tidemark'));
-  writeFileSync(join(folder, 'tidemark.config.ts'), config);
-});
-
-afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill('SIGKILL');
-    await ended;
-  }
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function tidemark(args: readonly string[], env: RunOptions['env'] = {}): Promise<Output> {
-  return run(bin, args, { cwd: folder, env });
-}
-
-async function serve(env: RunOptions['env'] = {}): Promise<Running & { url: string }> {
-  const port = await freePort();
-  const server = start(bin, ['serve'], { cwd: folder, env: { PORT: String(port), HOST: '127.0.0.1', ...env } });
-  running.push(server);
-  const [, url] = await server.printed(/Listening at (http:\S+)\/sync\/pull/);
-  return { ...server, url: url! };
-}
-
-async function post(url: string, body: object): Promise<{ status: number; body: unknown }> {
-  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer ann' };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  return { status: response.status, body: await response.json() };
-}
-
-const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
-const push = {
-  pushVersion: 1,
-  clientGroupID: 'g',
-  profileID: 'p',
-  schemaVersion: '',
-  mutations: [{ id: 1, clientID: 'c', name: 'note.create', args: { id: 'n1', body: 'hello' }, timestamp: 1 }],
-};
-const patch = [
-  { op: 'put', key: 'note/n1', value: { id: 'n1', body: 'hello' } },
-  { op: 'put', key: 'latest/n1', value: { id: 'n1', body: 'hello' } },
-];
+useFolder();
 
 describe('the command line', () => {
   it('helps', async () => {
@@ -216,56 +132,5 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(stderr).toMatch(/^The view "latest" cannot be served: it uses now\(\).*\n$/);
     expect(code).toBe(1);
     expect((await tidemark(['status'], env)).stdout).toMatch(/latest +refused/);
-  });
-});
-
-describe('on the embedded Postgres', () => {
-  const pidOf = (data: string) => {
-    const file = join(data, 'postgres/postmaster.pid');
-    return livingPostgres(existsSync(file) ? readFileSync(file, 'utf8') : undefined);
-  };
-
-  it('makes no database to look at or to clean', async () => {
-    for (const args of [['status'], ['uninstall', '--yes']]) {
-      const { code, stderr } = await tidemark(args);
-      expect(stderr).toMatch(/DATABASE_URL is not set, and there is no embedded database/);
-      expect(code).toBe(1);
-    }
-    expect(existsSync(join(folder, '.tidemark'))).toBe(false);
-  });
-
-  it('serves at once, keeps the data, and leaves no Postgres behind', async () => {
-    const data = join(folder, '.tidemark');
-    const server = await serve();
-    expect(pidOf(data)).toBeDefined();
-    expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
-    server.child.kill('SIGTERM');
-    const { code, stderr } = await server.ended;
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/Embedded Postgres: postgres:\/\//);
-    expect(pidOf(data)).toBeUndefined();
-
-    const again = await serve();
-    expect(await post(`${again.url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
-    const second = await tidemark(['status']);
-    expect(second.stderr).toMatch(/is in use by process \d+/);
-    again.child.kill('SIGINT');
-    expect((await again.ended).code).toBe(0);
-
-    expect((await tidemark(['status'])).stdout).toMatch(/No problems found/);
-    expect((await tidemark(['uninstall', '--yes'])).code).toBe(0);
-    expect((await tidemark(['status'])).code).toBe(1);
-    expect(pidOf(data)).toBeUndefined();
-  });
-
-  it('keeps its data where TIDEMARK_DATA says, and stops it when the port is taken', async () => {
-    const server = await serve();
-    const { port } = new URL(server.url);
-    const data = join(folder, 'elsewhere');
-    const { code, stderr } = await tidemark(['serve'], { TIDEMARK_DATA: data, PORT: port, HOST: '127.0.0.1' });
-    expect(stderr).toMatch(/EADDRINUSE.*set PORT to another port/);
-    expect(code).toBe(1);
-    expect(existsSync(join(data, 'postgres'))).toBe(true);
-    expect(pidOf(data)).toBeUndefined();
   });
 });

@@ -3,8 +3,7 @@
  * other server asks a hot standby.
  */
 import { parseArgs } from 'node:util';
-import startCluster from '../cluster.js';
-import { startReplication } from '../replication.js';
+import { startServers } from '../replication.js';
 import { postgresVersion } from './database.js';
 import { oneStandby } from './follower.js';
 import { fuzz, type Progress } from './fuzz.js';
@@ -25,18 +24,15 @@ const most = Number(values.cases);
 const end = Date.now() + Number(values.minutes) * 60_000;
 if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
 
-const replication = values.standby ? await startReplication(oneStandby) : undefined;
-const stopCluster = replication ? () => replication.stop() : await startCluster();
+const { stop, ...servers } = await startServers(values.standby ? oneStandby : undefined);
 let toldAt = Date.now();
 const tell = ({ tally, found }: Progress): void => {
   console.log(`${new Date().toISOString().slice(11, 19)} ${tally.summary()}; ${found.length} differences`);
 };
 try {
-  const cluster = replication?.primaryURL ?? process.env.TIDEMARK_TEST_CLUSTER!;
   const progress = await fuzz({
-    cluster,
-    ...(replication && { replication }),
-    version: await postgresVersion(cluster),
+    ...servers,
+    version: await postgresVersion(servers.cluster),
     seed,
     workers: Number(values.workers),
     goesOn: ({ tally, found }) =>
@@ -65,5 +61,5 @@ try {
   }
   if (found.length > 0) process.exitCode = 1;
 } finally {
-  await stopCluster();
+  await stop();
 }

@@ -14,7 +14,8 @@ class SlowLast extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/cluster.ts'],
+    globalSetup: ['test/clusters.ts'],
+    setupFiles: ['test/worker.ts'],
     include: [...room.tests],
     // Each mutant has a worker of its own; a second one for each further file would take most of the time.
     isolate: false,

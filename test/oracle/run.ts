@@ -3,8 +3,7 @@
  * with two standbys.
  */
 import { parseArgs } from 'node:util';
-import startCluster from '../cluster.js';
-import { startReplication } from '../replication.js';
+import { startServers } from '../replication.js';
 import { laggingStandbys } from './lag.js';
 import { runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
@@ -21,21 +20,19 @@ const seed = Number(values.seed);
 const transactions = Number(values.transactions);
 
 console.log(`seed ${seed}, ${transactions} transactions`);
-const replication = values.standbys ? await startReplication(laggingStandbys) : undefined;
-const stopCluster = replication ? () => replication.stop() : await startCluster();
+const { stop, ...servers } = await startServers(values.standbys ? laggingStandbys : undefined);
 try {
   const { report, workload, seconds } = await runOracle({
     seed,
     transactions,
-    cluster: replication?.primaryURL ?? process.env.TIDEMARK_TEST_CLUSTER!,
-    ...(replication && { replication }),
+    ...servers,
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),
   });
-  const counts = { ...report.counts, ...(replication && report.ofStandbys) };
+  const counts = { ...report.counts, ...(values.standbys && report.ofStandbys) };
   console.log({ seed, seconds, ...workload, ...counts, differences: report.differenceCount });
   for (const difference of report.differences) console.log(describeDifference(difference));
   if (report.differenceCount > 0) process.exitCode = 1;
 } finally {
-  await stopCluster();
+  await stop();
 }

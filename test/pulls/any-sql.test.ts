@@ -1,8 +1,9 @@
 /** Queries that are easily got wrong: after each write, a client that has pulled holds what a new one is told. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlQuery } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
-import { type Context, createSynced, fullRead, PullServer, SyncClient } from '../synced.js';
+import type { TestDatabase } from '../database.js';
+import { type Context, createSynced, fullRead, PullServer, SyncClient, tableView } from '../synced.js';
 
 const ddl = `
   create schema o;
@@ -17,6 +18,16 @@ const ddl = `
   create function named(record) returns text language plpgsql immutable as $$ begin return 'a record'; end $$;
   create function named(t) returns text language sql immutable as $$ select 'a t' $$;`;
 
+const everyTable = Object.fromEntries(
+  ['t', 'o.t', 'item', 'tag', 'note'].map((table) => [table, tableView(table, 'id', `${table}/`)]),
+);
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createSynced(ddl, everyTable);
+});
+afterAll(() => database.drop());
+
 interface Case {
   readonly name: string;
   readonly text: string;
@@ -29,7 +40,6 @@ interface Case {
 async function converges({ text, values = [], key = ['id'], writes }: Case): Promise<Record<string, unknown>> {
   const query = (): SqlQuery<Record<string, unknown>> => ({ text, values });
   const views: Views<Context> = { v: defineView<Record<string, unknown>>({ query, key, prefix: '' }) };
-  const database = await createSynced(ddl, views);
   const server = new PullServer(database.url, views);
   try {
     const client = new SyncClient(server);
@@ -43,7 +53,7 @@ async function converges({ text, values = [], key = ['id'], writes }: Case): Pro
     return client.held();
   } finally {
     await server.close();
-    await database.drop();
+    await database.pool.query('delete from t; delete from o.t; delete from item; delete from tag; delete from note');
   }
 }
 

@@ -6,7 +6,7 @@ const patches = 'src/store/patch-sql.ts';
 const schema = 'sql/0001-initial.sql';
 const outlines = 'sql/0004-outlines-and-witnesses.sql';
 const tests = ['test/pulls/deltas.test.ts'];
-const torn = ['test/pulls/torn-reads.test.ts'];
+const torn = ['test/pulls/torn-reads.trial.ts'];
 
 export const deltas: readonly Fault[] = [
   {

@@ -1,6 +1,6 @@
 /**
  * Random requests, right ones and damaged ones, as a document of the mutators describes them. The same in each run, but
- * for `FUZZ_RUNS=20000 npx vitest run test/rest/fuzz.test.ts`, which sends as many of each kind, and others each time.
+ * for `FUZZ_RUNS=20000 npx vitest run test/rest/fuzz.trial.ts`, which sends as many of each kind, and others each time.
  */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
