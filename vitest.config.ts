@@ -14,7 +14,7 @@ const setupFiles = ['test/worker.ts'];
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 
-/** Half of their time tests wait, hence more workers than cores. They share their modules, which take long to load. */
+/** The files of a worker share their modules, which take long to load. */
 const serverProject = {
   resolve: { alias },
   test: {
@@ -73,7 +73,7 @@ const trialsProject = {
 export default defineConfig({
   test: {
     globalSetup: ['test/clusters.ts'],
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [serverProject, clientProject('production'), clientProject('development'), browserProject, trialsProject],
   },
 });
