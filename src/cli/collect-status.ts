@@ -103,13 +103,13 @@ async function tableStatus(db: Database, read: ReadonlyMap<number, Table>, probl
   const found = captured.map(({ id, oid, name, logRows }): TableStatus => {
     const table = read.get(oid);
     const fault = table && captureFault(table, id, rows);
-    if (fault !== undefined) problems.push(`Changes of ${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    if (fault !== undefined) problems.push(`Changes to ${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
     return { name, read: table !== undefined, captured: fault === undefined, logRows };
   });
   return [
     ...found,
     ...missing.map(({ schema, name }): TableStatus => {
-      problems.push(`Changes of ${schema}.${name} have never been captured. Run \`tidemark migrate\`.`);
+      problems.push(`Changes to ${schema}.${name} have never been captured. Run \`tidemark migrate\`.`);
       return { name: `${schema}.${name}`, read: true, captured: false, logRows: 0 };
     }),
   ];

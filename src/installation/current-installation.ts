@@ -61,7 +61,7 @@ export class CurrentInstallation<Context extends UserContext> {
   /**
    * Returns the views of one user, and the installation as far as it concerns them. The result must not depend on which
    * queries other users have, since other servers have not seen those.
-   * @throws SetupError if a view cannot be served, or changes of its tables are not captured.
+   * @throws SetupError if a view cannot be served, or changes to its tables are not captured.
    */
   async bind(input: ViewInput<Context>): Promise<Bound> {
     return (await this.#bind(input)).bound;

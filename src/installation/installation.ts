@@ -152,7 +152,7 @@ export function knows({ tables, faults }: Installation, oid: number): boolean {
 
 /**
  * The installation as far as it concerns these tables. Faults of other tables do not matter.
- * @throws SetupError if the changes of one of these tables are not captured.
+ * @throws SetupError if changes to one of these tables are not captured.
  */
 export function narrow(installation: Installation, tables: readonly Table[]): Installation {
   const wanted = new Map(tables.map((table) => [table.oid, table]));
@@ -160,7 +160,7 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
   for (const { oid, schema, name } of wanted.values()) {
     const fault = installation.faults.get(oid);
     if (fault === undefined) continue;
-    throw new SetupError(`Changes of ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    throw new SetupError(`Changes to ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
   }
   return { ...installation, shape: digest(synced.map(({ shape }) => shape)), tables: synced };
 }

@@ -65,7 +65,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       const label = `${found.schema}.${found.name}`;
       const relation = identifier(found.schema, found.name);
       if (await captureFits(client, id, found)) return;
-      progress(`capturing changes of ${label}`);
+      progress(`capturing changes to ${label}`);
       // Its columns and partitions may have changed before the lock was granted.
       await client.query(`lock table ${relation} in share row exclusive mode`);
       const query = async <Row>({ text, values = [] }: Statement) =>

@@ -75,7 +75,7 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(before.stdout).toMatch(/Problems\n {2}Tidemark is not installed in this database\. Run `tidemark migrate`/);
 
     const migrated = await tidemark(['migrate'], env);
-    expect(migrated.stderr).toMatch(/applying 0001[\s\S]*capturing changes of public\.note\nDone/);
+    expect(migrated.stderr).toMatch(/applying 0001[\s\S]*capturing changes to public\.note\nDone/);
     expect(migrated.code).toBe(0);
     expect((await tidemark(['migrate'], env)).stderr).toBe('Nothing to do: the database is up to date.\n');
 
@@ -102,7 +102,7 @@ describe('on the Postgres at DATABASE_URL', () => {
 
     await database.pool.query('alter table note disable trigger tidemark_update');
     const broken = await tidemark(['status'], env);
-    expect(broken.stdout).toMatch(/NOT CAPTURED[\s\S]*Changes of note are not captured: .* Run `tidemark migrate`/);
+    expect(broken.stdout).toMatch(/NOT CAPTURED[\s\S]*Changes to note are not captured: .* Run `tidemark migrate`/);
     expect(broken.code).toBe(1);
 
     const asked = await tidemark(['uninstall'], env);

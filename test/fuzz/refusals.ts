@@ -27,7 +27,7 @@ export function withoutNames(message: string): string {
     .replace(/it reads (\S+?), which/, 'it reads …, which')
     .replace(/^(there is no table) .*?(\. |$)/, '$1 …$2')
     .replace(/two columns named .*?\. /, 'two columns named …. ')
-    .replace(/^Changes of .*? are not/, 'Changes of … are not')
+    .replace(/^Changes to .*? are not/, 'Changes to … are not')
     .replace(/domain .*? does/, 'domain … does')
     .replace(/\d+/g, 'n');
 }

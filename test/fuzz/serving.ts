@@ -66,7 +66,7 @@ async function refusedBy(
   views: readonly FuzzView[],
   migrates: boolean,
 ): Promise<Refused> {
-  if (error.message.startsWith('Changes of ')) throw new Difference('setup', error.message);
+  if (error.message.startsWith('Changes to ')) throw new Difference('setup', error.message);
   for (const pattern of refusals) {
     const match = pattern.exec(error.message);
     const view = match && views.find(({ name }) => name === match[1]);

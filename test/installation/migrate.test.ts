@@ -63,8 +63,8 @@ const firstRun = [
   'applying 0005-standbys.sql',
   'applying 0006-moments.sql',
   'applying 0007-headers.sql',
-  'capturing changes of public.todo',
-  'capturing changes of public.event',
+  'capturing changes to public.todo',
+  'capturing changes to public.event',
 ];
 
 describe('migrate', () => {
