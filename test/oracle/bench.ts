@@ -72,7 +72,7 @@ export class Bench {
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
     const start = async (pool: pg.Pool): Promise<Sync> => {
       pool.on('connect', (client) => countShared(client, report));
-      const log = auditLog(report);
+      const log = nodeLog(report);
       const sync = await code.createSync({ database: pool, views, mutators, authenticate, audit: audited, log });
       this.#closers.push(() => sync.close());
       this.#nodes.push(sync);
@@ -146,12 +146,16 @@ export class Bench {
 }
 
 /** Objects to what a node finds out itself. */
-function auditLog(report: Report): Logger {
+/** Takes differences that an audit finds, and why requests fail. */
+function nodeLog(report: Report): Logger {
   const error = (fields: object, message: string) => {
     if (message.startsWith("A client's data does not match"))
       report.object('audit', 'of a node', JSON.stringify(fields));
   };
-  return { debug() {}, info() {}, warn() {}, error };
+  const warn = (fields: object, message: string) => {
+    if (message === 'A request failed' && 'requestID' in fields) report.causes.set(String(fields.requestID), fields);
+  };
+  return { debug() {}, info() {}, warn, error };
 }
 
 /** The URL of the database of that name in another cluster. */

@@ -100,7 +100,10 @@ export class PullingClient {
     const text = await response.text();
     this.#report.counts.pulls++;
     if (response.status === 503 && mayLag) return void this.#report.ofStandbys.refused++;
-    if (response.status !== 200) return this.#object('status', `${response.status} ${text.slice(0, 300)}`);
+    if (response.status !== 200) {
+      const cause = this.#report.causes.get(response.headers.get('X-Request-ID')!);
+      return this.#object('status', `${response.status} ${text.slice(0, 300)}\n${JSON.stringify(cause)}`);
+    }
     const answer = JSON.parse(text) as Answer;
     if ('error' in answer) return this.#object('error', text);
     if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, mayLag ? undefined : before);

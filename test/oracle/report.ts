@@ -52,6 +52,9 @@ export class Report {
   readonly differences: Difference[] = [];
   differenceCount = 0;
 
+  /** What the servers have logged about requests that failed, by request ID. */
+  readonly causes = new Map<string, object>();
+
   object(rule: string, client: string, detail: string): void {
     this.differenceCount++;
     if (this.differences.length < kept) this.differences.push({ rule, client, detail });

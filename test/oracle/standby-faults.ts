@@ -3,7 +3,7 @@ import type { Patch } from '../patch.js';
 
 /** A cookie that vouches for what is below xmin alone. */
 export const xminAlone: Patch = {
-  file: 'store/snapshot.ts',
+  file: 'protocol/snapshot.ts',
   find: 'return standbySnapshot(',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
   replace: 'return parseSnapshot(`${bounds.xmin}:${bounds.xmin}:`) ?? standbySnapshot(',
