@@ -3,6 +3,7 @@
  * bytes, each preceded by a comma.
  */
 import type { Database } from '../db/database.js';
+import { isRetryable } from '../db/sqlstate.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
 import { type PatchHeader, readPatchHeaders } from '../store/header.js';
 
@@ -22,12 +23,25 @@ const comma = 0x2c;
 /** COPY's quote character, which surrounds values that contain a line break. JSON text never contains it. */
 const quote = 0x01;
 
+/** How many times a statement is tried that deadlocks, as with a TRUNCATE that locks the tables in another order. */
+const maxAttempts = 3;
+
 /**
  * Runs a statement that yields a patch, and reads it up to the ops.
  * @param hasChecksums whether the statement yields a line of checksums
  * @throws Problem if a standby has seen more than can be listed.
  */
 export async function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openOnce(db, statement, hasChecksums);
+    } catch (error) {
+      if (!isRetryable(error) || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+async function openOnce(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
   const chunks = db.copy(statement)[Symbol.asyncIterator]();
   const close = async () => void (await chunks.return?.());
   try {

@@ -36,6 +36,13 @@ export const pulling: readonly Fault[] = [
     tests: wire,
   },
   {
+    name: 'a pull is not tried again after a deadlock',
+    file: 'src/pulls/patch-stream.ts',
+    find: '!isRetryable(error) || attempt === maxAttempts',
+    replace: 'isRetryable(error) || !isRetryable(error) || attempt === maxAttempts',
+    tests: ['test/pulls/deadlocks.test.ts'],
+  },
+  {
     name: 'a user’s cookie serves others who see the same',
     file: current,
     find: 'digest([shape, userID, ',
