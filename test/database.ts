@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPool } from '../src/db/pg.js';
 import { migrateSchema } from '../src/installation/migrate.js';
@@ -58,6 +59,16 @@ async function create(options: string): Promise<TestDatabase> {
   };
 }
 
+/**
+ * Waits until so many statements in a database wait for a lock.
+ * @param like what the statements look like, as a pattern of LIKE
+ */
+export async function untilWaiting(pool: pg.Pool, count = 1, like = '%'): Promise<void> {
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like $1`;
+  while ((await pool.query(waiting, [like])).rowCount! < count) await sleep(20);
+}
+
 const connections = new Map<string, Promise<pg.Client>>();
 
 /** Over a connection that is kept: the first `create database` of each takes a quarter of a second. */
@@ -72,6 +83,9 @@ async function connect(url: string): Promise<pg.Client> {
   const forget = () => connections.delete(url);
   // The cluster is stopped at the end, and restarts when a test kills a backend.
   client.on('error', forget).on('end', forget);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    forget();
+    throw error;
+  });
   return client;
 }

@@ -45,7 +45,7 @@ export interface JSONBody {
 export async function readJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
   requireJSON(request.headers);
   const bytes = await readBytes(request, limit);
-  return { bytes, value: parseJSON(decodeText(bytes), options) };
+  return { bytes, value: parseJSON(bytes, options) };
 }
 
 /**
@@ -60,7 +60,7 @@ export async function readOptionalJSON(request: Request, limit: number, options?
   const bytes = await readBytes(request, limit);
   if (bytes.byteLength === 0) return { bytes, value: undefined };
   if (!hasType) requireJSON(headers);
-  return { bytes, value: parseJSON(decodeText(bytes), options) };
+  return { bytes, value: parseJSON(bytes, options) };
 }
 
 function requireJSON(headers: Headers): void {
@@ -98,10 +98,11 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses JSON text. Errors never repeat the text.
+ * Parses a body. Errors never repeat the text.
  * @throws Problem `malformed-request`
  */
-function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
+function parseJSON(bytes: Uint8Array, { exactNumbers = false }: ParseOptions = {}): unknown {
+  const text = decodeText(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);

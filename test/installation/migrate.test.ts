@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SetupError } from '../../src/errors.js';
@@ -6,7 +5,7 @@ import { migrate, uninstall } from '../../src/migrate.js';
 import { createSync } from '../../src/server.js';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../database.js';
 import { silent } from '../log.js';
 import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 import { listSchema } from './schema-listing.js';
@@ -135,7 +134,7 @@ describe('migrate', () => {
     const migrating = run().finally(() => {
       done = true;
     });
-    await untilWaiting();
+    await untilWaiting(database.pool);
     expect(done).toBe(false);
     const { rows } = await database.pool.query('select count(*)::int as n from todo');
     expect(rows).toEqual([{ n: 2 }]);
@@ -151,7 +150,7 @@ describe('migrate', () => {
     // A writer, so that the migration sees the table as it is and only then waits.
     await other.query('begin; lock table todo in row exclusive mode');
     const migrating = run();
-    await untilWaiting();
+    await untilWaiting(database.pool);
     await other.query(`create table event_2027 (day date not null, id int not null, primary key (id, day));
       alter table event attach partition event_2027 for values from ('2027-01-01') to ('2028-01-01');
       alter table todo drop constraint todo_pkey; alter table todo add primary key (id, "list ID")`);
@@ -252,14 +251,3 @@ describe('uninstall', () => {
     await expect(installationOf(database.url, views)).resolves.toBeDefined();
   });
 });
-
-/** Until a connection to the database waits for a lock. */
-async function untilWaiting(): Promise<void> {
-  for (;;) {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length > 0) return;
-    await sleep(20);
-  }
-}

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
-import type { TestDatabase } from '../database.js';
+import { type TestDatabase, untilWaiting } from '../database.js';
 import { createSynced, PullServer, SyncClient } from '../synced.js';
 
 const views = {
@@ -37,15 +37,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** How many of the server's statements wait for a lock. */
-const waiting = async () =>
-  (
-    await database.pool.query(
-      `select from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query like 'copy%'`,
-    )
-  ).rowCount;
-
 const deadlocks = async () =>
   (await database.pool.query('select deadlocks::int from pg_stat_database where datname = current_database()')).rows[0];
 
@@ -53,7 +44,7 @@ const deadlocks = async () =>
 async function deadlock(pull: () => Promise<unknown>): Promise<void> {
   await locker.query('begin; lock table other in access exclusive mode');
   const pulled = pull();
-  await expect.poll(waiting, { interval: 20 }).toBe(1);
+  await untilWaiting(database.pool, 1, 'copy%');
   await locker.query('lock table one in access exclusive mode');
   await locker.query('commit');
   await pulled;

@@ -1,9 +1,10 @@
 /** Pulls that wait for somebody who gives a table other files: a snapshot from before finds nothing in them. */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
+import { untilWaiting } from '../database.js';
 import { tableView } from '../synced.js';
 import { type Altered, useAltered } from './altered.js';
 
@@ -40,17 +41,6 @@ async function start(level: string): Promise<void> {
 
 afterEach(() => other.end());
 
-/** Until so many connections to the database wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  for (;;) {
-    const { rows } = await tables.database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length >= count) return;
-    await sleep(20);
-  }
-}
-
 /**
  * A client with a delta to come and one without a cookie pull while somebody holds what they read, and then lets go.
  */
@@ -58,7 +48,7 @@ async function expectWhole(release: () => Promise<unknown>): Promise<void> {
   const { client, newcomer, truth } = altered;
   const clients = [client, newcomer()];
   const pulls = clients.map((one) => one.pull());
-  await untilWaiting(clients.length);
+  await untilWaiting(tables.database.pool, clients.length);
   await release();
   await Promise.all(pulls);
   for (const one of clients) expect(one.held()).toEqual(await truth());
@@ -95,11 +85,11 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('under %s',
     await altered.run('update a set x = x + 1 where id = 2; update t set n = n + 1 where id = 1');
     await other.query('begin; select from t');
     const vacuuming = altered.runAlone('vacuum full t');
-    await untilWaiting(1);
+    await untilWaiting(tables.database.pool, 1);
     const { client, newcomer, truth } = altered;
     const clients = [client, newcomer()];
     const pulls = clients.map((one) => one.pull());
-    await untilWaiting(3);
+    await untilWaiting(tables.database.pool, 3);
     await other.query('commit');
     await Promise.all([...pulls, vacuuming]);
     for (const one of clients) expect(one.held()).toEqual(await truth());

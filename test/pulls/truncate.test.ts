@@ -1,6 +1,6 @@
 /** TRUNCATE keeps no versions of rows: it resets those whose views read the table, and nobody else. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { TestDatabase } from '../database.js';
+import { type TestDatabase, untilWaiting } from '../database.js';
 import { createSynced, PullServer, SyncClient, tableView } from '../synced.js';
 import { WatchedDatabase } from './watched.js';
 
@@ -37,9 +37,7 @@ async function pullAcross(server: PullServer, locking: string, meanwhile = 'sele
   await holder.query(`begin; ${locking}`);
   const client = new SyncClient(server);
   const pulled = client.pull();
-  const waiting = `select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like 'copy%'`;
-  while ((await run(waiting)).rowCount === 0);
+  await untilWaiting(database.pool, 1, 'copy%');
   await run(meanwhile);
   await holder.query('commit');
   holder.release();
