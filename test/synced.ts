@@ -1,4 +1,5 @@
 /** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
+import type pg from 'pg';
 import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
 import type { JSONAnswer } from '../src/http/answer.js';
@@ -50,11 +51,17 @@ export class PullServer {
   readonly auditor: Auditor;
 
   /**
+   * @param source a connection string, or a pool, which stays open
    * @param watch stands between the pulls and the database
    * @param audit the part of all client groups that is sampled
    */
-  constructor(url: string, views: Views<Context>, watch: (db: Database) => Database = (db) => db, audit = 0) {
-    this.#db = openPool(url, { max: 3 });
+  constructor(
+    source: string | pg.Pool,
+    views: Views<Context>,
+    watch: (db: Database) => Database = (db) => db,
+    audit = 0,
+  ) {
+    this.#db = openPool(source, { max: 3 });
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
     const database = watch(this.#db);
     this.auditor = new Auditor(database, audit);
@@ -134,13 +141,13 @@ export async function fullRead(server: PullServer): Promise<Record<string, unkno
 export async function createSynced<C extends Context>(ddl: string, views: Views<C>): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await database.pool.query(ddl);
-  await migrate({ database: database.url, views, log: silent });
+  await migrate({ database: database.pool, views, log: silent });
   return database;
 }
 
 /** The installation as a server that starts now would read it for these views. */
-export async function installationOf(url: string, views: Views<Context>): Promise<Installation> {
-  const db = openPool(url, { max: 1 });
+export async function installationOf(source: string | pg.Pool, views: Views<Context>): Promise<Installation> {
+  const db = openPool(source, { max: 1 });
   try {
     const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
     const bound = await new ClientViews(db, views).bind(input, '');

@@ -1,5 +1,5 @@
 /** Reads the command line of `tidemark call`. */
-import { UsageError } from './say.js';
+import { UsageError } from './terminal.js';
 
 /** What `tidemark call` sends, and where. */
 export interface CallLine {

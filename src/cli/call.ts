@@ -1,17 +1,32 @@
 /** Calls a mutator on a running server. */
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type CallOptions, readCallLine } from './call-line.js';
-import { say, UsageError } from './say.js';
+import { type Terminal, UsageError } from './terminal.js';
 
-/** The exit codes other than 0, and 2 for a wrong command line. */
+/** The exit codes; 2 is for a wrong command line. */
+const done = 0;
 const failed = 1;
 const mayPass = 3;
 
-/** Prints the answer as one line of JSON. On failure, prints the reason to standard error and sets the exit code. */
-export async function callCommand(name: string, json: string | undefined, options: CallOptions): Promise<void> {
+/**
+ * Prints the answer as one line of JSON; on failure, the reason to standard error.
+ * @returns the exit code
+ */
+export async function callCommand(
+  { input, print, say }: Terminal,
+  name: string,
+  json: string | undefined,
+  options: CallOptions,
+): Promise<number> {
   const { url, args, headers, timeoutSeconds } = readCallLine(name, json, options);
-  const body = args === '-' ? await readInput() : args;
+  const body = args === '-' ? await textOf(input) : args;
   if (body !== undefined) requireJSON(body);
+  const end = (exitCode: number, ...lines: readonly string[]): number => {
+    // What a server sends must not be able to control the terminal.
+    for (const line of lines) say(line.replace(/\p{Cc}+/gu, ' '));
+    return exitCode;
+  };
   const signal = AbortSignal.timeout(timeoutSeconds * 1000);
   let response: Response;
   let text: string;
@@ -27,18 +42,13 @@ export async function callCommand(name: string, json: string | undefined, option
   if (!response.ok) return end(exitCodeOf(response.status, answer), ...refusalOf(response, answer));
   if (answer?.ok !== true) return end(failed, `${url.href} did not answer like a mutator.`);
   // Printed as received: parsing would round large numbers. Strings in JSON hold no raw line breaks to lose.
-  process.stdout.write(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
+  print(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
+  return done;
 }
 
-function end(exitCode: number, ...lines: readonly string[]): void {
-  // What a server sends must not be able to control the terminal.
-  for (const line of lines) say(line.replace(/\p{Cc}+/gu, ' '));
-  process.exitCode = exitCode;
-}
-
-async function readInput(): Promise<string> {
+async function textOf(input: Readable): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await buffer(process.stdin));
+    return new TextDecoder('utf-8', { fatal: true }).decode(await buffer(input));
   } catch (cause) {
     throw new UsageError('Standard input is not UTF-8 text', { cause });
   }

@@ -7,11 +7,11 @@ import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '.
 import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
-import { say, saying } from './say.js';
+import type { Terminal } from './terminal.js';
 
 /** Runs `work` on the database. Stops an embedded one afterwards, even if the work fails. */
-export async function withDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
-  const database = await openDatabase({ log: saying });
+export async function withDatabase<T>({ log }: Terminal, work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ log });
   try {
     return await work(database);
   } finally {
@@ -23,19 +23,26 @@ export async function withDatabase<T>(work: (database: OpenedDatabase) => Promis
  * Like `withDatabase`, but does not create an embedded database.
  * @throws SetupError if there is no database yet.
  */
-export async function withExistingDatabase<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
+export async function withExistingDatabase<T>(
+  terminal: Terminal,
+  work: (database: OpenedDatabase) => Promise<T>,
+): Promise<T> {
   const directory = resolve(dataDirectory());
   if (databaseURL() === undefined && !existsSync(join(directory, 'postgres'))) {
     throw new SetupError(`DATABASE_URL is not set, and there is no embedded database in ${directory}.`);
   }
-  return withDatabase(work);
+  return withDatabase(terminal, work);
 }
 
 /**
  * Installs or upgrades Tidemark. In an embedded database, creates the application's tables first.
  * @returns the number of migration steps taken
  */
-export async function migrateDatabase(config: Config, { url, embedded }: OpenedDatabase): Promise<number> {
+export async function migrateDatabase(
+  terminal: Terminal,
+  config: Config,
+  { url, embedded }: OpenedDatabase,
+): Promise<number> {
   const { prepareEmbedded } = config;
   if (embedded && prepareEmbedded) {
     const db = openPool(url);
@@ -47,10 +54,10 @@ export async function migrateDatabase(config: Config, { url, embedded }: OpenedD
   }
   let steps = 0;
   const log: Logger = {
-    ...saying,
+    ...terminal.log,
     info(_, message) {
       steps++;
-      say(message);
+      terminal.say(message);
     },
   };
   await migrate({ ...config, database: url, log });

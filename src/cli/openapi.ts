@@ -4,13 +4,16 @@ import { defineMutators } from '../registry/mutators.js';
 import { toMutators } from '../registry/registry.js';
 import { describeRest } from '../rest.js';
 import { loadConfig } from './config.js';
-import { say } from './say.js';
+import type { Terminal } from './terminal.js';
 
 /** Prints the OpenAPI document of the mutators. Needs no database. */
-export async function openapiCommand({ config: path }: { readonly config?: string }): Promise<void> {
+export async function openapiCommand(
+  { print, say }: Terminal,
+  { config: path }: { readonly config?: string },
+): Promise<void> {
   const { document, warnings } = await documentOf(await loadConfig(path));
   for (const warning of warnings) say(warning);
-  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  print(`${JSON.stringify(document, null, 2)}\n`);
 }
 
 function documentOf({ mutators = defineMutators({}), validators, rest, basePath }: Config): Promise<DocumentResult> {

@@ -10,19 +10,19 @@ import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import { loadConfig } from './config.js';
 import { migrateDatabase } from './database.js';
-import { say, saying } from './say.js';
+import type { Terminal } from './terminal.js';
 
 /** Serves until SIGTERM or SIGINT. Resolves once it is listening. */
-export async function serve({ config: path }: { readonly config?: string }): Promise<void> {
+export async function serve(terminal: Terminal, { config: path }: { readonly config?: string }): Promise<void> {
   const config = await loadConfig(path);
   const address = addressFromEnvironment();
   const log = logFromEnvironment();
   const forward = forwardFromEnvironment();
-  const database = await openDatabase({ log: saying });
+  const database = await openDatabase({ log: terminal.log });
   try {
     if (database.embedded) {
-      say(`Embedded Postgres: ${database.url}`);
-      await migrateDatabase(config, database);
+      terminal.say(`Embedded Postgres: ${database.url}`);
+      await migrateDatabase(terminal, config, database);
     }
     const sync = await createSync({ ...config, database: database.url, log, forward });
     const close = async (): Promise<void> => {
@@ -31,7 +31,7 @@ export async function serve({ config: path }: { readonly config?: string }): Pro
     };
     try {
       const { url } = await listen({ ...sync, close }, { log, ...address });
-      say(listening(url, config, database));
+      terminal.say(listening(url, config, database));
     } catch (error) {
       await sync.close();
       throw error;

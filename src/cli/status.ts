@@ -2,11 +2,18 @@ import { openPool } from '../db/pg.js';
 import { collectStatus, type Status } from './collect-status.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
+import type { Terminal } from './terminal.js';
 
-/** Prints the state of the database and the views. Sets exit code 1 if something is wrong. */
-export async function statusCommand(options: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+/**
+ * Prints the state of the database and the views.
+ * @returns the exit code: 1 if something is wrong
+ */
+export async function statusCommand(
+  terminal: Terminal,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<number> {
   const config = await loadConfig(options.config);
-  const status = await withExistingDatabase(async ({ url }) => {
+  const status = await withExistingDatabase(terminal, async ({ url }) => {
     const db = openPool(url);
     try {
       return await collectStatus(db, config);
@@ -14,8 +21,8 @@ export async function statusCommand(options: { readonly config?: string; readonl
       await db.close();
     }
   });
-  process.stdout.write(options.json ? `${JSON.stringify(status, null, 2)}\n` : formatStatus(status));
-  if (status.problems.length > 0) process.exitCode = 1;
+  terminal.print(options.json ? `${JSON.stringify(status, null, 2)}\n` : formatStatus(status));
+  return status.problems.length > 0 ? 1 : 0;
 }
 
 /** Formats the status for a terminal. */

@@ -1,33 +1,37 @@
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProblemCode } from '../../src/errors.js';
 import { bin } from '../built.js';
-import { freePort, type Output, run, start } from '../process.js';
+import { freePort, type Output, start } from '../process.js';
 import { type CallServer, done, refuse, startCallServer } from './call-server.js';
+import { runHere } from './command-line.js';
 
 let server: CallServer;
 beforeAll(async () => {
   server = await startCallServer();
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await server.close();
+});
 beforeEach(() => {
   server.calls.length = 0;
   server.respond = done;
+  for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
 });
 
-/** `tidemark call`, with the server's address and no token in the environment. */
-function call(args: readonly string[], env: Record<string, string> = {}): Promise<Output> {
-  return run(bin, ['call', ...args], optionsWith(env));
+/** The server's address, and no token. */
+function environment(): Record<string, string> {
+  return { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: '' };
 }
 
-function callWithInput(args: readonly string[], input: string | Buffer): Promise<Output> {
-  const { child, ended } = start(bin, ['call', ...args], optionsWith({}));
-  child.stdin!.end(input);
-  return ended;
+/** `tidemark call`. */
+function call(args: readonly string[]): Promise<Omit<Output, 'signal'>> {
+  return runHere(['call', ...args]);
 }
 
-function optionsWith(env: Record<string, string>) {
-  return { cwd: tmpdir(), env: { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: '', ...env } };
+function callWithInput(args: readonly string[], input: string | Buffer): Promise<Omit<Output, 'signal'>> {
+  return runHere(['call', ...args], input);
 }
 
 describe('a call', () => {
@@ -97,12 +101,11 @@ describe('a call', () => {
   });
 
   it('takes the token and the address from the environment, unless options say otherwise', async () => {
-    await call(['x'], { TIDEMARK_TOKEN: 'ann' });
+    vi.stubEnv('TIDEMARK_TOKEN', 'ann');
+    await call(['x']);
     expect(server.calls.pop()!.headers.authorization).toBe('Bearer ann');
-    await call(['x', '--token', 'ben', '--url', `${server.url}/some/prefix/`], {
-      TIDEMARK_TOKEN: 'ann',
-      TIDEMARK_URL: 'http://127.0.0.1:1',
-    });
+    vi.stubEnv('TIDEMARK_URL', 'http://127.0.0.1:1');
+    await call(['x', '--token', 'ben', '--url', `${server.url}/some/prefix/`]);
     expect(server.calls.pop()).toMatchObject({
       path: '/some/prefix/api/mutators/x',
       headers: { authorization: 'Bearer ben' },
@@ -119,8 +122,17 @@ describe('a call', () => {
     expect((await call(['x'])).stdout).toBe('{ "ok": true, "result": 12345678901234567890 }\n');
   });
 
+  it('is a program', async () => {
+    const { child, ended } = start(bin, ['call', 'x', '-'], { cwd: tmpdir(), env: environment() });
+    child.stdin!.end('5');
+    expect(await ended).toMatchObject({ code: 0, stdout: '{"ok":true,"result":5}\n', stderr: '' });
+    server.respond = refuse('unavailable', 'This is why', {});
+    const refused = start(bin, ['call', 'x'], { cwd: tmpdir(), env: environment() });
+    expect(await refused.ended).toMatchObject({ code: 3, stdout: '' });
+  });
+
   it('ends quietly when nobody reads on', async () => {
-    const { child, ended } = start(bin, ['call', 'x', '-'], optionsWith({}));
+    const { child, ended } = start(bin, ['call', 'x', '-'], { cwd: tmpdir(), env: environment() });
     child.stdout!.destroy();
     child.stdin!.end(JSON.stringify('x'.repeat(1 << 20)));
     expect(await ended).toMatchObject({ code: 0, stderr: '' });
@@ -241,7 +253,7 @@ describe('a command line that is wrong', () => {
   });
 
   it('has its options before the command', async () => {
-    const { code, stderr } = await run(bin, ['--token', 'ann', 'call', 'x'], optionsWith({}));
+    const { code, stderr } = await runHere(['--token', 'ann', 'call', 'x']);
     expect([code, stderr]).toEqual([2, 'Unknown option --token. See tidemark --help.\n']);
   });
 

@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { runHere } from './command-line.js';
 import { config, folder, patch, post, pull, push, serve, table, tidemark, useFolder } from './commands.js';
 
 useFolder();
@@ -9,12 +10,12 @@ useFolder();
 describe('the command line', () => {
   it('helps', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['status', '-h']]) {
-      const { code, stdout } = await tidemark(args);
+      const { code, stdout } = await runHere(args);
       expect(code).toBe(0);
       expect(stdout).toMatch(/DATABASE_URL/);
       expect(stdout).toMatch(/Examples/);
     }
-    expect(await tidemark(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tidemark\/\d/) });
+    expect(await runHere(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tidemark\/\d/) });
   });
 
   it.each([
@@ -24,14 +25,14 @@ describe('the command line', () => {
     [['migrate', 'nonsense'], /Too many arguments for 'migrate'/],
     [['status', '--config'], /'--config <file>' argument missing/],
   ])('refuses %j with exit code 2', async (args, message) => {
-    const { code, stderr } = await tidemark(args);
+    const { code, stderr } = await runHere(args);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/See tidemark --help\.\n$/);
     expect(code).toBe(2);
   });
 
   it('prints the commands when there is none', async () => {
-    expect(await tidemark([])).toMatchObject({ code: 2, stderr: expect.stringMatching(/Commands:/) });
+    expect(await runHere([])).toMatchObject({ code: 2, stderr: expect.stringMatching(/Commands:/) });
   });
 
   it('says when there is no configuration, and starts no database', async () => {

@@ -52,7 +52,7 @@ it('docs/reference.md lists the environment variables that are read', () => {
 });
 
 it('docs/reference.md lists the commands', () => {
-  const commands = [...read('src/cli.ts').matchAll(/\.command\('(\w+)'\)/g)].map((match) => match[1]!);
+  const commands = [...read('src/cli/command-line.ts').matchAll(/\.command\('(\w+)'\)/g)].map((match) => match[1]!);
   const listed = [...read('docs/reference.md').matchAll(/^\| `tidemark (\w+)/gm)].map((match) => match[1]!);
   expect(listed.toSorted()).toEqual(commands.toSorted());
 });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type Captured, capture } from './captured.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Captured, useCapture } from './captured.js';
 
-let database: TestDatabase;
+const capturing = useCapture('create extension citext; create extension hstore; create extension ltree');
+
 let version: number;
-
 beforeAll(async () => {
-  database = await createEmptyDatabase();
-  await database.pool.query('create extension citext; create extension hstore; create extension ltree');
-  const { rows } = await database.pool.query<{ version: number }>(
+  const { rows } = await capturing.database.pool.query<{ version: number }>(
     `select current_setting('server_version_num')::int as version`,
   );
   version = rows[0]!.version;
 });
-
-afterAll(() => database.drop());
 
 function expectRoundTrip(captured: Captured): void {
   expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
@@ -78,7 +73,7 @@ describe('a column of the type', () => {
   ])('%s', async (type, values, before = '') => {
     const rows = values.map((value, i) => `(${i}, ${value})`).join(', ');
     const ddl = `${before}; create table t (id int primary key, v ${type}); insert into t values ${rows}`;
-    const captured = await capture(database, { ddl, write: ['update t set id = id', 'delete from t'] });
+    const captured = await capturing.capture({ ddl, write: ['update t set id = id', 'delete from t'] });
     expect(captured.before).toHaveLength(values.length);
     expectRoundTrip(captured);
   });
@@ -86,7 +81,7 @@ describe('a column of the type', () => {
   it('interval infinity, which Postgres has since 17', async () => {
     const value = version >= 17_00_00 ? "'infinity'" : "'1 day'";
     const ddl = `create table t (id int primary key, v interval); insert into t values (1, ${value})`;
-    expectRoundTrip(await capture(database, { ddl, write: ['delete from t'] }));
+    expectRoundTrip(await capturing.capture({ ddl, write: ['delete from t'] }));
   });
 });
 
@@ -119,12 +114,12 @@ describe('a key of the type', () => {
       'update t set n = 7',
       'delete from t',
     ];
-    expectRoundTrip(await capture(database, { ddl, write }));
+    expectRoundTrip(await capturing.capture({ ddl, write }));
   });
 
   it('of two columns', async () => {
     const ddl = `create table t (a text, id int, b text, primary key (b, id)); insert into t values ('x', 1, 'a,b'), ('x', 1, 'a')`;
-    const captured = await capture(database, { ddl, key: ['b', 'id'], write: ["update t set b = b || ',', id = id"] });
+    const captured = await capturing.capture({ ddl, key: ['b', 'id'], write: ["update t set b = b || ',', id = id"] });
     expect(captured.log).toEqual(expect.arrayContaining(['-a,b,1', '-a,1', '+a,b,,1', '+a,,1']));
     expectRoundTrip(captured);
   });
@@ -171,7 +166,7 @@ describe('a table', () => {
     ['named as a reserved word', '"table"', 'create table "table" (id int primary key, n int, "order" int)'],
   ])('%s', async (_, table, ddl) => {
     const supported = version >= 18_00_00 ? ddl : ddl.replaceAll(' virtual', ' stored');
-    const captured = await capture(database, {
+    const captured = await capturing.capture({
       ddl: `${supported}; insert into ${table} (id, n) values (1, 10), (2, null)`,
       table,
       write: [`update ${table} set n = 5`, `delete from ${table} where id = 1`, `update ${table} set id = 3`],

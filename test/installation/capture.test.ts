@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { capture, type Writing } from './captured.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useCapture, type Writing } from './captured.js';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createEmptyDatabase();
-  await database.pool.query(`
-    create role capture_writer;
-    grant usage on schema public to capture_writer`);
-});
+const capturing = useCapture(`
+  create role capture_writer;
+  grant usage on schema public to capture_writer`);
 
 afterAll(async () => {
-  await database.pool.query('drop owned by capture_writer; drop role capture_writer');
-  await database.drop();
+  await capturing.database.pool.query('drop owned by capture_writer; drop role capture_writer');
 });
 
 /** Captures the writing and expects this log, with everything else as it must always be. */
 async function expectLog(writing: Writing, log: readonly string[]): Promise<void> {
-  const captured = await capture(database, writing);
+  const captured = await capturing.capture(writing);
   expect(touched(captured.log)).toEqual(touched(log));
   expect(captured).toMatchObject({ exact: true, ownXid: true });
   if (!log.includes('truncate')) expect(captured.rebuilt).toEqual(captured.before);
@@ -183,7 +176,7 @@ describe('each kind of write', () => {
 
   it('insert of 10,000 rows', async () => {
     const write = ['insert into t select i, i, null from generate_series(101, 10100) i'];
-    const { log, ownXid } = await capture(database, { ddl: three, write });
+    const { log, ownXid } = await capturing.capture({ ddl: three, write });
     expect(new Set(log).size).toBe(10_000);
     expect(log).toContain('+10100');
     expect(ownXid).toBe(true);
@@ -235,7 +228,7 @@ describe('whoever writes, with whatever settings', () => {
       grant all on t to capture_writer`;
     // What one session has written, another finds there: both must have called it the same.
     const insert = `insert into t select id + interval '1 year', span, f, d, b, r from t`;
-    const { log, ...captured } = await capture(database, { ddl, write: [insert, session, 'update t set f = 7'] });
+    const { log, ...captured } = await capturing.capture({ ddl, write: [insert, session, 'update t set f = 7'] });
     expect(log).toHaveLength(3);
     expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
   });

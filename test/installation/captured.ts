@@ -1,11 +1,12 @@
 /** Runs writes on a captured table and compares the change log with the rows before. */
 import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { migrate } from '../../src/migrate.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { identifier } from '../../src/sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { stateQueries, states } from '../../src/store/states.js';
-import type { TestDatabase } from '../database.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { installationOf, wholeTable } from '../synced.js';
 
@@ -32,36 +33,60 @@ export interface Captured {
   readonly before: readonly string[];
 }
 
-let schemas = 0;
+export interface Capturing {
+  readonly database: TestDatabase;
+  /** Makes a schema with the table, captures, writes, and reads the log. */
+  capture(writing: Writing): Promise<Captured>;
+}
 
-/** Makes a schema with the table, captures, writes, and reads the log. */
-export async function capture(database: TestDatabase, writing: Writing): Promise<Captured> {
-  const schema = `case_${++schemas}`;
-  await database.pool.query(`create schema ${schema}`);
-  const url = new URL(database.url);
-  url.searchParams.set('options', `-c search_path=${schema},public`);
-  const pool = new pg.Pool({ connectionString: url.href, max: 1 });
-  pool.on('error', () => {});
-  const writer = new pg.Client({ connectionString: url.href });
-  await writer.connect();
-  try {
-    const name = writing.table ?? 't';
-    const views = wholeTable(name, writing.key ?? ['id']);
-    await pool.query(writing.ddl);
-    await migrate({ database: url.href, views, log: silent });
-    const { tables } = await installationOf(url.href, views);
-    await pool.query(`create table before as select row(t.*)::${name} as r from ${name} t`);
-    const { rows: now } = await pool.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
-    if (writing.session) await writer.query(writing.session);
-    await writer.query('begin');
-    const { rows: own } = await writer.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
-    for (const statement of writing.write) await writer.query(statement);
-    await writer.query('commit');
-    return await compare(pool, tables[0]!, now[0]!.snapshot, own[0]!.xid);
-  } finally {
+/** A database for the tests of a file, with two sessions that all of them use. */
+export function useCapture(setup: string): Capturing {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let writer: pg.Client;
+  let schemas = 0;
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    await database.pool.query(setup);
+    pool = new pg.Pool({ connectionString: database.url, max: 1 }).on('error', () => {});
+    writer = new pg.Client({ connectionString: database.url });
+    await writer.connect();
+  });
+  afterAll(async () => {
     await writer.end();
     await pool.end();
-  }
+    await database.drop();
+  });
+  return {
+    get database() {
+      return database;
+    },
+    async capture(writing) {
+      const schema = `case_${++schemas}`;
+      // What a test before this one has left behind.
+      await writer.query('rollback');
+      await writer.query('discard all');
+      await writer.query(`create schema ${schema}`);
+      for (const session of [pool, writer]) await session.query(`set search_path to ${schema}, public`);
+      return captureWith(pool, writer, writing);
+    },
+  };
+}
+
+async function captureWith(pool: pg.Pool, writer: pg.Client, writing: Writing): Promise<Captured> {
+  const name = writing.table ?? 't';
+  const views = wholeTable(name, writing.key ?? ['id']);
+  await pool.query(writing.ddl);
+  await migrate({ database: pool, views, log: silent });
+  const { tables } = await installationOf(pool, views);
+  await pool.query(`create table before as select row(t.*)::${name} as r from ${name} t`);
+  const { rows: now } = await pool.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
+  if (writing.session) await writer.query(writing.session);
+  await writer.query('begin');
+  const { rows: own } = await writer.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
+  for (const statement of writing.write) await writer.query(statement);
+  await writer.query('commit');
+  return compare(pool, tables[0]!, now[0]!.snapshot, own[0]!.xid);
 }
 
 async function compare(pool: pg.Pool, table: SyncedTable, snapshot: string, xid: string): Promise<Captured> {

@@ -95,33 +95,42 @@ export async function expectForgotten(altered: Altered, change: string, undo: st
 
 let schemas = 0;
 
+function urlOf({ url }: TestDatabase, schema: string, { session, role }: Setting = {}): string {
+  const address = new URL(url);
+  const more = session === undefined ? '' : `-c ${session}`;
+  address.searchParams.set('options', `-c search_path=${schema},public ${more}`);
+  if (role !== undefined) {
+    address.username = role;
+    address.password = 'x';
+  }
+  return address.href;
+}
+
+function openPool(connectionString: string): pg.Pool {
+  return new pg.Pool({ connectionString, max: 3 }).on('error', () => {});
+}
+
 async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
   const { views = wholeTable('t'), session, role } = setting;
   const schema = `gap_${++schemas}`;
-  const urlWith = (options: string) => {
-    const address = new URL(database.url);
-    address.searchParams.set('options', `-c search_path=${schema},public ${options}`);
-    return address;
-  };
-  const url = urlWith('').href;
+  const url = urlOf(database, schema);
   const run = (sql: string) => database.pool.query(`set search_path to ${schema}, public; ${sql}; reset search_path`);
   const runAlone = async (sql: string) => {
     const alone = new pg.Client({ connectionString: url });
     await alone.connect();
     await alone.query(sql).finally(() => alone.end());
   };
+  const owner = openPool(url);
   await run(`create schema ${schema}; ${ddl}`);
-  await migrate({ database: url, views, log: silent });
-  const served = urlWith(session === undefined ? '' : `-c ${session}`);
+  await migrate({ database: owner, views, log: silent });
   if (role !== undefined) {
     await run(`grant usage on schema ${schema}, tidemark to ${role};
       grant select on all tables in schema ${schema}, tidemark to ${role}`);
-    served.username = role;
-    served.password = 'x';
   }
+  const served = session === undefined && role === undefined ? owner : openPool(urlOf(database, schema, setting));
   const servers: PullServer[] = [];
   const start = () => {
-    const server = new PullServer(served.href, views);
+    const server = new PullServer(served, views);
     servers.push(server);
     return server;
   };
@@ -134,10 +143,13 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     client,
     newcomer: () => new SyncClient(server),
     passASecond: () => void vi.setSystemTime(Date.now() + 1100),
-    migrate: () => migrate({ database: url, views, log: silent }),
-    installation: () => installationOf(url, views),
+    migrate: () => migrate({ database: owner, views, log: silent }),
+    installation: () => installationOf(owner, views),
     truth: () => fullRead(start()),
     url,
-    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+    async close() {
+      for (const server of servers) await server.close();
+      for (const pool of new Set([owner, served])) await pool.end();
+    },
   };
 }

@@ -1,0 +1,114 @@
+/** The command line: its commands, and what becomes of their errors. */
+import { readFile } from 'node:fs/promises';
+import { Command, CommanderError } from 'commander';
+import { explainFailure } from '../failure.js';
+import { help } from './help.js';
+import { createTerminal, type Streams, type Terminal, UsageError } from './terminal.js';
+
+/**
+ * Runs the command that the arguments name.
+ * @returns the exit code
+ */
+export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
+  const terminal = createTerminal(streams);
+  let exitCode = 0;
+  const program = createProgram(terminal, await version(), (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return fail(terminal, error);
+  }
+}
+
+async function version(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** @param exit is given the exit code of a command that has several */
+function createProgram(terminal: Terminal, version: string, exit: (code: number) => void): Command {
+  const { print, say } = terminal;
+  const program = new Command('tidemark')
+    .description('A sync server for local-first web applications, on Postgres')
+    .version(`tidemark/${version}`)
+    .addHelpText('afterAll', help)
+    .exitOverride()
+    // `fail` reports errors instead, in the same way for all commands.
+    .configureOutput({ writeOut: print, writeErr: (text) => say(text.trimEnd()), outputError() {} });
+  const configOption = [
+    '--config <file>',
+    'default: tidemark.config.ts, .js or .mjs in the working directory',
+  ] as const;
+  program
+    .command('serve')
+    .description('Serve pulls and pushes until stopped')
+    .option(...configOption)
+    .action(async (options) => (await import('./serve.js')).serve(terminal, options));
+  program
+    .command('migrate')
+    .description('Install or upgrade Tidemark in the database')
+    .option(...configOption)
+    .action(async (options) => (await import('./migrate.js')).migrateCommand(terminal, options));
+  program
+    .command('status')
+    .description('Show the state of the database and the views')
+    .option(...configOption)
+    .option('--json', 'print JSON')
+    .action(async (options) => exit(await (await import('./status.js')).statusCommand(terminal, options)));
+  program
+    .command('uninstall')
+    .description('Remove Tidemark from the database; your tables stay')
+    .option('--yes', 'confirm the removal')
+    .action(async (options) => (await import('./migrate.js')).uninstallCommand(terminal, options));
+  program
+    .command('openapi')
+    .description('Print the OpenAPI document of the mutators')
+    .option(...configOption)
+    .action(async (options) => (await import('./openapi.js')).openapiCommand(terminal, options));
+  program
+    .command('call')
+    .description('Call a mutator on a running server')
+    .argument('<name>', "the mutator's name, such as todo.create")
+    .argument('[args]', 'JSON, or - for standard input')
+    .option('--url <url>', 'base URL of /api/mutators; default: TIDEMARK_URL, or http://localhost:3000')
+    .option('--token <token>', 'sent as Authorization: Bearer; default: TIDEMARK_TOKEN')
+    .option('--idempotency-key <key>', 'apply the call once, even if sent again with this key')
+    .option('--dry-run', 'roll the call back, and show its result')
+    .option('--timeout <seconds>', 'give up after this long', '30')
+    .action(async (name, args, options) =>
+      exit(await (await import('./call.js')).callCommand(terminal, name, args, options)),
+    );
+  return program;
+}
+
+/** Reports what went wrong and returns the exit code. */
+function fail({ say }: Terminal, error: unknown): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    // Commander has already listed the commands: the command line named none.
+    if (error.code !== 'commander.help') say(`${usageOf(error)}. See tidemark --help.`);
+    return 2;
+  }
+  if (error instanceof UsageError) {
+    say(`${error.message}. See tidemark --help.`);
+    return 2;
+  }
+  say(explainFailure(error));
+  return 1;
+}
+
+/** The parser's message as a sentence. Of an unknown option, only the name is repeated: its value may be a secret. */
+function usageOf({ code, message }: CommanderError): string {
+  if (code === 'commander.unknownOption') {
+    const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;
+    return name === undefined ? 'An argument begins with - but is not an option' : `Unknown option ${name}`;
+  }
+  const sentence = message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '');
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../log.js';
+
+/** The streams of the process that runs a command. */
+export interface Streams {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+}
+
+/** Where a command reads its input and prints. */
+export interface Terminal {
+  readonly input: Readable;
+  /** Prints a result. Standard output is for results and for the server's log. */
+  print(text: string): void;
+  /** Prints a message for the user to standard error. */
+  say(message: string): void;
+  /** A logger that prints its messages for the user, without the fields. Leaves out debug messages. */
+  readonly log: Logger;
+}
+
+export function createTerminal({ stdin, stdout, stderr }: Streams): Terminal {
+  const say = (message: string) => void stderr.write(`${message}\n`);
+  const logged = (_: object, message: string) => say(message);
+  return {
+    input: stdin,
+    print: (text) => void stdout.write(text),
+    say,
+    log: { debug() {}, info: logged, warn: logged, error: logged },
+  };
+}
+
+/** The command line is wrong. The message is a sentence without a full stop; a pointer to the help is appended. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
