@@ -10,13 +10,15 @@ const alias = {
   tidemark: source('index.ts'),
 };
 
+const shared = { resolve: { alias } };
 const setupFiles = ['test/worker.ts'];
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
+const browserTrials = 'test/browser/**/*.trial.ts';
 
 /** The files of a worker share their modules, which take long to load. */
-const serverProject = {
-  resolve: { alias },
+const server = {
+  ...shared,
   test: {
     name: 'server',
     setupFiles,
@@ -29,51 +31,55 @@ const serverProject = {
 };
 
 /** The sync client checks less of what it receives in production, so its tests run both ways. */
-const clientProject = (mode: 'production' | 'development') => ({
-  resolve: { alias },
+const client = (name: string, mode: 'production' | 'development') => ({
+  ...shared,
   test: {
-    name: `client, ${mode}`,
+    name,
     setupFiles,
     include: [clientTests],
+    isolate: false,
     env: { NODE_ENV: mode },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });
 
-/** The example as it is delivered, in a real browser, which gets the machine for itself. */
-const browserProject = {
+/** What keeps the machine busy by itself, which it gets once others are done. */
+const alone = (name: string, include: string, groupOrder: number) => ({
+  ...shared,
   test: {
-    name: 'browser',
+    name,
     setupFiles,
-    include: [browserTests],
-    globalSetup: ['test/browser/setup.ts'],
+    include: [include],
     maxWorkers: 1,
-    sequence: { groupOrder: 1 },
+    sequence: { groupOrder },
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000, interval: 50 } },
   },
+});
+
+/** The example as it is delivered, in a real browser. */
+const browser = (...project: Parameters<typeof alone>) => {
+  const { test, ...rest } = alone(...project);
+  const expect = { poll: { timeout: 20_000, interval: 50 } };
+  return { ...rest, test: { ...test, globalSetup: ['test/browser/setup.ts'], expect } };
 };
 
-/** What takes long: random histories, broken copies, kills. Each keeps the machine busy by itself. */
-const trialsProject = {
-  resolve: { alias },
-  test: {
-    name: 'trials',
-    setupFiles,
-    include: ['test/**/*.trial.ts'],
-    maxWorkers: 1,
-    sequence: { groupOrder: 2 },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-  },
-};
+/** What takes long: random histories, broken copies, kills. */
+const trials = alone('trials', 'test/**/*.trial.ts', 2);
 
 export default defineConfig({
   test: {
     globalSetup: ['test/clusters.ts'],
-    maxWorkers: 2,
-    projects: [serverProject, clientProject('production'), clientProject('development'), browserProject, trialsProject],
+    // One more than cores on a small machine: tests often wait.
+    maxWorkers: 3,
+    projects: [
+      server,
+      client('client', 'production'),
+      browser('browser', browserTests, 1),
+      { ...trials, test: { ...trials.test, exclude: [browserTrials] } },
+      browser('browser trials', browserTrials, 3),
+      client('client trials', 'development'),
+    ],
   },
 });

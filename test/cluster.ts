@@ -1,5 +1,5 @@
 /** A real Postgres to test on, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ export interface TestCluster {
 }
 
 export async function startCluster(): Promise<TestCluster> {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
+  const directory = mkdtempSync(join(parentFolder(), 'tidemark-test-'));
   const cluster = await startEmbedded({
     directory,
-    settings: { fsync: 'off', max_connections: '300', max_prepared_transactions: '5' },
+    settings: { fsync: 'off', jit: 'off', max_connections: '300', max_prepared_transactions: '5' },
     ...binariesUnderTest(),
   });
   return {
@@ -24,6 +24,14 @@ export async function startCluster(): Promise<TestCluster> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** In memory, where there is room: files that are created and deleted all the time keep a disk's file system busy. */
+function parentFolder(): string {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > 4e9 ? memory : tmpdir();
 }
 
 /** Which Postgres to start: the option for `startEmbedded`. */

@@ -9,7 +9,7 @@ const plan = 'src/pulls/plan.ts';
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
 const shared = ['test/pulls/shared-pulls.test.ts'];
-const histories = ['test/pulls/histories.test.ts'];
+const histories = ['test/pulls/histories.trial.ts'];
 const otherViews = ['test/pulls/other-views.test.ts'];
 const planned = ['test/pulls/plan.test.ts'];
 
