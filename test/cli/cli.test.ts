@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { runHere } from './command-line.js';
 import { config, folder, patch, post, pull, push, serve, table, tidemark, useFolder } from './commands.js';
@@ -57,43 +57,48 @@ describe('the command line', () => {
 
 describe('on the Postgres at DATABASE_URL', () => {
   let database: TestDatabase;
-  let env: Record<string, string>;
   beforeAll(async () => {
     database = await createEmptyDatabase();
     await database.pool.query(table);
-    env = { DATABASE_URL: database.url };
+    vi.stubEnv('DATABASE_URL', database.url);
   });
-  afterAll(() => database.drop());
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await database.drop();
+  });
+
+  /** Runs a command in this process, on the configuration in the folder. */
+  const run = (...args: string[]) => runHere([...args, '--config', join(folder, 'tidemark.config.ts')]);
 
   it('goes from an empty database through migrate, serve and uninstall', async () => {
-    const early = await tidemark(['serve'], env);
+    const early = await run('serve');
     expect([early.code, early.stderr]).toEqual([
       1,
       'Tidemark is not installed in this database. Run `tidemark migrate`.\n',
     ]);
-    const before = await tidemark(['status'], env);
+    const before = await run('status');
     expect(before.code).toBe(1);
     expect(before.stdout).toMatch(/Problems\n {2}Tidemark is not installed in this database\. Run `tidemark migrate`/);
 
-    const migrated = await tidemark(['migrate'], env);
+    const migrated = await run('migrate');
     expect(migrated.stderr).toMatch(/applying 0001[\s\S]*capturing changes to public\.note\nDone/);
     expect(migrated.code).toBe(0);
-    expect((await tidemark(['migrate'], env)).stderr).toBe('Nothing to do: the database is up to date.\n');
+    expect((await run('migrate')).stderr).toBe('Nothing to do: the database is up to date.\n');
 
-    const server = await serve(env);
+    const server = await serve({ DATABASE_URL: database.url });
     expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
     expect(await post(`${server.url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
     server.child.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ code: 0, signal: null });
 
-    const { code, stdout } = await tidemark(['status'], env);
+    const { code, stdout } = await run('status');
     expect(stdout).toMatch(/note +incremental/);
     expect(stdout).toMatch(/latest +compare +it has LIMIT/);
     expect(stdout).toMatch(/note +captured +1 log row\b/);
     expect(stdout).toMatch(/Clients +1 in 1 client group\b/);
     expect(stdout).toMatch(/No problems found\.\n$/);
     expect(code).toBe(0);
-    const json = JSON.parse((await tidemark(['status', '--json'], env)).stdout);
+    const json = JSON.parse((await run('status', '--json')).stdout);
     expect(json).toMatchObject({
       schema: { installed: json.schema.code },
       log: { clients: 1, clientGroups: 1, installID: expect.any(String) },
@@ -102,14 +107,14 @@ describe('on the Postgres at DATABASE_URL', () => {
     });
 
     await database.pool.query('alter table note disable trigger tidemark_update');
-    const broken = await tidemark(['status'], env);
+    const broken = await run('status');
     expect(broken.stdout).toMatch(/NOT CAPTURED[\s\S]*Changes to note are not captured: .* Run `tidemark migrate`/);
     expect(broken.code).toBe(1);
 
-    const asked = await tidemark(['uninstall'], env);
+    const asked = await runHere(['uninstall']);
     expect(asked.stderr).toMatch(/To confirm, run it again with --yes/);
     expect(asked.code).toBe(1);
-    expect((await tidemark(['uninstall', '--yes'], env)).code).toBe(0);
+    expect((await runHere(['uninstall', '--yes'])).code).toBe(0);
     const { rows } = await database.pool.query(
       `select to_regnamespace('tidemark') as schema, (select body from note) as body`,
     );
@@ -117,10 +122,10 @@ describe('on the Postgres at DATABASE_URL', () => {
   });
 
   it('refuses a schema that is newer than the code', async () => {
-    await tidemark(['migrate'], env);
+    await run('migrate');
     await database.pool.query(`insert into tidemark.migration (version, file) values (9999, '9999-later.sql')`);
     for (const command of ['migrate', 'serve', 'status']) {
-      const { code, stdout, stderr } = await tidemark([command], env);
+      const { code, stdout, stderr } = await run(command);
       expect(stdout + stderr).toMatch(/has version 9999.*Deploy a newer Tidemark/);
       expect(code).toBe(1);
     }
@@ -129,9 +134,9 @@ describe('on the Postgres at DATABASE_URL', () => {
   it('says which view cannot be served', async () => {
     const text = config.replace('order by id desc limit 1', 'and now() is not null');
     writeFileSync(join(folder, 'tidemark.config.ts'), text);
-    const { code, stderr } = await tidemark(['migrate'], env);
+    const { code, stderr } = await run('migrate');
     expect(stderr).toMatch(/^The view "latest" cannot be served: it uses now\(\).*\n$/);
     expect(code).toBe(1);
-    expect((await tidemark(['status'], env)).stdout).toMatch(/latest +refused/);
+    expect((await run('status')).stdout).toMatch(/latest +refused/);
   });
 });

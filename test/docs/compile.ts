@@ -1,8 +1,8 @@
 /** Compiles TypeScript as documents show it. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../built.js';
 
@@ -22,7 +22,10 @@ export function createProject(): { readonly folder: string; remove(): void } {
 
 /** What the compiler objects to in files of a project, in the strictest mode. */
 export async function compile(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   const compilerOptions = {
     ...JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).compilerOptions,
     isolatedDeclarations: false,
@@ -31,7 +34,10 @@ export async function compile(folder: string, files: Readonly<Record<string, str
     allowImportingTsExtensions: true,
     rootDir: folder,
   };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['**/*.ts'], exclude: ['node_modules'] }),
+  );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => {
     return error as { stdout: string };

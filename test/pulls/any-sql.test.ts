@@ -40,7 +40,7 @@ interface Case {
 async function converges({ text, values = [], key = ['id'], writes }: Case): Promise<Record<string, unknown>> {
   const query = (): SqlQuery<Record<string, unknown>> => ({ text, values });
   const views: Views<Context> = { v: defineView<Record<string, unknown>>({ query, key, prefix: '' }) };
-  const server = new PullServer(database.url, views);
+  const server = new PullServer(database.pool, views);
   try {
     const client = new SyncClient(server);
     await client.pull();

@@ -46,8 +46,11 @@ function member(clientGroupID: string, clientID?: string, sameGroup = false): Me
 
 async function ask(input: Partial<HeaderInput>, torn = false): Promise<Header[]> {
   const whole = { base: undefined, tables: installation.tables, members: [member('g')], ...input };
-  const [asked] = await db.query<{ line: string }>(probe(whole));
-  const [beside] = await db.query<{ line: string }>({ text: headerQuery(whole) });
+  // Of one snapshot: Postgres itself may begin and end a transaction between the two.
+  const [[asked], [beside]] = await db.atOneMoment(async (query) => [
+    await query<{ line: string }>(probe(whole)),
+    await query<{ line: string }>({ text: headerQuery(whole) }),
+  ]);
   const headers = readHeaders(asked!.line);
   expect(readPatchHeaders(beside!.line)).toEqual(headers.map((header) => ({ ...header, torn })));
   return headers;
