@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
@@ -23,7 +23,7 @@ const server = {
     name: 'server',
     setupFiles,
     include: ['test/**/*.test.ts'],
-    exclude: [clientTests, browserTests],
+    exclude: [...configDefaults.exclude, clientTests, browserTests],
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
@@ -39,34 +39,43 @@ const client = (name: string, mode: 'production' | 'development') => ({
     include: [clientTests],
     isolate: false,
     env: { NODE_ENV: mode },
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });
 
-/** What keeps the machine busy by itself, which it gets once others are done. */
-const alone = (name: string, include: string, groupOrder: number) => ({
+/** The example as it is delivered, in a real browser. */
+const browser = (name: string, include: string, maxWorkers: number, groupOrder: number) => ({
   ...shared,
   test: {
     name,
     setupFiles,
     include: [include],
-    maxWorkers: 1,
+    globalSetup: ['test/browser/setup.ts'],
+    maxWorkers,
     sequence: { groupOrder },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000, interval: 50 } },
   },
 });
 
-/** The example as it is delivered, in a real browser. */
-const browser = (...project: Parameters<typeof alone>) => {
-  const { test, ...rest } = alone(...project);
-  const expect = { poll: { timeout: 20_000, interval: 50 } };
-  return { ...rest, test: { ...test, globalSetup: ['test/browser/setup.ts'], expect } };
+/** What takes long: random histories, broken copies, kills. Each keeps the machine busy by itself. */
+const trials = {
+  ...shared,
+  test: {
+    name: 'trials',
+    setupFiles,
+    include: ['test/**/*.trial.ts'],
+    exclude: [...configDefaults.exclude, browserTrials],
+    maxWorkers: 1,
+    sequence: { groupOrder: 2 },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 };
-
-/** What takes long: random histories, broken copies, kills. */
-const trials = alone('trials', 'test/**/*.trial.ts', 2);
 
 export default defineConfig({
   test: {
@@ -76,10 +85,10 @@ export default defineConfig({
     projects: [
       server,
       client('client', 'production'),
-      browser('browser', browserTests, 1),
-      { ...trials, test: { ...trials.test, exclude: [browserTrials] } },
-      browser('browser trials', browserTrials, 3),
+      browser('browser', browserTests, 2, 1),
       client('client trials', 'development'),
+      trials,
+      browser('browser trials', browserTrials, 1, 3),
     ],
   },
 });
