@@ -9,6 +9,8 @@ export interface ServerProcess {
   /** Peak resident memory in MB since the last `resetPeak`; undefined where the system does not tell. */
   peakMemory(): number | undefined;
   resetPeak(): void;
+  /** Processor time used so far, in milliseconds; undefined where the system does not tell. */
+  cpuMs(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startProcess(script: string, databaseURL: string): Promise
     },
     peakMemory: () => peakOf(child.pid),
     resetPeak: () => resetPeakOf(child.pid),
+    cpuMs: () => cpuOf(child.pid),
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());
@@ -64,5 +67,19 @@ function resetPeakOf(pid: number | undefined): void {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
     // The peak is then that of the whole life.
+  }
+}
+
+/** Linux counts processor time in ticks of this length. */
+const tickMs = 10;
+
+function cpuOf(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Behind the program's name, which may hold spaces: the fields from the third on.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  } catch {
+    return undefined;
   }
 }

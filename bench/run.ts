@@ -16,6 +16,7 @@ import { firstPull } from './scenarios/first-pull.js';
 import { noChange } from './scenarios/no-change.js';
 import { pokes } from './scenarios/pokes.js';
 import { rest } from './scenarios/rest.js';
+import { sharing } from './scenarios/sharing.js';
 import { capture, push } from './scenarios/writes.js';
 
 /** First pulls come first: the server's peak memory is theirs alone. */
@@ -25,6 +26,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'one-row': oneRow,
   'many-rows': manyRows,
   herd,
+  sharing,
   push,
   rest,
   capture,

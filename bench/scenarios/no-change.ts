@@ -1,6 +1,7 @@
 /** A pull to which nothing has happened: most pulls are. */
 import { ClientGroup } from '../client-group.js';
 import { userOf } from '../database.js';
+import type { ServerProcess } from '../processes.js';
 import { type Bench, type Result, short, withConnections } from '../scenario.js';
 import { inTurns, median, quantile, ratePerSecond } from '../statistics.js';
 
@@ -29,8 +30,33 @@ export async function noChange(bench: Bench): Promise<Result[]> {
     bench.progress('no change: latencies are taken, now the rates');
     const slice = isQuick ? 150 : 700;
     const rates = await inTurns(isQuick ? 2 : 5, rated(contenders, slice));
-    return results(sizes.map(short), latency, rates);
+    const cpu = await processorTime(server, contenders[short(sizes[0]!)]!, isQuick ? 500 : 5000);
+    return [...results(sizes.map(short), latency, rates), ...cpu];
   });
+}
+
+/** What the server's process spends on a pull. Node spends some of it beside its main thread. */
+async function processorTime(
+  server: ServerProcess,
+  work: (worker: number) => Promise<unknown>,
+  pulls: number,
+): Promise<Result[]> {
+  const before = server.cpuMs();
+  await Promise.all(
+    Array.from({ length: concurrency }, async (_, worker) => {
+      for (let i = 0; i < pulls / concurrency; i++) await work(worker);
+    }),
+  );
+  const after = server.cpuMs();
+  if (before === undefined || after === undefined) return [];
+  return [
+    {
+      name: "no change, the server's processor time",
+      value: (1000 * (after - before)) / pulls,
+      unit: 'µs',
+      goal: '≤ 80 µs',
+    },
+  ];
 }
 
 type Contenders = Record<string, ((worker: number) => Promise<unknown>) | undefined>;
