@@ -1,4 +1,4 @@
-import type { Connection, Reply } from './connection.js';
+import type { Connection, PostOptions, Reply } from './connection.js';
 
 /** A client group that remembers its cookie from pull to pull. */
 export class ClientGroup {
@@ -15,7 +15,7 @@ export class ClientGroup {
 
   /** Pulls and takes over the new cookie. */
   async pull(keep?: number): Promise<Reply> {
-    const reply = await this.repeat(keep);
+    const reply = await this.repeat({ keep });
     const end = reply.body.indexOf(',"lastMutationIDChanges"');
     if (!reply.body.startsWith('{"cookie":') || end < 0)
       throw new Error(`no pull response: ${reply.body.slice(0, 200)}`);
@@ -24,9 +24,9 @@ export class ClientGroup {
   }
 
   /** Pulls with the cookie that it has. */
-  repeat(keep?: number): Promise<Reply> {
+  repeat(options?: PostOptions): Promise<Reply> {
     const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":""}`;
-    return this.#connection.post('/sync/pull', this.#user, body, { keep });
+    return this.#connection.post('/sync/pull', this.#user, body, options);
   }
 }
 

@@ -57,6 +57,8 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    * does not hold what it should is logged, counted and reset. Default 0.
    */
   readonly audit?: number | undefined;
+  /** Whether pulls are compressed, as the client accepts it. Turn it off if a proxy compresses. Default true. */
+  readonly compression?: boolean | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
@@ -109,6 +111,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     retentionSeconds = week,
     rest = {},
     audit = 0,
+    compression = true,
   } = options;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const limits = bodyLimits(options.limits);
@@ -153,6 +156,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
       authenticate,
       basePath,
       limits,
+      compression,
     }),
     ...healthRoutes({ basePath, ready, tail: () => tail.state(), audits: () => auditor.state() }),
   ];

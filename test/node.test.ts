@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { json } from '../src/http/answer.js';
@@ -114,6 +115,20 @@ describe('a streamed answer', () => {
       { fields: { error: { message: 'relation "secret" does not exist' }, requestID: expect.any(String) } },
     ]);
     printed.mockRestore();
+  });
+
+  it('that fails when a part of it has been compressed breaks the connection off', async () => {
+    const { pull, lines } = await serve({
+      compression: true,
+      pull: inPieces(async function* () {
+        for (let i = 0; i < 100; i++) yield randomBytes(10_000);
+        throw new Error('relation "secret" does not exist');
+      }),
+    });
+    const response = await pull({ headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'gzip' } });
+    expect(response.headers.get('Content-Encoding')).toBe('gzip');
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await vi.waitFor(() => expect(requestLines(lines)).toMatchObject([{ fields: { outcome: 'failed' } }]));
   });
 
   it('whose client goes away is let go', async () => {

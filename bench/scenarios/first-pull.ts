@@ -37,6 +37,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
     const megabytes = (pulls[0]!.bytes / 1e6).toFixed(1);
     const memory = server.peakMemory();
     const bareMemory = limits.peakMemory();
+    const compressed = await compressedResults(await open(server.url), size, ours, rounds);
     return [
       {
         name,
@@ -68,8 +69,39 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
               goal: '< 300 MB, later < 150',
             },
           ]),
+      ...compressed,
     ];
   });
+}
+
+/** The same pull, compressed: its time and its bytes, against those of the pull as it is. */
+async function compressedResults(
+  connection: Connection,
+  size: number,
+  plain: Contender,
+  rounds: number,
+): Promise<Result[]> {
+  const group = new ClientGroup(connection, userOf(size), `compressed${size}`);
+  const samples = await inTurns(rounds, {
+    plain: () => plain.pull(),
+    compressed: () => group.repeat({ headers: 'Accept-Encoding: br\r\n' }),
+  });
+  const [ms, plainMs] = [samples.compressed, samples.plain].map((replies) => median(replies.map((reply) => reply.ms)));
+  const [bytes, plainBytes] = [samples.compressed[0]!.bytes, samples.plain[0]!.bytes];
+  const limitName = 'the same without';
+  const name = `first pull, ${short(size)}, compressed`;
+  return [
+    { name, value: ms!, unit: 'ms', limit: plainMs!, limitName, ratio: ms! / plainMs!, goal: '≤ 1.3 × the limit' },
+    {
+      name: `${name}, bytes`,
+      value: bytes / 1e6,
+      unit: 'MB',
+      limit: plainBytes / 1e6,
+      limitName,
+      ratio: bytes / plainBytes,
+      goal: '≤ 0.125 × the limit',
+    },
+  ];
 }
 
 /** Each pull is the first one of a new client group. */

@@ -1,6 +1,7 @@
 import type { UserContext } from '../context.js';
-import { type Answer, json } from '../http/answer.js';
+import { type Answer, type JSONAnswer, json } from '../http/answer.js';
 import { type BodyLimits, readJSON } from '../http/body.js';
+import { compress } from '../http/compress.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange, RequestID, Route } from '../http/route.js';
@@ -25,6 +26,9 @@ export type PushRoute<Context extends UserContext> = (
   sent: SentPush,
 ) => Promise<ProtocolError | null>;
 
+/** The least length of an answer that is compressed, in UTF-16 units. */
+const compressedLength = 1024;
+
 /** The options of `syncRoutes`. */
 export interface SyncRoutesOptions<Context extends UserContext> {
   readonly pull: PullRoute<Context>;
@@ -34,16 +38,22 @@ export interface SyncRoutesOptions<Context extends UserContext> {
   /** The prefix of `/sync/pull`, `/sync/push` and `/sync/poke`. */
   readonly basePath: string;
   readonly limits: BodyLimits;
+  /** Whether pulls are compressed. */
+  readonly compression: boolean;
 }
 
 /** The routes that sync clients call: pull, push and poke. */
 export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
-  const { pull, push, pokes, authenticate, basePath, limits } = options;
+  const { pull, push, pokes, authenticate, basePath, limits, compression } = options;
   return [
     {
       methods: ['POST'],
       path: `${basePath}/sync/pull`,
-      handle: (exchange) => handlePull(exchange, authenticate, pull, limits.pull),
+      async handle(exchange) {
+        const answer = await handlePull(exchange, authenticate, pull, limits.pull);
+        const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
+        return compression && isWorthIt ? compress(answer, exchange.request.headers.get('Accept-Encoding')) : answer;
+      },
     },
     {
       methods: ['POST'],
@@ -60,7 +70,7 @@ async function handlePull<Context extends UserContext>(
   authenticate: Authenticate<Context>,
   pull: PullRoute<Context>,
   limit: number,
-): Promise<Answer> {
+): Promise<JSONAnswer> {
   const caller = await identify(exchange, authenticate);
   const { value } = await readJSON(exchange.request, limit);
   const request = decodePullRequest(value);

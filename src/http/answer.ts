@@ -7,7 +7,12 @@ export type Answer = JSONAnswer | EventStream | Reply;
 /** JSON with status 200: as a whole, or in pieces as they become available. */
 export type JSONAnswer =
   | { readonly kind: 'json'; readonly text: string }
-  | { readonly kind: 'json in pieces'; readonly pieces: AsyncIterable<Uint8Array> };
+  | {
+      readonly kind: 'json in pieces';
+      /** Added to those that every answer has. Default: none. */
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+      readonly pieces: AsyncIterable<Uint8Array>;
+    };
 
 /** Server-sent events, with status 200. */
 export interface EventStream {

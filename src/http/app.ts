@@ -83,7 +83,8 @@ async function respond(
     };
     const options = { onEnd, breakOff: () => destroyConnection(env) };
     if (answer.kind === 'events') return new Response(answer.open(options), { headers: eventHeadersOf(requestID) });
-    return new Response(await toBody(answer.pieces, options), { headers: headersOf(requestID) });
+    const body = await toBody(answer.pieces, options);
+    return new Response(body, { headers: { ...headersOf(requestID), ...answer.headers } });
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(requestLog, problem);

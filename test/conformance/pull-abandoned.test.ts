@@ -10,7 +10,12 @@ import { memoryLog, silent } from '../log.js';
 /** More than the pool has connections. */
 const pulls = 12;
 
-it.each([1, 20_000])('a pull of %i todos that nobody reads gives its connection back', async (todos) => {
+it.each([
+  [1, 'identity'],
+  [20_000, 'identity'],
+  [20_000, 'br'],
+  [20_000, 'gzip'],
+])('a pull of %i todos, as %s, that nobody reads gives its connection back', async (todos, encoding) => {
   const database = await createEmptyDatabase();
   await createSchema(database.pool);
   await database.pool.query("insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries')");
@@ -20,16 +25,16 @@ it.each([1, 20_000])('a pull of %i todos that nobody reads gives its connection 
   );
   await migrate({ database: database.url, views, log: silent });
   const sync = await createSync({ database: database.url, views, authenticate, log: memoryLog().log });
-  const pull = () =>
+  const pull = (encoding: string) =>
     sync.fetch(
       new Request('http://localhost/sync/pull', {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ann' },
+        headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ann', 'Accept-Encoding': encoding },
         body: JSON.stringify({ pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null }),
       }),
     );
-  for (let i = 0; i < pulls; i++) await (await pull()).body!.cancel();
-  expect(await (await pull()).text()).toContain('"list/l"');
+  for (let i = 0; i < pulls; i++) await (await pull(encoding)).body!.cancel();
+  expect(await (await pull('identity')).text()).toContain('"list/l"');
   await sync.close();
   await database.drop();
 });

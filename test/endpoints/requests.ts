@@ -32,6 +32,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     tail: () => ({ listeners: 0, lagMs: null }),
     audits: () => ({ compared: 0, differences: 0 }),
     basePath: '',
+    compression: false,
     ...parts,
     limits: bodyLimits(parts.limits),
   };

@@ -4,8 +4,75 @@ const stream = 'src/http/stream.ts';
 const copy = 'src/db/copy.ts';
 const node = ['test/node.test.ts'];
 const pg = ['test/db/pg.test.ts'];
+const compress = 'src/http/compress.ts';
+const compressing = ['test/http/compress.test.ts'];
+const compressed = ['test/conformance/pull-compressed.test.ts'];
 
 export const streaming: readonly Fault[] = [
+  {
+    name: 'an encoding that the client refuses is taken by the star',
+    file: compress,
+    find: "weights.get(name) ?? weights.get('*') ?? 0",
+    replace: "(weights.get(name) || weights.get('*')) ?? 0",
+    tests: compressing,
+  },
+  {
+    name: 'an encoding that the client does not accept is taken',
+    file: compress,
+    find: 'filter((one) => weightOf(one) > 0)',
+    replace: 'slice()',
+    tests: compressing,
+  },
+  {
+    name: 'the encoding that the client likes least is taken',
+    file: compress,
+    find: 'weightOf(b) - weightOf(a)',
+    replace: 'weightOf(a) - weightOf(b)',
+    tests: compressing,
+  },
+  {
+    name: 'pieces are compressed one by one, small ones not at all',
+    file: compress,
+    find: 'BROTLI_PARAM_QUALITY]: 2',
+    replace: 'BROTLI_PARAM_QUALITY]: 1',
+    tests: compressing,
+  },
+  {
+    name: 'compression goes on when nobody reads any more',
+    file: compress,
+    find: '  yield* stream;',
+    replace: '  for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk;',
+    tests: compressing,
+  },
+  {
+    name: 'an answer that fails is compressed as if it were whole',
+    file: compress,
+    find: '  pipeline(pieces, stream).catch(() => {});',
+    replace:
+      '  pipeline(whatCame(pieces), stream).catch(() => {});\n  async function* whatCame(all: typeof pieces) { try { yield* all; } catch {} }',
+    tests: compressing,
+  },
+  {
+    name: 'an answer does not say that it depends on what the client accepts',
+    file: compress,
+    find: "{ Vary: 'Accept-Encoding', ...",
+    replace: '{ ...',
+    tests: compressed,
+  },
+  {
+    name: 'compression cannot be turned off',
+    file: 'src/endpoints/sync.ts',
+    find: 'compression && isWorthIt',
+    replace: 'isWorthIt',
+    tests: compressed,
+  },
+  {
+    name: 'short answers are compressed',
+    file: 'src/endpoints/sync.ts',
+    find: 'compression && isWorthIt',
+    replace: 'compression',
+    tests: compressed,
+  },
   {
     name: 'an answer that fails ends as if it were whole',
     file: stream,

@@ -1,0 +1,84 @@
+/** Compresses answers, in Node's thread pool, as far as the client accepts it. */
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import type { Answer, JSONAnswer } from './answer.js';
+
+interface Encoding {
+  /** Its name in `Accept-Encoding` and `Content-Encoding`. */
+  readonly name: string;
+  readonly compress: (text: string) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly createStream: () => Transform;
+}
+
+/** What Node has since version 22.15. */
+interface Zstd {
+  readonly zstdCompress: (text: string, callback: (error: Error | null, result: Buffer<ArrayBuffer>) => void) => void;
+  readonly createZstdCompress: () => Transform;
+}
+
+const { zstdCompress, createZstdCompress } = zlib as Partial<Zstd>;
+/** Larger chunks of output take fewer round trips to the thread pool. */
+const chunkSize = 64 * 1024;
+/**
+ * Low levels: higher ones take longer than most networks take for the bytes that they save. At levels 0 and 1, Brotli
+ * compresses each piece by itself, and small ones not at all.
+ */
+const brotliOptions = { chunkSize, params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 2 } };
+const gzipOptions = { chunkSize, level: 1 };
+const brotli = promisify<string, zlib.BrotliOptions, Buffer<ArrayBuffer>>(zlib.brotliCompress);
+const gzip = promisify<string, zlib.ZlibOptions, Buffer<ArrayBuffer>>(zlib.gzip);
+
+/** In order of preference. */
+const encodings: readonly Encoding[] = [
+  ...(zstdCompress && createZstdCompress
+    ? [{ name: 'zstd', compress: promisify(zstdCompress), createStream: createZstdCompress }]
+    : []),
+  {
+    name: 'br',
+    compress: (text) => brotli(text, brotliOptions),
+    createStream: () => zlib.createBrotliCompress(brotliOptions),
+  },
+  { name: 'gzip', compress: (text) => gzip(text, gzipOptions), createStream: () => zlib.createGzip(gzipOptions) },
+];
+
+/**
+ * Compresses an answer, unless the client accepts no encoding.
+ * @param accepted the request's `Accept-Encoding`
+ */
+export async function compress(answer: JSONAnswer, accepted: string | null): Promise<Answer> {
+  const encoding = preferred(accepted);
+  const headers = { Vary: 'Accept-Encoding', ...(encoding && { 'Content-Encoding': encoding.name }) };
+  if (answer.kind === 'json') {
+    const body = encoding ? await encoding.compress(answer.text) : answer.text;
+    return { kind: 'reply', headers, body };
+  }
+  return { ...answer, headers, pieces: encoding ? compressed(answer.pieces, encoding) : answer.pieces };
+}
+
+/** The encoding that the client prefers, or of several the one that is best. */
+function preferred(accepted: string | null): Encoding | undefined {
+  const weights = weightsOf(accepted ?? '');
+  const weightOf = ({ name }: Encoding) => weights.get(name) ?? weights.get('*') ?? 0;
+  const [best] = encodings.filter((one) => weightOf(one) > 0).toSorted((a, b) => weightOf(b) - weightOf(a));
+  return best;
+}
+
+/** Reads `Accept-Encoding` (RFC 9110, section 12.5.3). */
+function weightsOf(header: string): Map<string, number> {
+  const items = header.split(',').map((item) =>
+    item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q\s*=\s*/),
+  );
+  return new Map(items.map(([name = '', weight = '1']) => [name, Number(weight) || 0]));
+}
+
+async function* compressed(pieces: AsyncIterable<Uint8Array>, { createStream }: Encoding): AsyncGenerator<Uint8Array> {
+  const stream = createStream();
+  // Its failures come out of the stream as well.
+  pipeline(pieces, stream).catch(() => {});
+  yield* stream;
+}
