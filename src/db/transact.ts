@@ -47,7 +47,11 @@ export function createTransact(pool: Pool): Transact<PoolClient> {
   };
 }
 
-async function retry<T>(attempt: () => Promise<T>, attempts: number): Promise<T> {
+/**
+ * Makes attempts until one succeeds, fails for a reason that will not pass, or is the last. Pauses in between.
+ * @throws what the last attempt throws.
+ */
+export async function retry<T>(attempt: () => Promise<T>, attempts: number): Promise<T> {
   for (let made = 1; ; made++) {
     try {
       return await attempt();

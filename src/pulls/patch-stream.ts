@@ -3,7 +3,7 @@
  * bytes, each preceded by a comma.
  */
 import type { Database } from '../db/database.js';
-import { isRetryable } from '../db/sqlstate.js';
+import { retry } from '../db/transact.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
 import { type PatchHeader, readPatchHeaders } from '../store/header.js';
 
@@ -31,14 +31,8 @@ const maxAttempts = 3;
  * @param hasChecksums whether the statement yields a line of checksums
  * @throws Problem if a standby has seen more than can be listed.
  */
-export async function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await openOnce(db, statement, hasChecksums);
-    } catch (error) {
-      if (!isRetryable(error) || attempt === maxAttempts) throw error;
-    }
-  }
+export function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
+  return retry(() => openOnce(db, statement, hasChecksums), maxAttempts);
 }
 
 async function openOnce(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
