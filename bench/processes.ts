@@ -33,7 +33,7 @@ export async function startProcess(script: string, databaseURL: string): Promise
     },
     peakMemory: () => peakOf(child.pid),
     resetPeak: () => resetPeakOf(child.pid),
-    cpuMs: () => cpuOf(child.pid),
+    cpuMs: () => cpuMsOf(child.pid),
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());
@@ -70,15 +70,16 @@ function resetPeakOf(pid: number | undefined): void {
   }
 }
 
-/** Linux counts processor time in ticks of this length. */
-const tickMs = 10;
-
-function cpuOf(pid: number | undefined): number | undefined {
+/**
+ * User and system time of a process, in milliseconds; undefined where the system does not tell. Linux counts it in ticks
+ * of 10 ms.
+ */
+export function cpuMsOf(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // Behind the program's name, which may hold spaces: the fields from the third on.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+    return 10 * (Number(fields[11]) + Number(fields[12]));
   } catch {
     return undefined;
   }

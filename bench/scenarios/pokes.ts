@@ -1,9 +1,8 @@
 /** Pokes: whom one write reaches and how soon, what a stream costs, and what listening costs while nothing happens. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Arrivals, Order } from '../pokes-load.js';
-import { type ServerProcess, startProcess } from '../processes.js';
+import { cpuMsOf, type ServerProcess, startProcess } from '../processes.js';
 import type { Bench, Result } from '../scenario.js';
 import { median, quantile } from '../statistics.js';
 
@@ -145,7 +144,7 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
     const { rows } = await pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and application_name = 'tidemark'`,
     );
-    return rows.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0);
+    return rows.reduce((sum, { pid }) => sum + (cpuMsOf(pid) ?? 0), 0);
   };
   const commits = async () => {
     const { rows } = await pool.query<{ n: number }>(
@@ -164,16 +163,6 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
     { name: `${name}: the server's CPU`, value: share('server'), unit: '% of a core' },
     { name: `${name}: Postgres's CPU`, value: share('postgres'), unit: '% of a core' },
   ];
-}
-
-/** User and system time of a process, in ticks of 10 ms; none where the system does not tell. */
-function cpuMsOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return 10 * (Number(fields[11]) + Number(fields[12]));
-  } catch {
-    return 0;
-  }
 }
 
 /** Opens streams, pokes them all by one commit, closes them, and does it again: memory must not grow. */
