@@ -47,8 +47,7 @@ async function create(options: string): Promise<TestDatabase> {
   await onCluster(cluster, `create database ${name} ${options}`);
   const address = new URL(cluster);
   address.pathname = name;
-  const pool = new pg.Pool({ connectionString: address.href, max: 5 });
-  pool.on('error', () => {});
+  const pool = createPool(address.href, 5);
   return {
     url: address.href,
     pool,
@@ -57,6 +56,17 @@ async function create(options: string): Promise<TestDatabase> {
       await onCluster(cluster, `drop database ${name} with (force)`);
     },
   };
+}
+
+/** A pool whose idle connections may break: the tests kill backends. */
+export function createPool(connectionString: string, max: number): pg.Pool {
+  return new pg.Pool({ connectionString, max }).on('error', () => {});
+}
+
+/** The version of Postgres, as `server_version_num` says it. */
+export async function versionOf(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query(`select current_setting('server_version_num')::int as version`);
+  return rows[0].version;
 }
 
 /**

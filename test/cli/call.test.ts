@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProblemCode } from '../../src/errors.js';
 import { bin } from '../built.js';
-import { freePort, type Output, start } from '../process.js';
+import { freePort, start } from '../process.js';
 import { type CallServer, done, refuse, startCallServer } from './call-server.js';
 import { runHere } from './command-line.js';
 
@@ -26,11 +26,7 @@ function environment(): Record<string, string> {
 }
 
 /** `tidemark call`. */
-function call(args: readonly string[]): Promise<Omit<Output, 'signal'>> {
-  return runHere(['call', ...args]);
-}
-
-function callWithInput(args: readonly string[], input: string | Buffer): Promise<Omit<Output, 'signal'>> {
+function call(args: readonly string[], input?: string | Buffer) {
   return runHere(['call', ...args], input);
 }
 
@@ -82,13 +78,13 @@ describe('a call', () => {
   });
 
   it('reads args from standard input', async () => {
-    expect(await callWithInput(['x', '-'], '{"a":\n "ä€😀"}\n')).toMatchObject({ code: 0 });
+    expect(await call(['x', '-'], '{"a":\n "ä€😀"}\n')).toMatchObject({ code: 0 });
     expect(server.calls[0]!.body).toBe('{"a":\n "ä€😀"}\n');
   });
 
   it('reads a megabyte and prints it', async () => {
     const text = JSON.stringify('x'.repeat(1 << 20));
-    expect(await callWithInput(['x', '-'], text)).toMatchObject({ code: 0, stdout: `{"ok":true,"result":${text}}\n` });
+    expect(await call(['x', '-'], text)).toMatchObject({ code: 0, stdout: `{"ok":true,"result":${text}}\n` });
   });
 
   it('sends what the options say, as text', async () => {
@@ -246,9 +242,9 @@ describe('a command line that is wrong', () => {
   });
 
   it('may be in what standard input holds', async () => {
-    expect(await callWithInput(['x', '-'], '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/not JSON/) });
+    expect(await call(['x', '-'], '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/not JSON/) });
     const latin1 = Buffer.from('"\u00e4"', 'latin1');
-    expect(await callWithInput(['x', '-'], latin1)).toMatchObject({ code: 2, stderr: expect.stringMatching(/UTF-8/) });
+    expect(await call(['x', '-'], latin1)).toMatchObject({ code: 2, stderr: expect.stringMatching(/UTF-8/) });
     expect(server.calls).toEqual([]);
   });
 

@@ -1,14 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { versionOf } from '../database.js';
 import { type Captured, useCapture } from './captured.js';
 
 const capturing = useCapture('create extension citext; create extension hstore; create extension ltree');
 
 let version: number;
 beforeAll(async () => {
-  const { rows } = await capturing.database.pool.query<{ version: number }>(
-    `select current_setting('server_version_num')::int as version`,
-  );
-  version = rows[0]!.version;
+  version = await versionOf(capturing.database.pool);
 });
 
 function expectRoundTrip(captured: Captured): void {

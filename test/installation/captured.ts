@@ -6,7 +6,7 @@ import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { identifier } from '../../src/sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { stateQueries, states } from '../../src/store/states.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createEmptyDatabase, createPool, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { installationOf, wholeTable } from '../synced.js';
 
@@ -48,7 +48,7 @@ export function useCapture(setup: string): Capturing {
   beforeAll(async () => {
     database = await createEmptyDatabase();
     await database.pool.query(setup);
-    pool = new pg.Pool({ connectionString: database.url, max: 1 }).on('error', () => {});
+    pool = createPool(database.url, 1);
     writer = new pg.Client({ connectionString: database.url });
     await writer.connect();
   });

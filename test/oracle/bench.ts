@@ -145,8 +145,7 @@ export class Bench {
   }
 }
 
-/** Objects to what a node finds out itself. */
-/** Takes differences that an audit finds, and why requests fail. */
+/** Objects to the differences that a node's audit finds, and notes why requests fail. */
 function nodeLog(report: Report): Logger {
   const error = (fields: object, message: string) => {
     if (message.startsWith("A client's data does not match"))

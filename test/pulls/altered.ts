@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { Problem } from '../../src/errors.js';
 import { migrate } from '../../src/migrate.js';
 import type { Views } from '../../src/view/define.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createEmptyDatabase, createPool, type TestDatabase, versionOf } from '../database.js';
 import { silent } from '../log.js';
 import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../synced.js';
 
@@ -50,8 +50,7 @@ export function useAltered(): AlteredTables {
   const started: Altered[] = [];
   beforeAll(async () => {
     database = await createEmptyDatabase();
-    const { rows } = await database.pool.query(`select current_setting('server_version_num')::int as version`);
-    version = rows[0].version;
+    version = await versionOf(database.pool);
     // A server must not look at the tables again while a test holds them: it would wait in the place of the pulls.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   });
@@ -106,10 +105,6 @@ function urlOf({ url }: TestDatabase, schema: string, { session, role }: Setting
   return address.href;
 }
 
-function openPool(connectionString: string): pg.Pool {
-  return new pg.Pool({ connectionString, max: 3 }).on('error', () => {});
-}
-
 async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
   const { views = wholeTable('t'), session, role } = setting;
   const schema = `gap_${++schemas}`;
@@ -120,14 +115,14 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     await alone.connect();
     await alone.query(sql).finally(() => alone.end());
   };
-  const owner = openPool(url);
+  const owner = createPool(url, 3);
   await run(`create schema ${schema}; ${ddl}`);
   await migrate({ database: owner, views, log: silent });
   if (role !== undefined) {
     await run(`grant usage on schema ${schema}, tidemark to ${role};
       grant select on all tables in schema ${schema}, tidemark to ${role}`);
   }
-  const served = session === undefined && role === undefined ? owner : openPool(urlOf(database, schema, setting));
+  const served = session === undefined && role === undefined ? owner : createPool(urlOf(database, schema, setting), 3);
   const servers: PullServer[] = [];
   const start = () => {
     const server = new PullServer(served, views);

@@ -1,5 +1,4 @@
 /** Pulls that wait for somebody who gives a table other files: a snapshot from before finds nothing in them. */
-
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
