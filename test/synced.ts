@@ -12,6 +12,7 @@ import { Auditor } from '../src/pulls/auditor.js';
 import { createPull, type PullRoute } from '../src/pulls/pull.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
+import { Looks } from '../src/window/looks.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { memoryLog, silent } from './log.js';
 
@@ -65,7 +66,8 @@ export class PullServer {
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
     const database = watch(this.#db);
     this.auditor = new Auditor(database, audit);
-    this.#pull = createPull({ db: database, installation, auditor: this.auditor, schemaVersions: undefined });
+    const looks = new Looks(database, () => installation.present(), 100_000);
+    this.#pull = createPull({ db: database, installation, looks, auditor: this.auditor, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {

@@ -7,7 +7,7 @@ import utils from 'pg/lib/utils.js';
  * @throws RangeError for a string with U+0000, which Postgres text cannot hold and which would cut the statement short.
  */
 export function literal(value: unknown): string {
-  const text = textOf(value);
+  const text = parameterText(value);
   return text === null ? 'NULL' : escapeLiteral(text);
 }
 
@@ -26,13 +26,16 @@ export function typedLiteral(value: unknown, type: string): string {
  * @throws as `literal`
  */
 export function namedLiteral(name: string, value: unknown, type: string): string {
-  const text = textOf(value);
+  const text = parameterText(value);
   const named = text === null ? name : `${name}=${text}`;
   return `substring(${escapeLiteral(named)} from ${escapeLiteral(`^${name}=(.*)`)})::${type}`;
 }
 
-/** The text that the driver would send; null for a null. */
-function textOf(value: unknown): string | null {
+/**
+ * The text that the driver would send; null for a null.
+ * @throws as `literal`
+ */
+export function parameterText(value: unknown): string | null {
   const prepared = utils.prepareValue(value);
   // A toJSON method can return undefined, despite the type of the driver's conversion.
   if (prepared == null) return null;

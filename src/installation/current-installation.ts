@@ -23,6 +23,8 @@ export interface Bound {
   readonly views: readonly BoundView[];
   /** Identifies the user, the views with their parameters, and the shape of the tables. */
   readonly viewsDigest: string;
+  /** Identifies the views without their parameters, and the shape of the tables. */
+  readonly formDigest: string;
 }
 
 /** A statement found that a table is no longer what the installation says. */
@@ -98,7 +100,7 @@ export class CurrentInstallation<Context extends UserContext> {
       const views = await this.#views.bindQueries(queries, installation.shape);
       const narrowed = this.#narrow(reading, installation, views);
       if (!narrowed) continue;
-      const bound = { installation: narrowed, views, viewsDigest: digestOf(userID, narrowed, views) };
+      const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
       if (key !== undefined) reading.bound.set(key, bound);
       return { bound, reading };
     }
@@ -156,6 +158,13 @@ function keyOf(userID: string, queries: readonly ViewQuery[]): string | undefine
   return JSON.stringify([userID, ...queries.flatMap(({ text, values }) => [text, values])]);
 }
 
-function digestOf(userID: string, { shape }: Installation, views: readonly BoundView[]): string {
-  return digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]);
+function digestsOf(
+  userID: string,
+  { shape }: Installation,
+  views: readonly BoundView[],
+): Pick<Bound, 'viewsDigest' | 'formDigest'> {
+  return {
+    viewsDigest: digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
+    formDigest: digest([shape, ...views.map(({ view }) => view.digest)]),
+  };
 }

@@ -1,6 +1,8 @@
 const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
+/** Changes come in bursts: the next ones are seen sooner. */
+const burstMs = 5;
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
@@ -9,6 +11,7 @@ export class LookTimes {
   #restUntil = 0;
   #failures = 0;
   #isNudged = false;
+  #hadNews = false;
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs;
@@ -20,8 +23,9 @@ export class LookTimes {
   }
 
   /** Looks leave two thirds of the time to others. A look that was held up must not delay the next one for long. */
-  succeed(now: number): void {
+  succeed(now: number, hadNews: boolean): void {
     this.#failures = 0;
+    this.#hadNews = hadNews;
     this.#restUntil = now + Math.min(2 * (now - this.#begunAt), longestRestMs);
   }
 
@@ -41,7 +45,8 @@ export class LookTimes {
   }
 
   #pauseMs(): number {
-    if (this.#failures === 0) return this.#isNudged ? 0 : this.#intervalMs;
+    if (this.#failures === 0 && this.#isNudged) return 0;
+    if (this.#failures === 0) return this.#hadNews ? Math.min(burstMs, this.#intervalMs) : this.#intervalMs;
     return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
   }
 }

@@ -2,6 +2,8 @@ import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
+import type { Looks } from '../window/looks.js';
+import type { Window } from '../window/window.js';
 import { askEach } from './ask-each.js';
 import type { Audiences, Listener } from './audiences.js';
 import { continues, planPokes, quick, withMutations } from './plan-pokes.js';
@@ -17,10 +19,19 @@ const askingMs = 500;
 export interface Base {
   readonly snapshot: Snapshot;
   readonly installID: string;
+  /** The window in which this was seen. */
+  readonly window: Window;
+}
+
+/** Where the next look begins, and whether this one found anything that concerns listeners' tables or groups. */
+export interface Looked {
+  readonly base: Base;
+  readonly hasNews: boolean;
 }
 
 export interface LookParts {
   readonly db: Database;
+  readonly looks: Looks;
   readonly audiences: Audiences;
   readonly postponed: Postponed;
   /** Called when a question fails; all listeners that it was about are then poked. */
@@ -28,20 +39,31 @@ export interface LookParts {
 }
 
 /**
- * Pokes the listeners that are affected by what has been committed since the base. What has changed, and which
- * listeners that affects, is read in one snapshot. Otherwise, a table that changes between the two would be read as if
- * it had always been that way, and two transactions could be mistaken for one.
- *
- * @returns the base for the next look
+ * Pokes the listeners that are affected by what has been committed since the base. If the window says that nothing was,
+ * no more is asked. Otherwise what has changed, and which listeners that affects, is read in one snapshot: a table that
+ * changes between the two would be read as if it had always been that way, and two transactions could be mistaken for
+ * one.
  */
-export function look(base: Base | undefined, parts: LookParts): Promise<Base> {
-  const { db, audiences } = parts;
+export async function look(base: Base | undefined, parts: LookParts): Promise<Looked> {
+  const { db, looks, audiences } = parts;
+  const window = await looks.look();
+  const { snapshot, installID } = window.header;
+  const tables = [...audiences.ids().values()];
+  if (!base || isQuiet(window, base, tables)) return { base: { snapshot, installID, window }, hasNews: false };
   return db.atOneMoment(async (query) => {
-    const batch = await readTail({ query }, base?.snapshot, [...audiences.ids().values()]);
-    if (base && !continues(base.snapshot, base.installID, batch)) audiences.poke(audiences.listeners());
-    else if (base) await tell(query, base.snapshot, batch, parts);
-    return { snapshot: batch.snapshot, installID: batch.installID };
+    const batch = await readTail({ query }, base.snapshot, tables);
+    if (!continues(base.snapshot, base.installID, batch)) audiences.poke(audiences.listeners());
+    else await tell(query, base.snapshot, batch, parts);
+    const next = { snapshot: batch.snapshot, installID: batch.installID, window };
+    return { base: next, hasNews: batch.changes.length > 0 || batch.mutations > 0 };
   });
+}
+
+/** Whether nothing has been committed since the base to these tables, nor for any client group. */
+function isQuiet(window: Window, base: Base, tables: readonly number[]): boolean {
+  const { snapshot } = base;
+  const isKnown = window === base.window && window.lists(tables) && window.reaches(snapshot);
+  return isKnown && !window.hasMoved(snapshot) && window.since(snapshot, tables).changed.length === 0;
 }
 
 async function tell(query: Database['query'], since: Snapshot, batch: TailBatch, parts: LookParts): Promise<void> {

@@ -1,7 +1,8 @@
 /** Decides which listeners to poke about what has been committed. Pure. */
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
-import { countedMutations, type TailBatch, type TailChange } from '../store/tail.js';
+import { mostMutations } from '../store/header.js';
+import type { TailBatch, TailChange } from '../store/tail.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
@@ -67,7 +68,7 @@ export function withMutations(
   listeners: ReadonlySet<Listener>,
   { groups, mutations }: TailBatch,
 ): ReadonlySet<Listener> {
-  if (mutations >= countedMutations) return listeners;
+  if (mutations >= mostMutations) return listeners;
   if (groups.length === 0) return new Set();
   const owners = new Map(groups);
   return new Set([...listeners].filter(({ clientGroupID, userID }) => owners.get(clientGroupID) === userID));

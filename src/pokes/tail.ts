@@ -5,6 +5,7 @@ import { noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { PokeRequest } from '../protocol/poke.js';
 import type { CompiledView } from '../view/compile.js';
+import type { Looks } from '../window/looks.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
 import { type Base, type LookParts, look } from './look.js';
 import { LookTimes } from './look-times.js';
@@ -14,8 +15,9 @@ import { Postponed } from './postponed.js';
 export interface TailOptions<Context extends UserContext> {
   readonly db: Database;
   readonly installation: CurrentInstallation<Context>;
+  readonly looks: Looks;
   readonly log: Logger;
-  /** Milliseconds between two looks at the change log. */
+  /** Milliseconds between two looks at the change log while there is nothing new. */
   readonly intervalMs: number;
   /** Also look whenever the database notifies. */
   readonly notify: boolean;
@@ -47,11 +49,11 @@ export class Tail<Context extends UserContext> {
   #lookedAt = 0;
 
   constructor(options: TailOptions<Context>) {
-    const { db, installation, intervalMs } = options;
+    const { db, installation, looks, intervalMs } = options;
     this.#options = options;
     this.#times = new LookTimes(intervalMs);
     this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
-    const parts = { db, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
+    const parts = { db, looks, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
     this.#parts = { ...parts, postponed: new Postponed(parts) };
   }
 
@@ -133,9 +135,10 @@ export class Tail<Context extends UserContext> {
     this.#times.begin(started);
     this.#refresh();
     try {
-      this.#base = await look(this.#base, this.#parts);
+      const { base, hasNews } = await look(this.#base, this.#parts);
+      this.#base = base;
       this.#lookedAt = started;
-      this.#times.succeed(performance.now());
+      this.#times.succeed(performance.now(), hasNews);
     } catch (error) {
       if (this.#times.fail()) {
         this.#options.log.warn({ error: describeError(error) }, 'The change log could not be read; pokes are delayed');

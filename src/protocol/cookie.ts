@@ -34,7 +34,7 @@ export interface Cookie {
 }
 
 /** The number of fields of a `Cookie`. */
-const fieldCount = 10;
+export const fieldCount = 10;
 
 /** A cookie whose signature and contents have been checked. */
 export interface OpenedCookie extends Cookie {

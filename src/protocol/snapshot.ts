@@ -137,6 +137,22 @@ export function unseenRanges({ xmax, unseen }: Snapshot): { lows: string; highs:
   return { lows: `{${ranges.map(([first]) => first).join()}}`, highs: `{${ranges.map(([, last]) => last).join()}}` };
 }
 
+/**
+ * A snapshot that has seen what `newest` has seen, but for some transactions.
+ * @param xids in ascending order; `newest` has seen them
+ */
+export function without(newest: Snapshot, xids: readonly bigint[]): Snapshot {
+  const { text, xmin, xmax, unseen } = newest;
+  const ranges = [...unseen, ...xids.map((xid): Range => [xid, xid])].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { text: `${text} without ${xids.join()}`, xmin: ranges[0]?.[0] ?? xmin, xmax, unseen: ranges };
+}
+
+/** Whether a snapshot has seen a transaction. */
+export function hasSeen({ xmin, xmax, unseen }: Snapshot, xid: bigint): boolean {
+  if (xid < xmin) return true;
+  return xid < xmax && !unseen.some(([first, last]) => first <= xid && xid <= last);
+}
+
 /** Whether `one` has seen every transaction that `other` has seen. */
 export function covers(one: Snapshot, other: Snapshot): boolean {
   const theirs: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];

@@ -26,7 +26,7 @@ export interface AuditState {
 export type Audited = { readonly audit: Audit } | { readonly differences: readonly (Difference | undefined)[] };
 
 /** A difference, and where it was found. */
-export interface Finding extends Omit<Bound, 'viewsDigest'> {
+export interface Finding extends Pick<Bound, 'installation' | 'views'> {
   readonly differences: readonly (Difference | undefined)[];
   /** The snapshot at which the client was last right. */
   readonly since: Snapshot;

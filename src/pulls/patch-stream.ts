@@ -1,16 +1,15 @@
 /**
- * A patch as it comes from the database: a line with the headers, optionally a line with checksums, then the ops as
+ * A patch as it comes from the database: a line with the report, optionally a line with checksums, then the ops as
  * bytes, each preceded by a comma.
  */
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
-import { type PatchHeader, readPatchHeaders } from '../store/header.js';
+import { type PatchReport, readPatchReport } from '../store/header.js';
 
 /** The parts of a patch, in the order in which they come. */
 export interface PatchStream {
-  /** One for each member that the statement serves. */
-  readonly headers: readonly PatchHeader[];
+  readonly report: PatchReport;
   readonly checksums: Checksums | undefined;
   /** The ops without the first comma; empty if there are none. */
   readonly ops: AsyncIterator<Uint8Array>;
@@ -24,7 +23,7 @@ const comma = 0x2c;
 const quote = 0x01;
 
 /** How many times a statement is tried that deadlocks, as with a TRUNCATE that locks the tables in another order. */
-const maxAttempts = 3;
+export const maxAttempts = 3;
 
 /**
  * Runs a statement that yields a patch, and reads it up to the ops.
@@ -40,10 +39,10 @@ async function openOnce(db: Database, statement: string, hasChecksums: boolean):
   const close = async () => void (await chunks.return?.());
   try {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
-    const headers = readPatchHeaders(line);
-    if (!hasChecksums) return { headers, checksums: undefined, ops: ops(remainder, chunks), close };
+    const report = readPatchReport(line);
+    if (!hasChecksums) return { report, checksums: undefined, ops: ops(remainder, chunks), close };
     const second = await readLine(remainder, chunks);
-    return { headers, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks), close };
+    return { report, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks), close };
   } catch (error) {
     await close();
     throw error;

@@ -3,7 +3,7 @@
  */
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
-import { countedRows, type Header } from '../store/header.js';
+import { type Header, manyRows } from '../store/header.js';
 
 /** How to answer a pull. */
 export type Plan =
@@ -90,5 +90,5 @@ export function covers(prepared: Plan, actual: Plan): boolean {
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
-  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= countedRows;
+  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= manyRows;
 }

@@ -7,20 +7,26 @@ import type { Caller } from '../http/identify.js';
 import { type Bound, type CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
-import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
+import { digest, type OpenedCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
-import { type Header, headerQuery, type Member, type PatchHeader } from '../store/header.js';
+import { type Header, type Member, memberHeader } from '../store/header.js';
+import { literalReport } from '../store/look.js';
 import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
+import type { Looks } from '../window/looks.js';
 import { type Auditor, checkedFor } from './auditor.js';
+import { type KnownCookie, KnownCookies } from './known-cookies.js';
 import { openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
-import { type Patch, type Reader, SharedReads } from './shared-reads.js';
+import type { Patch, Reader } from './reader.js';
+import { SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
   readonly db: Database;
   readonly installation: CurrentInstallation<Context>;
+  /** If undefined, each pull reads the change log by itself. */
+  readonly looks: Looks | undefined;
   readonly auditor: Auditor;
   /** The schema versions that the application serves; all if undefined. */
   readonly schemaVersions: readonly string[] | undefined;
@@ -36,17 +42,18 @@ export type PullRoute<Context extends UserContext> = (
   caller: Caller<Context>,
 ) => Promise<ProtocolError | JSONAnswer>;
 
-/** Creates a pull route. It keeps nothing once a pull is answered. */
+/** Creates a pull route. Nothing but speed depends on what it keeps once a pull is answered. */
 export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
-  const { db, installation, auditor, schemaVersions } = options;
-  const reads = new SharedReads(db);
+  const { db, installation, looks, auditor, schemaVersions } = options;
+  const reads = new SharedReads(db, looks);
+  const cookies = new KnownCookies();
   return async (request, caller) => {
     const { profileID, schemaVersion } = request;
     if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
     return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads, auditor, ...bound, request, caller }).answer(last?.header),
+      new Pull({ db, reads, cookies, auditor, ...bound, request, caller }).answer(last?.header),
     );
   };
 }
@@ -54,6 +61,7 @@ export function createPull<Context extends UserContext>(options: PullOptions<Con
 interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
+  readonly cookies: KnownCookies;
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
@@ -67,14 +75,15 @@ class Pull {
     this.#parts = parts;
   }
 
-  /** @param known what a probe would return, if another statement has returned it already */
-  async answer(known?: Header): Promise<ProtocolError | JSONAnswer> {
-    const { request, reads, auditor, installation } = this.#parts;
-    const cookie = openCookie(request.cookie, installation.secret);
-    if (!cookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
+  /** @param read the header, if another statement has returned it already */
+  async answer(read?: Header): Promise<ProtocolError | JSONAnswer> {
+    const { request, reads, cookies, auditor, installation } = this.#parts;
+    const known = cookies.open(request.cookie, installation.secret);
+    if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
+    const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
-    const reader = this.#reader(cookie, audit);
-    const header = known ?? (await reads.probe(reader));
+    const reader = this.#reader(known, audit);
+    const header = read ?? (await reads.header(reader));
     let plan = this.#plan(cookie, header);
     let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
@@ -133,13 +142,16 @@ class Pull {
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
     const { db, auditor, installation, views, request } = this.#parts;
-    const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
+    const member = this.#member(undefined);
+    const tables = installation.tables.map(({ id }) => id);
+    const report = literalReport({ base: undefined, tables, groupIDs: [member.clientGroupID] }, installation.tables);
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
-    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(header, views), isSampled);
-    const [answered] = patch.headers as [PatchHeader];
+    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(report, views), isSampled);
+    const { header, groups, torn } = patch.report;
+    const answered = { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, undefined) };
     let plan: Plan;
     try {
-      if (answered.torn) throw new OutdatedError();
+      if (torn) throw new OutdatedError();
       plan = this.#plan(cookie, answered);
     } catch (error) {
       await patch.close();
@@ -158,12 +170,21 @@ class Pull {
   }
 
   /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */
-  #reader(cookie: OpenedCookie, audit: Audit | null): Reader {
-    const { installation, views, viewsDigest, caller } = this.#parts;
-    const { snapshot, epoch, tick, parsedSnapshot: base } = cookie;
+  #reader(known: KnownCookie, audit: Audit | null): Reader {
+    const { installation, views, viewsDigest, formDigest, caller } = this.#parts;
+    const { snapshot, epoch, tick, parsedSnapshot: base } = known.cookie;
     const checked = audit ? checkedFor(audit) : 'no';
-    const parts = [caller.context.userID, viewsDigest, installation.cluster, epoch, snapshot, tick, checked];
-    return { key: JSON.stringify(parts), installation, views, base, tick, checked, member: this.#member(cookie) };
+    const { cluster } = installation;
+    return {
+      key: JSON.stringify([caller.context.userID, viewsDigest, cluster, epoch, snapshot, tick, checked]),
+      form: JSON.stringify([formDigest, cluster]),
+      installation,
+      views,
+      known,
+      base,
+      checked,
+      member: this.#member(known.cookie),
+    };
   }
 
   #member(cookie: OpenedCookie | undefined): Member {

@@ -1,54 +1,15 @@
-/** What pulls read together: those of one client view that come at the same time with the same base. */
+/** What pulls read together: those that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
-import type { Installation } from '../installation/installation.js';
-import type { Snapshot } from '../protocol/snapshot.js';
-import type { Checksums } from '../store/checksums.js';
-import {
-  type Header,
-  type HeaderInput,
-  headerQuery,
-  type Member,
-  type PatchHeader,
-  probe,
-  readHeaders,
-} from '../store/header.js';
-import { type Checked, changesOf, deltaPatch } from '../store/patch-sql.js';
-import type { BoundView } from '../view/client-views.js';
-import { Coalescer } from './coalesce.js';
-import { openPatch, type PatchStream } from './patch-stream.js';
-
-/** One pull, and what it reads. */
-export interface Reader {
-  /**
-   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums:
-   * readers with the same key differ only in `member`.
-   */
-  readonly key: string;
-  readonly installation: Installation;
-  readonly views: readonly BoundView[];
-  readonly base: Snapshot;
-  /** The tick that the cookie names, if any. */
-  readonly tick: string | null;
-  /** Which checksums deltas must come with. */
-  readonly checked: Checked;
-  readonly member: Member;
-}
-
-/** The answer to one reader, all from one snapshot. */
-export interface Patch {
-  readonly header: PatchHeader;
-  /** IDs of the tables whose changes the ops show. */
-  readonly tables: readonly number[];
-  readonly checksums: Checksums | undefined;
-  /** The ops, or the first of them, as bytes that other pulls may send too. */
-  readonly held: readonly Uint8Array[];
-  /** The ops after those, if there are too many to hold. */
-  readonly more?: PatchStream | undefined;
-}
-
-interface DeltaReader extends Reader {
-  readonly changed: Header['changed'];
-}
+import { type Header, memberHeader, type PatchReport, readReport } from '../store/header.js';
+import { type LookInput, literalReport, look } from '../store/look.js';
+import { changesOf, deltaPatch } from '../store/patch-sql.js';
+import { Coalescer } from '../window/coalesce.js';
+import type { Looks } from '../window/looks.js';
+import type { Window } from '../window/window.js';
+import { openPatch } from './patch-stream.js';
+import { type DeltaReader, isSmall, type Patch, type Reader } from './reader.js';
+import { SeatedReads } from './seated-reads.js';
+import { headerIn } from './sight.js';
 
 /** The size, in bytes, up to which a patch is held for several pulls. */
 const heldBytes = 256 * 1024;
@@ -60,51 +21,84 @@ const patienceMs = 100;
  */
 export class SharedReads {
   readonly #db: Database;
+  readonly #looks: Looks | undefined;
+  readonly #seated: SeatedReads;
   readonly #probes = new Coalescer((readers: readonly Reader[]) => this.#probe(readers), patienceMs);
   readonly #deltas = new Coalescer((readers: readonly DeltaReader[]) => this.#delta(readers), patienceMs);
 
-  constructor(db: Database) {
+  /** @param looks if undefined, each client view is read about by itself */
+  constructor(db: Database, looks: Looks | undefined) {
     this.#db = db;
+    this.#looks = looks;
+    this.#seated = new SeatedReads(db, () => looks?.window);
   }
 
-  /** The header alone. */
-  probe(reader: Reader): Promise<Header> {
-    return this.#probes.ask(reader.key, reader);
+  /** The header: out of the window if the window reaches so far, else by a statement of the reader's own. */
+  async header(reader: Reader): Promise<Header> {
+    const window = await this.#looks?.look();
+    const seen = window && headerIn(window, reader);
+    if (seen) return this.#observed(window, reader, seen);
+    const header = await this.#probes.ask(reader.key, reader);
+    return window ? this.#observed(window, reader, header) : header;
   }
 
   /**
    * What has changed in the views since the base, given the tables that have changed.
    * The reader must close `more`, if there is one.
    */
-  delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
-    return this.#deltas.ask(reader.key, { ...reader, changed });
+  async delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
+    const asked = { ...reader, changed };
+    const patch = reader.checked === 'no' && isSmall(changed) ? await this.#seated.delta(asked) : undefined;
+    return patch ?? this.#deltas.ask(reader.key, asked);
+  }
+
+  #observed(window: Window, { known, member }: Reader, header: Header): Header {
+    const { changed, lastMutationIDs, snapshot, diverged } = header;
+    if (!diverged) window.learn(new Map(), known.cookie.tick);
+    const isQuiet = member.sameGroup && changed.length === 0 && lastMutationIDs === null && !diverged;
+    if (isQuiet) known.remainsQuiet(window, snapshot);
+    return header;
   }
 
   async #probe(readers: readonly Reader[]): Promise<Header[]> {
-    const [row] = await this.#db.query<{ line: string }>(probe(headerInput(readers)));
-    return readHeaders(row!.line);
+    const [row] = await this.#db.query<{ line: string }>(look(lookInput(readers)));
+    const { header, groups } = readReport(row!.line);
+    this.#looks?.window?.learn(groups);
+    return readers.map(({ member, base }) => ({
+      ...header,
+      ...memberHeader(groups.get(member.clientGroupID)!, member, base),
+    }));
   }
 
   async #delta(readers: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
     const { views, base, installation, checked } = readers[0]!;
     const changes = changesOf(installation.tables, new Map(readers.flatMap(({ changed }) => changed)));
     const tables = changes.map(({ table }) => table.id);
-    const statement = deltaPatch(headerQuery(headerInput(readers)), views, changes, base, checked);
-    const stream = await openPatch(this.#db, statement, checked !== 'no');
+    const report = literalReport(lookInput(readers), installation.tables);
+    const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
     const { checksums } = stream;
     const { held, isWhole } = await hold(stream.ops);
-    if (isWhole) return stream.headers.map((header) => ({ header, tables, checksums, held }));
+    const patches = readers.map(
+      (reader): Patch => ({ ...headerOf(stream.report, reader), tables, checksums, held: held }),
+    );
+    if (isWhole) return patches;
     const [, ...others] = readers;
-    return [
-      { header: stream.headers[0]!, tables, checksums, held, more: stream },
-      ...others.map(async (reader) => (await this.#delta([reader]))[0]!),
-    ];
+    return [{ ...patches[0]!, more: stream }, ...others.map(async (reader) => (await this.#delta([reader]))[0]!)];
   }
 }
 
-function headerInput(readers: readonly Reader[]): HeaderInput {
-  const { installation, base, tick } = readers[0]!;
-  return { base, tick, tables: installation.tables, members: readers.map(({ member }) => member) };
+function headerOf({ header, groups, torn }: PatchReport, { member, base }: Reader): Pick<Patch, 'header'> {
+  return { header: { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, base), torn } };
+}
+
+function lookInput(readers: readonly Reader[]): LookInput {
+  const { installation, base, known } = readers[0]!;
+  return {
+    base,
+    tick: known.cookie.tick,
+    tables: installation.tables.map(({ id }) => id),
+    groupIDs: [...new Set(readers.map(({ member }) => member.clientGroupID))],
+  };
 }
 
 /** Reads until the end, or until as much as can be held has been read. */

@@ -4,7 +4,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile.js';
 import type { TableChanges } from './patch-sql.js';
 import { focusedRows, sidesOf } from './sides.js';
-import { everQueries, stateQueries, states } from './states.js';
+import { everQueries, stateQueries, states, unseenLiterals } from './states.js';
 
 /** One view, and the parameters of each seat that sees it. */
 export interface Question {
@@ -42,9 +42,10 @@ export async function findAffected(
 function affectedSql(question: Question, changes: readonly TableChanges[], base: Snapshot): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const { queries, select } = question.view.strategy === 'compare' ? compared(question, ids) : evaluated(question, ids);
+  const unseen = unseenLiterals(base);
   const stateOfTables = changes.flatMap(({ table, rows }) => [
-    ...stateQueries(table, base, rows),
-    ...everQueries(table, base, rows),
+    ...stateQueries(table, unseen, rows),
+    ...everQueries(table, unseen, rows),
   ]);
   return `with ${[...stateOfTables, ...queries].join(',\n')}\n${select}`;
 }

@@ -3,9 +3,9 @@ import type { Database } from '../db/database.js';
 import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../protocol/checksum.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { BoundView } from '../view/client-views.js';
-import { countedRows } from './header.js';
+import { manyRows } from './header.js';
 import { rowsOf } from './sides.js';
-import { type SyncedTable, stateQueries, states } from './states.js';
+import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 
 /** Checksums of each view's rows. */
 export interface Checksums {
@@ -74,7 +74,7 @@ export async function findKeys(
   const rows = [view.now, asof].map(
     (query) => `select tidemark_key, tidemark_value from (${rowsOf(view, query, literals)}) r`,
   );
-  const queries = tables.flatMap((table) => stateQueries(table, base, countedRows));
+  const queries = tables.flatMap((table) => stateQueries(table, unseenLiterals(base), manyRows));
   const found = await db.query<{ hash: number; key: string }>({
     text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
 select distinct hash::integer, key from (

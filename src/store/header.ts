@@ -1,20 +1,7 @@
-/** What must be known to answer pulls, read in the one snapshot that the answers show. */
-import type { Statement } from '../db/database.js';
-import { literal } from '../db/literal.js';
-import { readSnapshot, type Snapshot, type SnapshotFields, unseenRanges } from '../protocol/snapshot.js';
+/** What must be known to answer pulls and to poke, as the database reports it in one snapshot. Pure. */
+import { hasSeen, readSnapshot, type Snapshot, type SnapshotFields } from '../protocol/snapshot.js';
 
-export interface HeaderInput {
-  /** The cookie's snapshot; undefined if there is no usable cookie. */
-  readonly base: Snapshot | undefined;
-  /** The tick that the cookie names, if any. */
-  readonly tick?: string | null | undefined;
-  /** The tables that the views read. */
-  readonly tables: readonly { readonly id: number; readonly oid: number; readonly outline: string }[];
-  /** The pulls to be served; any two may be of one client group. */
-  readonly members: readonly Member[];
-}
-
-/** One of the pulls that a header serves. */
+/** One of the pulls that a statement serves. */
 export interface Member {
   readonly clientGroupID: string;
   /** The cookie was given to this client group, so only mutation IDs that have changed since are wanted. */
@@ -26,16 +13,8 @@ export interface Member {
 /** What the database reports to one pull. */
 export interface Header extends SharedHeader, MemberHeader {}
 
-/** The header that a statement yields before its patch. */
-export interface PatchHeader extends Header {
-  /**
-   * A table no longer has the outline that is known: the statement may have read another table, or files other than
-   * those that hold what its snapshot shows.
-   */
-  readonly torn: boolean;
-}
-
-interface MemberHeader {
+/** What it reports about the member itself. */
+export interface MemberHeader {
   /** The user to whom the client group belongs; null if the group is unknown. */
   readonly owner: string | null;
   /** False if the request names an unknown client. */
@@ -45,114 +24,130 @@ interface MemberHeader {
   readonly mutations: number;
 }
 
-interface SharedHeader {
+/** What it reports to everyone. */
+export interface SharedHeader {
   readonly snapshot: Snapshot;
   /** The transaction ID that will be assigned next, as far as this database knows. */
   readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
+  /** When the database server was started: a database is never restored or replaced under a running server. */
+  readonly started: string;
   readonly installID: string;
   /** The database's OID; a copy of the database within the cluster has another. */
   readonly database: string;
   /** The newest tick that is older than every transaction in progress; null if there is none. */
   readonly tick: string | null;
-  /** This database does not know the tick that the cookie names. */
+  /** This database does not know the tick that was named. */
   readonly diverged: boolean;
   readonly horizon: string;
   /** Cookies whose snapshot has an xmin below this ID are to be renewed. */
   readonly aging: string;
-  /** The tables with changes that the base has not seen: `[table, number of log rows, at most 100]`. */
+  /** The tables with changes that the base has not seen: `[table, number of log rows, at most mostRows]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
   readonly truncated: boolean;
 }
 
-/**
- * How far `tidemark.headers` counts a table's changes, to tell whether there are none, few or many. If a pull reads
- * this many in vain, a new cookie is worthwhile.
- */
-export const countedRows = 100;
+/** How far a statement counts a table's changes; see `tidemark.looks`. */
+export const mostRows = 10_000;
 
-/** The types of the parameters of `tidemark.headers`, in order. */
-const parameterTypes = ['text[]', 'boolean[]', 'text[]', 'xid8[]', 'xid8[]', 'integer[]', 'uuid'];
+/** How many mutations a statement lists at most; see `tidemark.looks`. */
+export const mostMutations = 1_000;
 
-/** @param written the SQL expression for each of the parameters */
-function typed(written: readonly string[]): string {
-  return parameterTypes.map((type, i) => `${written[i]}::${type}`).join(', ');
+/** From this number of log rows on, a table has many changes. If a pull reads as many in vain, its cookie is renewed. */
+export const manyRows = 100;
+
+/** A client group's record. */
+export interface GroupRecord {
+  readonly owner: string | null;
+  readonly clients: readonly ClientFields[];
 }
 
-const probeSql = `select header::text as line from tidemark.headers(${typed(parameterTypes.map((_, i) => `$${i + 1}`))}) header`;
+/** A client, its lastMutationID, and the transaction that applied that mutation. */
+export type ClientFields = readonly [id: string, lastMutationID: number, xid: string];
 
-function values({ base, tick, tables, members }: HeaderInput): unknown[] {
-  const ranges = base && unseenRanges(base);
-  return [
-    members.map(({ clientGroupID }) => clientGroupID),
-    members.map(({ sameGroup }) => base !== undefined && sameGroup),
-    members.map(({ clientID }) => clientID ?? null),
-    ranges?.lows ?? null,
-    ranges?.highs ?? null,
-    `{${tables.map(({ id }) => id).join()}}`,
-    tick ?? null,
-  ];
+/** What one statement reports: the header, the transactions behind it if they were asked for, and client groups. */
+export interface Report {
+  readonly header: SharedHeader;
+  readonly changes: readonly Change[];
+  readonly truncations: readonly (readonly [table: number, xid: string])[];
+  /** Mutations that were applied: at most `mostMutations`, if they were asked for. */
+  readonly mutations: readonly (readonly [clientGroupID: string, userID: string | null, xid: string])[];
+  readonly groups: ReadonlyMap<string, GroupRecord>;
 }
 
-/** The header alone, as `line`: the cheap query that is all that most pulls need. */
-export function probe(input: HeaderInput): Statement {
-  return { name: 'tidemark_probe', text: probeSql, values: values(input) };
-}
+/** A table's log rows that the base has not seen, in all and, if asked for, by transaction. */
+export type Change = readonly [
+  table: number,
+  rows: number,
+  xids: readonly (readonly [xid: string, rows: number])[] | null,
+];
 
-/** The header as a query without parameters, for a statement that yields the patch in the same snapshot. */
-export function headerQuery(input: HeaderInput): string {
-  const { tables } = input;
-  const [oids, outlines] = [tables.map(({ oid }) => oid), tables.map(({ outline }) => outline)];
-  // COPY takes its snapshot before it waits for its tables' locks, so it checks for torn tables once it holds the
-  // locks.
-  return `select json_build_object('header', tidemark.header(${typed(values(input).map(literal))}), 'torn', exists (
-  select from unnest('{${oids.join()}}'::oid[], '{${outlines.join()}}'::bigint[]) known (oid, outline)
-  where tidemark.outline(known.oid) is distinct from known.outline
-))::text as line`;
-}
-
-interface HeaderLine extends Omit<SharedHeader, 'snapshot' | 'next'>, SnapshotFields {
+interface ReportLine extends Omit<SharedHeader, 'snapshot' | 'next' | 'changed' | 'truncated'>, SnapshotFields {
   /** How many transaction IDs had been assigned from the snapshot's xmax on. */
   readonly begun: number;
-  readonly members: Readonly<Record<string, MemberHeader>>;
+  readonly changes: readonly Change[];
+  readonly truncations: Report['truncations'];
+  readonly mutations: Report['mutations'];
+  readonly groups: Readonly<Record<string, readonly [owner: string | null, clients: readonly ClientFields[]]>>;
+}
+
+/**
+ * Reads what `tidemark.looks` returns.
+ * @throws Problem if a standby has seen more than can be listed.
+ */
+export function readReport(line: string): Report {
+  return toReport(JSON.parse(line) as ReportLine);
+}
+
+/** The header that a statement yields before its patch. */
+export interface PatchReport extends Report {
+  /**
+   * A table no longer has the outline that is known: the statement may have read another table, or files other than
+   * those that hold what its snapshot shows.
+   */
+  readonly torn: boolean;
+}
+
+/** The same for the line that comes with a patch. */
+export function readPatchReport(line: string): PatchReport {
+  const { report, torn } = JSON.parse(line) as { report: ReportLine; torn: boolean };
+  return { ...toReport(report), torn };
 }
 
 /** Copies each field by name: copying objects whose fields are not known takes longer than parsing the line. */
-function toHeaders(line: HeaderLine): Header[] {
-  const { begun, recovery, installID, database, tick, diverged, horizon, aging, changed, truncated } = line;
+function toReport(line: ReportLine): Report {
+  const { begun, recovery, started, installID, database, tick, diverged, horizon, aging } = line;
+  const { changes, truncations, mutations, groups } = line;
   const snapshot = readSnapshot(line);
-  const next = snapshot.xmax + BigInt(begun);
-  return Object.values(line.members).map(({ owner, clientKnown, lastMutationIDs, mutations }) => ({
+  const header = {
     snapshot,
-    next,
+    next: snapshot.xmax + BigInt(begun),
     recovery,
+    started,
     installID,
     database,
     tick,
     diverged,
     horizon,
     aging,
-    changed,
-    truncated,
+    changed: changes.map(([table, rows]) => [table, rows] as const),
+    truncated: truncations.length > 0,
+  };
+  const records = Object.entries(groups).map(([id, [owner, clients]]) => [id, { owner, clients }] as const);
+  return { header, changes, truncations, mutations, groups: new Map(records) };
+}
+
+/** The header of one member, as far as its client group's record tells. */
+export function memberHeader(record: GroupRecord, member: Member, base: Snapshot | undefined): MemberHeader {
+  const { owner, clients } = record;
+  const { sameGroup, clientID } = member;
+  const moved = clients.filter(([, , xid]) => !base || !sameGroup || !hasSeen(base, BigInt(xid)));
+  return {
     owner,
-    clientKnown,
-    lastMutationIDs,
-    mutations,
-  }));
-}
-
-/**
- * Reads the header of each member, in order, from a probe's line.
- * @throws Problem if a standby has seen more than can be listed.
- */
-export function readHeaders(line: string): Header[] {
-  return toHeaders(JSON.parse(line) as HeaderLine);
-}
-
-/** The same for the line that comes with a patch. */
-export function readPatchHeaders(line: string): PatchHeader[] {
-  const { header, torn } = JSON.parse(line) as { header: HeaderLine; torn: boolean };
-  return toHeaders(header).map((one) => ({ ...one, torn }));
+    clientKnown: clientID === undefined || clients.some(([id]) => id === clientID),
+    lastMutationIDs: moved.length === 0 ? null : Object.fromEntries(moved.map(([id, last]) => [id, last])),
+    mutations: clients.reduce((sum, [, last]) => sum + last, 0),
+  };
 }

@@ -2,7 +2,7 @@
 import type { Table } from '../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import { identifier } from '../sql.js';
-import { countedRows } from './header.js';
+import { manyRows } from './header.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
@@ -11,6 +11,18 @@ export interface SyncedTable extends Table {
   readonly shape: string;
   /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
   readonly outline: string;
+}
+
+/** The transactions that a snapshot has not seen, as SQL expressions: the ends of ranges, as arrays of xid8. */
+export interface UnseenSql {
+  readonly lows: string;
+  readonly highs: string;
+}
+
+/** The same as literals. */
+export function unseenLiterals(snapshot: Snapshot): UnseenSql {
+  const { lows, highs } = unseenRanges(snapshot);
+  return { lows: `'${lows}'`, highs: `'${highs}'` };
 }
 
 /** The names of a table's WITH queries. */
@@ -34,13 +46,13 @@ export const states = {
  *
  * @param rows about how many log rows there are, as the header counts them
  */
-export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
+export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number): string[] {
   const images = `tidemark_images_${table.id}`;
   const relation = identifier(table.schema, table.name);
   const keys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
   return [
     `${images} as materialized (
-      select key, ${imageOf(table)} as old from ${unseenRows(table, snapshot, rows)}
+      select key, ${imageOf(table)} as old from ${unseenRows(table, unseen, rows)}
       where key is not null and hashtextextended(old, 0) is distinct from new_hash
     )`,
     `${states.touched(table.id)} as materialized (
@@ -63,7 +75,7 @@ export function everQueries(table: SyncedTable, snapshot: Snapshot, rows: number
  *
  * @param rows about how many log rows there are, as the header counts them
  */
-export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: number): string[] {
+export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number): string[] {
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
   const relation = identifier(table.schema, table.name);
@@ -75,7 +87,7 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
         select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
         from (
           select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
-          from ${unseenRows(table, snapshot, rows)}
+          from ${unseenRows(table, unseen, rows)}
           cross join lateral (values (hashtextextended(old, 0), ${imageOf(table)}, 1), (new_hash, null, -1)) e (hash, image, weight)
           where key is not null and e.hash is not null
         ) images
@@ -105,14 +117,13 @@ export function stateQueries(table: SyncedTable, snapshot: Snapshot, rows: numbe
 }
 
 /**
- * The table's log rows that the snapshot has not seen. What was written to a table that is not a partition now is left
+ * The table's unseen log rows. What was written to a table that is not a partition now is left
  * out: it was not a partition at the snapshot either, or the cookie would be of another shape.
  */
-function unseenRows({ id, kind, parts }: SyncedTable, snapshot: Snapshot, rows: number): string {
-  const { lows, highs } = unseenRanges(snapshot);
-  const unseen = `tidemark.${rows < countedRows ? 'unseen' : 'many_unseen'}(${id}, '${lows}', '${highs}')`;
+function unseenRows({ id, kind, parts }: SyncedTable, { lows, highs }: UnseenSql, rows: number): string {
+  const call = `tidemark.${rows < manyRows ? 'unseen' : 'many_unseen'}(${id}, ${lows}, ${highs})`;
   const partitions = parts.map(({ oid }) => oid).join();
-  return kind === 'p' ? `(select * from ${unseen} where partition = any ('{${partitions}}')) unseen` : unseen;
+  return kind === 'p' ? `(select * from ${call} where partition = any ('{${partitions}}')) unseen` : call;
 }
 
 /**

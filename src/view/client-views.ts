@@ -1,6 +1,6 @@
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
-import { namedLiteral, typedLiteral } from '../db/literal.js';
+import { namedLiteral, parameterText, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
 import type { QuerySource, SqlQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
@@ -15,6 +15,8 @@ import type { View, ViewInput, Views } from './define.js';
 export interface BoundView {
   readonly view: CompiledView;
   readonly literals: readonly string[];
+  /** The parameters as text, for statements that have parameters. */
+  readonly texts: readonly (string | null)[];
   readonly tables: readonly Table[];
 }
 
@@ -73,7 +75,8 @@ export class ClientViews<Context> {
       queries.map(async ({ name, text, values }) => {
         const { view, analysis } = await this.#prepare(shape, name, text);
         const literals = inView(name, () => toLiterals(values, analysis));
-        return { view, literals, tables: analysis.tables };
+        const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
+        return { view, literals, texts, tables: analysis.tables };
       }),
     );
   }

@@ -5,7 +5,7 @@ import { migrate } from '../../src/migrate.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { identifier } from '../../src/sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
-import { stateQueries, states } from '../../src/store/states.js';
+import { stateQueries, states, unseenLiterals } from '../../src/store/states.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { installationOf, wholeTable } from '../synced.js';
@@ -96,7 +96,7 @@ async function compare(pool: pg.Pool, table: SyncedTable, snapshot: string, xid:
      from tidemark.change where table_id = $1 order by seq`,
     [table.id, xid],
   );
-  const withQueries = `with ${stateQueries(table, parseSnapshot(snapshot)!, log.length).join(', ')}`;
+  const withQueries = `with ${stateQueries(table, unseenLiterals(parseSnapshot(snapshot)!), log.length).join(', ')}`;
   const relation = identifier(table.schema, table.name);
   const sameKey = table.primaryKey.map(({ name }, i) => `(b.r).${identifier(name)} = c.k${i + 1}`).join(' and ');
   const { rows: images } = await pool.query<{ exact: boolean }>(

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { readInstallation } from '../../src/installation/installation.js';
 import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
-import { headerQuery } from '../../src/store/header.js';
+import { literalReport } from '../../src/store/look.js';
 import { deltaPatch } from '../../src/store/patch-sql.js';
 import type { SyncedTable } from '../../src/store/states.js';
 import { type BoundView, ClientViews } from '../../src/view/client-views.js';
@@ -80,13 +80,9 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
       `select distinct table_id as id from tidemark.change where xid >= '${base.xmax}'::xid8`,
     );
     const ids = changed.rows.map(({ id }) => id);
-    const header = headerQuery({
-      base,
-      tables,
-      members: [{ clientGroupID: 'g', sameGroup: true, clientID: undefined }],
-    });
+    const report = literalReport({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
     const copy = deltaPatch(
-      header,
+      report,
       bound,
       tables.filter(({ id }) => ids.includes(id)).map((table) => ({ table, rows: 1 })),
       base,
@@ -94,8 +90,8 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     let text = '';
     for await (const chunk of db.copy(copy)) text += Buffer.from(chunk).toString();
     // Explained as a part of the statement, the header's function says nothing of what it reads; its query does.
-    const [, args] = /tidemark\.header\((.*)\), 'torn'/s.exec(copy)!;
-    const reads = await readPlan(database.pool, `copy (select h from tidemark.headers(${args}) h) to stdout`);
+    const [, args] = /tidemark\.look\((.*)\), 'torn'/s.exec(copy)!;
+    const reads = await readPlan(database.pool, `copy (select l from tidemark.looks(${args}) l) to stdout`);
     return { ops: text.slice(text.indexOf('\n') + 1), reads: { ...reads, ...(await readPlan(database.pool, copy)) } };
   }
 

@@ -18,13 +18,13 @@ function failed(count: number): LookTimes {
 describe('after a look', () => {
   it('the next one is due an interval after its beginning', () => {
     const times = begun();
-    times.succeed(1020);
+    times.succeed(1020, false);
     expect(times.due()).toBe(1100);
   });
 
   it('that worked for long, it is due when there has been rest for twice as long', () => {
     const times = begun();
-    times.succeed(1200);
+    times.succeed(1200, false);
     expect(times.due()).toBe(1600);
     times.nudge();
     expect(times.due()).toBe(1600);
@@ -32,24 +32,33 @@ describe('after a look', () => {
 
   it('that was held up, it is due soon all the same', () => {
     const times = begun();
-    times.succeed(9000);
+    times.succeed(9000, false);
     expect(times.due()).toBe(9500);
   });
 
   it('with a nudge it is due at once, and then an interval later again', () => {
     const times = begun();
-    times.succeed(1000);
+    times.succeed(1000, false);
     times.nudge();
     expect(times.due()).toBe(1000);
     times.begin(1050);
-    times.succeed(1050);
+    times.succeed(1050, false);
     expect(times.due()).toBe(1150);
+  });
+
+  it('that had news, it is due soon: more may follow', () => {
+    const times = begun();
+    times.succeed(1001, true);
+    expect(times.due()).toBe(1005);
+    times.begin(1005);
+    times.succeed(1006, false);
+    expect(times.due()).toBe(1105);
   });
 
   it('with a nudge while it was under way, it is due when there has been rest', () => {
     const times = begun();
     times.nudge();
-    times.succeed(1010);
+    times.succeed(1010, false);
     expect(times.due()).toBe(1030);
   });
 });
@@ -78,13 +87,13 @@ describe('after a look that failed', () => {
   it('one that succeeds ends the waiting', () => {
     const times = failed(5);
     times.begin(3000);
-    times.succeed(3000);
+    times.succeed(3000, false);
     expect(times.due()).toBe(3100);
   });
 
   it('there is no rest from the work before it', () => {
     const times = begun();
-    times.succeed(1200);
+    times.succeed(1200, false);
     times.begin(1600);
     times.fail();
     expect(times.due()).toBe(1700);
@@ -93,7 +102,7 @@ describe('after a look that failed', () => {
   it('only the first is news', () => {
     const times = begun();
     expect([times.fail(), times.fail(), times.fail()]).toEqual([true, false, false]);
-    times.succeed(1000);
+    times.succeed(1000, false);
     expect(times.fail()).toBe(true);
   });
 });

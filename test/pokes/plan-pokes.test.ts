@@ -10,7 +10,8 @@ import {
   withMutations,
 } from '../../src/pokes/plan-pokes.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
-import { countedChanges, countedMutations, type TailBatch, type TailChange } from '../../src/store/tail.js';
+import { mostMutations, mostRows } from '../../src/store/header.js';
+import type { TailBatch, TailChange } from '../../src/store/tail.js';
 import type { CompiledView } from '../../src/view/compile.js';
 import type { Strategy } from '../../src/view/strategy.js';
 
@@ -139,7 +140,7 @@ describe('a change that takes long to ask about', () => {
     ['several, postponed', 10, { rows: quick.ever / 10 + 1, xid: null }, later(10)],
     ['one seat, quick', 1, { rows: quick.rows, xid: null }, asked('ever', 1)],
     ['one seat, postponed', 1, { rows: quick.rows + 1, xid: null }, later(1)],
-    ['more rows than are counted', 1, { rows: countedChanges, xid: null }, later(1)],
+    ['more rows than are counted', 1, { rows: mostRows, xid: null }, later(1)],
     ['several, all that is afforded', 1000, { rows: thorough.ever / 1000, xid: null }, later(1000)],
     ['several, too much at all', 1000, { rows: thorough.ever / 1000 + 1, xid: null }, { ...nothing, poked: ['ann'] }],
   ])('%s', (_, seats, more, expected) => {
@@ -198,7 +199,7 @@ describe('a mutation', () => {
   });
 
   it('among too many is told to all', () => {
-    expect(told({ mutations: countedMutations, groups: [['group of ann', 'ann']] })).toEqual([ann, ben]);
+    expect(told({ mutations: mostMutations, groups: [['group of ann', 'ann']] })).toEqual([ann, ben]);
   });
 });
 

@@ -8,6 +8,7 @@ import { migrate } from '../../src/migrate.js';
 import { Tail } from '../../src/pokes/tail.js';
 import { prune } from '../../src/store/retention.js';
 import { ClientViews } from '../../src/view/client-views.js';
+import { Looks } from '../../src/window/looks.js';
 import { memoryLog, silent } from '../log.js';
 import { type Replication, startReplication } from '../replication.js';
 import type { Context } from '../synced.js';
@@ -33,10 +34,17 @@ beforeAll(async () => {
   await replication.caughtUp();
   onPrimary = openPool(replication.primaryURL, { max: 1 });
   db = announced(openPool(replication.standbys[0]!.url), async ({ name }) => {
-    if (name === 'tidemark_tail') looks++;
+    if (name === 'tidemark_news') looks++;
   });
   const installation = new CurrentInstallation(db, new ClientViews(db, views));
-  tail = new Tail({ db, installation, log, intervalMs: 10, notify: false });
+  tail = new Tail({
+    db,
+    installation,
+    looks: new Looks(db, () => installation.present(), 100_000),
+    log,
+    intervalMs: 10,
+    notify: false,
+  });
   await slow.query('begin; select pg_current_xact_id()');
 }, 60_000);
 

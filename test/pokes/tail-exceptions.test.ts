@@ -1,6 +1,6 @@
 /** Where a tail cannot tell exactly whom a change concerns, it pokes all whom it may concern, and goes on. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { countedChanges } from '../../src/store/tail.js';
+import { mostRows } from '../../src/store/header.js';
 import type { LogLine } from '../log.js';
 import { ddl, isQuestion, isReading, type Listening, useTailed, views } from './tailed.js';
 
@@ -48,7 +48,7 @@ it('a TRUNCATE behind more changes than are counted pokes all who see the table'
   tailed.before = async (statement) => {
     if (isReading(statement)) throw new Error('later');
   };
-  await write(`insert into audit (entry) select 'x' from generate_series(1, ${countedChanges})`);
+  await write(`insert into audit (entry) select 'x' from generate_series(1, ${mostRows})`);
   await write('truncate audit');
   tailed.before = async () => {};
   await vi.waitFor(() => expect(auditor).toHaveBeenCalledOnce(), { timeout: 5_000 });

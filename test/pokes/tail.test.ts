@@ -83,7 +83,7 @@ describe('a commit by anybody', () => {
     });
     let isHeld = false;
     tailed.before = async ({ name }) => {
-      if (name !== 'tidemark_tail' || isHeld) return;
+      if (name !== 'tidemark_news' || isHeld) return;
       isHeld = true;
       await held;
     };
@@ -105,7 +105,7 @@ it('a look that failed is made again, however often there is something new', asy
   const { poke } = await listen('ann');
   let failures = 0;
   tailed.before = async ({ name }) => {
-    if (name === 'tidemark_tail' && failures++ === 0) throw new Error('unreachable');
+    if (name === 'tidemark_news' && failures++ === 0) throw new Error('unreachable');
   };
   await vi.waitFor(() => expect(failures).toBe(1));
   // As notifications do, and pushes.
@@ -167,7 +167,7 @@ describe('the lag', () => {
   it('who cannot be told anything is refused', async () => {
     const { listen, tail } = start(20);
     tailed.before = async ({ name }) => {
-      if (name === 'tidemark_tail') throw new Error('unreachable');
+      if (name === 'tidemark_news') throw new Error('unreachable');
     };
     await expect(listen('ann')).rejects.toThrow('unreachable');
     expect(tail.state().listeners).toBe(0);

@@ -6,6 +6,7 @@ import { CurrentInstallation } from '../../src/installation/current-installation
 import { Tail } from '../../src/pokes/tail.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { defineView, type Views } from '../../src/view/define.js';
+import { Looks } from '../../src/window/looks.js';
 import type { TestDatabase } from '../database.js';
 import { type LogLine, memoryLog } from '../log.js';
 import { type Context, createSynced } from '../synced.js';
@@ -69,7 +70,7 @@ export interface TailedDatabase {
   };
 }
 
-export const isReading = ({ name }: Statement) => name === 'tidemark_tail';
+export const isReading = ({ name }: Statement) => name === 'tidemark_news';
 
 /** Whether a statement asks whom a change concerns. */
 export const isQuestion = ({ text }: Statement) => text.includes('tidemark_changed_');
@@ -91,8 +92,9 @@ export function useTailed(setup: string, tailedViews: Views<Context>): TailedDat
     before: async () => {},
     start(intervalMs = 20) {
       const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
+      const looks = new Looks(db, () => installation.present(), 100_000);
       const { log, lines } = memoryLog();
-      const tail = new Tail({ db, installation, log, intervalMs, notify: false });
+      const tail = new Tail({ db, installation, looks, log, intervalMs, notify: false });
       tails.push(tail);
       const listen = async (userID: string) => {
         const poke = vi.fn();

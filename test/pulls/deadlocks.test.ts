@@ -41,10 +41,10 @@ const deadlocks = async () =>
   (await database.pool.query('select deadlocks::int from pg_stat_database where datname = current_database()')).rows[0];
 
 /** Makes a pull and the locker wait for each other, until Postgres ends the pull's statement. */
-async function deadlock(pull: () => Promise<unknown>): Promise<void> {
+async function deadlock(statement: string, pull: () => Promise<unknown>): Promise<void> {
   await locker.query('begin; lock table other in access exclusive mode');
   const pulled = pull();
-  await untilWaiting(database.pool, 1, 'copy%');
+  await untilWaiting(database.pool, 1, statement);
   await locker.query('lock table one in access exclusive mode');
   await locker.query('commit');
   await pulled;
@@ -54,12 +54,12 @@ it('are tried again: a first pull and a delta', async () => {
   // So that the view is known: else the pull would wait for what Postgres says about it.
   await new SyncClient(server).pull();
   const client = new SyncClient(server);
-  await deadlock(() => client.pull());
+  await deadlock('copy%', () => client.pull());
   await expect.poll(deadlocks).toEqual({ deadlocks: 1 });
   expect(client.held()).toEqual({ 'both/1': { id: 1, n: 10 } });
 
   await database.pool.query('update one set n = 2; update other set n = 20');
-  await deadlock(() => client.pull());
+  await deadlock('with%', () => client.pull());
   await expect.poll(deadlocks).toEqual({ deadlocks: 2 });
   expect(client.held()).toEqual({ 'both/1': { id: 1, n: 20 } });
 });

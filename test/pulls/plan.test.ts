@@ -10,6 +10,7 @@ const header: Header = {
   snapshot: parse('100:110:105'),
   next: 112n,
   recovery: false,
+  started: '1',
   installID: 'install',
   database: '5',
   tick: 'tick',

@@ -2,7 +2,8 @@
 import type { Database, Statement } from '../../src/db/database.js';
 
 export interface Watched {
-  readonly kind: 'probe' | 'copy';
+  /** A look that all share, a probe for one base, a delta by a prepared statement, or whatever comes by COPY. */
+  readonly kind: 'look' | 'probe' | 'delta' | 'copy';
   /** The statement with its values: all that it says of its members. */
   readonly text: string;
 }
@@ -29,7 +30,7 @@ export class WatchedDatabase {
   }
 
   async #query<Row>(db: Database, statement: Statement): Promise<Row[]> {
-    const watched = this.#see({ kind: 'probe', text: JSON.stringify(statement) });
+    const watched = this.#see({ kind: kindOf(statement), text: JSON.stringify(statement) });
     await this.before(watched);
     const rows = await db.query<Row>(statement);
     await this.after(watched);
@@ -47,6 +48,11 @@ export class WatchedDatabase {
     this.statements.push(statement);
     return statement;
   }
+}
+
+function kindOf({ name }: Statement): Watched['kind'] {
+  if (name === 'tidemark_news') return 'look';
+  return name === 'tidemark_look' ? 'probe' : 'delta';
 }
 
 /** A promise that a test resolves. */

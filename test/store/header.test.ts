@@ -1,4 +1,4 @@
-/** What the header says, by the probe and beside a patch: both ways must say the same. */
+/** What a report says, alone and beside a patch: both ways must say the same. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
@@ -6,15 +6,17 @@ import { openPool } from '../../src/db/pg.js';
 import type { Installation } from '../../src/installation/installation.js';
 import type { Snapshot } from '../../src/protocol/snapshot.js';
 import {
-  countedRows,
   type Header,
-  type HeaderInput,
-  headerQuery,
   type Member,
-  probe,
-  readHeaders,
-  readPatchHeaders,
+  memberHeader,
+  mostMutations,
+  mostRows,
+  type Report,
+  readPatchReport,
+  readReport,
 } from '../../src/store/header.js';
+import { literalReport, look, news } from '../../src/store/look.js';
+import type { SyncedTable } from '../../src/store/states.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, installationOf, tableView } from '../synced.js';
 
@@ -44,23 +46,34 @@ function member(clientGroupID: string, clientID?: string, sameGroup = false): Me
   return { clientGroupID, clientID, sameGroup };
 }
 
-async function ask(input: Partial<HeaderInput>, torn = false): Promise<Header[]> {
-  const whole = { base: undefined, tables: installation.tables, members: [member('g')], ...input };
-  // Of one snapshot: Postgres itself may begin and end a transaction between the two.
-  const [[asked], [beside]] = await db.atOneMoment(async (query) => [
-    await query<{ line: string }>(probe(whole)),
-    await query<{ line: string }>({ text: headerQuery(whole) }),
-  ]);
-  const headers = readHeaders(asked!.line);
-  expect(readPatchHeaders(beside!.line)).toEqual(headers.map((header) => ({ ...header, torn })));
-  return headers;
+interface Input {
+  readonly base?: Snapshot;
+  readonly tick?: string;
+  readonly isListed?: boolean;
+  readonly tables?: readonly SyncedTable[];
+  readonly members?: readonly Member[];
 }
 
-async function askOne(input: Partial<HeaderInput> = {}): Promise<Header> {
-  const [header, ...others] = await ask(input);
-  expect(others).toEqual([]);
-  return header!;
+async function report({ base, tick, isListed, tables = installation.tables, members = [] }: Input, torn = false) {
+  const groupIDs = [...new Set(members.map(({ clientGroupID }) => clientGroupID))];
+  const input = { base, tick, isListed, tables: tables.map(({ id }) => id), groupIDs };
+  // Of one snapshot: Postgres itself may begin and end a transaction between the two.
+  const [[asked], [beside]] = await db.atOneMoment(async (query) => [
+    await query<{ line: string }>(look(input)),
+    await query<{ line: string }>({ text: literalReport(input, tables) }),
+  ]);
+  const found: Report = readReport(asked!.line);
+  expect(readPatchReport(beside!.line)).toEqual({ ...found, torn });
+  return found;
 }
+
+async function ask(input: Input, torn = false): Promise<Header[]> {
+  const { members = [member('g')], base } = input;
+  const { header, groups } = await report({ ...input, members }, torn);
+  return members.map((one) => ({ ...header, ...memberHeader(groups.get(one.clientGroupID)!, one, base) }));
+}
+
+const askOne = async (input: Input = {}): Promise<Header> => (await ask(input))[0]!;
 
 const now = async (): Promise<Snapshot> => (await askOne()).snapshot;
 
@@ -76,18 +89,64 @@ describe('what has changed since the base', () => {
     const base = await now();
     await run('insert into a select generate_series(1, 3)');
     expect((await askOne({ base })).changed).toEqual([[idOf('a'), 3]]);
-    await run(`insert into b select generate_series(1, ${countedRows + 50})`);
+    await run(`insert into b select generate_series(1, ${mostRows + 50})`);
     const { changed } = await askOne({ base });
     expect(new Map(changed.map(([table, rows]) => [table, rows]))).toEqual(
       new Map([
         [idOf('a'), 3],
-        [idOf('b'), countedRows],
+        [idOf('b'), mostRows],
       ]),
     );
     expect((await askOne({ base, tables: installation.tables.filter(({ name }) => name === 'a') })).changed).toEqual([
       [idOf('a'), 3],
     ]);
     await run('delete from a; delete from b');
+  });
+
+  it('is listed by transaction, with the mutations, if that is wanted', async () => {
+    await run("insert into tidemark.client_group (id, user_id) values ('g', 'ann')");
+    const base = await now();
+    const writer = new pg.Client(database.url);
+    await writer.connect();
+    const xid = async (statements: string): Promise<string> => {
+      await writer.query(`begin; ${statements}`);
+      const { rows } = await writer.query('select pg_current_xact_id()::text as xid');
+      await writer.query('commit');
+      return rows[0].xid as string;
+    };
+    const one = await xid('insert into a select generate_series(1, 3); truncate b');
+    const two = await xid(`insert into a values (4);
+      insert into tidemark.client (id, client_group_id, last_mutation_id, xid) values ('c', 'g', 1, pg_current_xact_id())`);
+    await writer.end();
+    installation = await installationOf(database.url, views);
+    const listed = await report({ base, isListed: true });
+    expect(new Map(listed.changes.map(([table, ...rest]) => [table, rest]))).toEqual(
+      new Map([
+        [
+          idOf('a'),
+          [
+            4,
+            expect.arrayContaining([
+              [one, 3],
+              [two, 1],
+            ]),
+          ],
+        ],
+        [idOf('b'), [1, [[one, 1]]]],
+      ]),
+    );
+    expect(listed).toMatchObject({ truncations: [[idOf('b'), one]], mutations: [['g', 'ann', two]] });
+    expect(await report({ base })).toMatchObject({ truncations: [[idOf('b'), one]], mutations: [] });
+    expect((await report({ base })).changes.every(([, , xids]) => xids === null)).toBe(true);
+    await run('delete from a');
+  });
+
+  it('lists no more mutations than a bound', async () => {
+    const base = await now();
+    await run(`insert into tidemark.client_group (id, user_id) values ('g', 'ann');
+      insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
+      select n, 'g', 1, pg_current_xact_id() from generate_series(1, ${mostMutations} + 5) n`);
+    expect((await report({ base, isListed: true })).mutations).toHaveLength(mostMutations);
   });
 
   it('is what a transaction wrote that was open then, once it has committed', async () => {
@@ -188,5 +247,33 @@ describe('the history of the database', () => {
       'select oid::text as database, install_id as "installID" from pg_database, tidemark.meta where datname = current_database()',
     );
     expect(await askOne()).toMatchObject(rows[0]);
+  });
+});
+
+describe('news', () => {
+  const seenIn = async () => (await report({})).header;
+  const hear = async (seen: { snapshot: Snapshot; next: bigint; started: string } | undefined) =>
+    (await db.query<{ line: string }>(news({ base: seen?.snapshot, tables: [] }, seen))).length > 0;
+
+  it('are all that there is, if nothing has been seen', async () => {
+    expect(await hear(undefined)).toBe(true);
+  });
+
+  it('are none while the database is as it was, and some after any commit or begun transaction', async () => {
+    const writer = new pg.Client(database.url);
+    await writer.connect();
+    // Postgres itself may begin and end a transaction between the two.
+    await expect.poll(async () => hear(await seenIn())).toBe(false);
+    const seen = await seenIn();
+    await writer.query('begin; select pg_current_xact_id()');
+    expect(await hear(seen)).toBe(true);
+    const begun = await seenIn();
+    await writer.query('commit');
+    await writer.end();
+    expect(await hear(begun)).toBe(true);
+  });
+
+  it('are some on another server', async () => {
+    expect(await hear({ ...(await seenIn()), started: '0' })).toBe(true);
   });
 });

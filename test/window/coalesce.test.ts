@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { Coalescer } from '../../src/pulls/coalesce.js';
+import { Coalescer } from '../../src/window/coalesce.js';
 
 /** A run that a test ends when it likes. */
 interface Held {

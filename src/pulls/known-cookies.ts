@@ -1,0 +1,62 @@
+import { BoundedMap } from '../bounded-map.js';
+import { type Cookie, fieldCount, type OpenedCookie, openCookie } from '../protocol/cookie.js';
+import type { Snapshot } from '../protocol/snapshot.js';
+import type { Window } from '../window/window.js';
+
+const keptCookies = 10_000;
+
+/** A cookie that has been verified, and what the server has found out about it. */
+export class KnownCookie {
+  readonly cookie: OpenedCookie;
+  readonly secret: string;
+  #quiet: { readonly window: Window; readonly until: Snapshot } | undefined;
+
+  constructor(cookie: OpenedCookie, secret: string) {
+    this.cookie = cookie;
+    this.secret = secret;
+  }
+
+  /** The newest snapshot up to which nothing has changed for the cookie's client group, as far as the window knows. */
+  baseIn(window: Window): Snapshot {
+    return this.#quiet?.window === window ? this.#quiet.until : this.cookie.parsedSnapshot;
+  }
+
+  /** Records that nothing has changed for the cookie's client group, neither its data nor its mutation IDs. */
+  remainsQuiet(window: Window, until: Snapshot): void {
+    this.#quiet = { window, until };
+  }
+}
+
+/** Verifies cookies, and remembers them: most clients send the same cookie many times. */
+export class KnownCookies {
+  readonly #known = new BoundedMap<string, KnownCookie>(keptCookies);
+
+  /** Like `openCookie`. */
+  open(value: unknown, secret: string): KnownCookie | undefined {
+    const { signature } = (value ?? {}) as Partial<Cookie>;
+    const found = typeof signature === 'string' ? this.#known.get(signature) : undefined;
+    if (found?.secret === secret && isSame(found.cookie, value as Cookie)) return found;
+    const cookie = openCookie(value, secret);
+    if (!cookie) return undefined;
+    const known = new KnownCookie(cookie, secret);
+    this.#known.set(cookie.signature, known);
+    return known;
+  }
+}
+
+/** Whether the value has the fields of the cookie, and no others. */
+function isSame(cookie: OpenedCookie, value: Cookie): boolean {
+  return (
+    value.order === cookie.order &&
+    value.snapshot === cookie.snapshot &&
+    value.next === cookie.next &&
+    value.epoch === cookie.epoch &&
+    value.views === cookie.views &&
+    value.clientGroupID === cookie.clientGroupID &&
+    value.mutations === cookie.mutations &&
+    value.tick === cookie.tick &&
+    value.audit === cookie.audit &&
+    value.signature === cookie.signature &&
+    Object.keys(value).length === fieldCount
+  );
+}

@@ -1,0 +1,160 @@
+import { BoundedMap } from '../bounded-map.js';
+import type { Database } from '../db/database.js';
+import { retry } from '../db/transact.js';
+import { digest } from '../protocol/cookie.js';
+import { type Snapshot, without } from '../protocol/snapshot.js';
+import { memberHeader, readPatchReport } from '../store/header.js';
+import { changesOf, type TableChanges } from '../store/patch-sql.js';
+import { canShare, mostOps, type Seat, type SeatedLine, seatedSql, seatedValues, seatOf } from '../store/seats.js';
+import { Coalescer } from '../window/coalesce.js';
+import type { Window } from '../window/window.js';
+import { maxAttempts } from './patch-stream.js';
+import { type DeltaReader, isSmall, type Patch } from './reader.js';
+
+const patienceMs = 100;
+
+/** How many seats share a statement at most. */
+const mostSeats = 1_000;
+
+/** How many statements are known by name; each connection keeps the plans of those that it has run. */
+const keptStatements = 200;
+
+/** The readers who have not seen the same changes of the same tables. */
+interface Group {
+  readonly base: Snapshot;
+  readonly changes: readonly TableChanges[];
+  readonly readers: DeltaReader[];
+}
+
+/** Readers who see the same: their views have the same parameters. */
+interface Table {
+  readonly seat: Seat;
+  readonly readers: DeltaReader[];
+}
+
+/**
+ * Reads small deltas by statements that are planned once, each for as many client views as have the same form and have
+ * not seen the same changes. Whoever they belong to: each op names the seat that it is for.
+ */
+export class SeatedReads {
+  readonly #db: Database;
+  readonly #window: () => Window | undefined;
+  readonly #deltas = new Coalescer((readers: readonly DeltaReader[]) => this.#read(readers), patienceMs);
+  readonly #statements = new BoundedMap<string, { readonly name: string; readonly text: string }>(keptStatements);
+
+  constructor(db: Database, window: () => Window | undefined) {
+    this.#db = db;
+    this.#window = window;
+  }
+
+  /** The delta of one reader; undefined if it is not small after all. */
+  delta(reader: DeltaReader): Promise<Patch | undefined> {
+    return this.#deltas.ask(reader.form, reader);
+  }
+
+  async #read(readers: readonly DeltaReader[]): Promise<Promise<Patch | undefined>[]> {
+    const answers = new Map<DeltaReader, Promise<Patch | undefined>>();
+    for (const group of groupsOf(readers, this.#window())) {
+      for (const tables of shares(group)) {
+        const patches = this.#share(group, tables);
+        for (const reader of tables.flatMap((table) => table.readers)) {
+          answers.set(
+            reader,
+            patches.then((found) => found.get(reader)),
+          );
+        }
+      }
+    }
+    return readers.map((reader) => answers.get(reader) ?? Promise.resolve(undefined));
+  }
+
+  /** One statement. What it yields for a seat is for the readers in that seat alone. */
+  async #share({ base, changes }: Group, tables: readonly Table[]): Promise<Map<DeltaReader, Patch>> {
+    const { views, installation, form } = tables[0]!.readers[0]!;
+    const isShared = tables.length > 1;
+    const readers = tables.flatMap((table) => table.readers);
+    const groupIDs = [...new Set(readers.map(({ member }) => member.clientGroupID))];
+    const input = { base, tables: installation.tables.map(({ id }) => id), groupIDs };
+    const key = [form, isShared, ...changes.map(({ table }) => table.id)].join();
+    const statement =
+      this.#statements.get(key) ??
+      named(
+        seatedSql(
+          views.map(({ view }) => view),
+          changes,
+          isShared,
+        ),
+      );
+    this.#statements.set(key, statement);
+    const seats = tables.map(({ seat }) => seat);
+    const values = seatedValues(input, installation.tables, seats, isShared);
+    const lines = await retry(() => this.#db.query<SeatedLine>({ ...statement, values }), maxAttempts);
+    const [first, ...ops] = lines as [SeatedLine, ...SeatedLine[]];
+    if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();
+    const { header, groups, torn } = readPatchReport(first.line!);
+    this.#window()?.learn(groups);
+    const found = new Map<DeltaReader, Patch>();
+    for (const [place, { readers: seated }] of tables.entries()) {
+      const own = ops.filter(({ seat }) => seat === (isShared ? place : null)).map(({ line }) => line);
+      // Each op is preceded by a comma.
+      const held = own.length === 0 ? [] : [Buffer.from(own.join('').slice(1))];
+      for (const reader of seated) {
+        const { member } = reader;
+        const record = groups.get(member.clientGroupID)!;
+        found.set(reader, {
+          header: { ...header, ...memberHeader(record, member, reader.base), torn },
+          tables: changes.map(({ table }) => table.id),
+          held,
+        });
+      }
+    }
+    return found;
+  }
+}
+
+function named(text: string): { name: string; text: string } {
+  return { name: `tidemark_delta_${digest([text])}`, text };
+}
+
+/**
+ * Sorts readers by what they have not seen of their tables. As far as the window tells, transactions that did not
+ * concern those tables do not part readers, though their cookies differ in these.
+ */
+function groupsOf(readers: readonly DeltaReader[], window: Window | undefined): Iterable<Group> {
+  const groups = new Map<string, Group>();
+  for (const reader of readers) {
+    const { known, base: own, installation } = reader;
+    const ids = installation.tables.map(({ id }) => id);
+    const from = window && known.baseIn(window);
+    const gap = window?.lists(ids) && window.reaches(from!) ? window.since(from!, ids) : undefined;
+    const base = gap?.xids ? without(window!.header.snapshot, gap.xids) : own;
+    const changed = gap?.changed ?? reader.changed;
+    if (!isSmall(changed)) continue;
+    const group = groups.get(base.text) ?? {
+      base,
+      changes: changesOf(installation.tables, new Map(changed)),
+      readers: [],
+    };
+    groups.set(base.text, group);
+    group.readers.push(reader);
+  }
+  return groups.values();
+}
+
+/** Splits a group into those who share a statement. */
+function shares({ readers, changes }: Group): Table[][] {
+  const tables = new Map<string, Table>();
+  for (const reader of readers) {
+    const seat = seatOf(reader.views);
+    const key = JSON.stringify(seat);
+    const table = tables.get(key) ?? { seat, readers: [] };
+    tables.set(key, table);
+    table.readers.push(reader);
+  }
+  const rows = changes.reduce((sum, change) => sum + change.rows, 0);
+  const size = canShare(readers[0]!.views)
+    ? Math.max(1, Math.min(mostSeats, Math.floor(mostOps / Math.max(1, rows))))
+    : 1;
+  const all = [...tables.values()];
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,32 @@
+/** What a window tells a pull. Pure. */
+import type { Header } from '../store/header.js';
+import type { Window } from '../window/window.js';
+import type { Reader } from './reader.js';
+
+/**
+ * The header of a reader; undefined if the window does not know it. If data has changed, a statement will follow: then
+ * the header need not say what became of the client group, but only that it may have changed.
+ */
+export function headerIn(window: Window, { known, member, installation }: Reader): Header | undefined {
+  const { tick, mutations } = known.cookie;
+  const base = known.baseIn(window);
+  const tables = installation.tables.map(({ id }) => id);
+  if (!member.sameGroup || !window.lists(tables) || !window.reaches(base)) return undefined;
+  if (tick !== null && !window.knowsTick(tick)) return undefined;
+  const { clientGroupID, clientID } = member;
+  const { changed, truncated } = window.since(base, tables);
+  const record = window.group(clientGroupID);
+  const isClientKnown = clientID === undefined || record?.clients.some(([id]) => id === clientID) === true;
+  const isUnmoved = record !== undefined && isClientKnown && !window.hasMoved(base, clientGroupID);
+  if (changed.length === 0 && !isUnmoved) return undefined;
+  return {
+    ...window.header,
+    changed,
+    truncated,
+    diverged: false,
+    owner: record?.owner ?? null,
+    clientKnown: true,
+    lastMutationIDs: isUnmoved ? null : {},
+    mutations,
+  };
+}

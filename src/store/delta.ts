@@ -1,0 +1,88 @@
+/** What has changed in one view, as WITH queries and queries for its ops. */
+import type { CompiledView } from '../view/compile.js';
+import { rowHash } from './checksums.js';
+import { rowColumns, sidesOf } from './sides.js';
+
+/** SQL expressions for an op, over a row `b` of a view. */
+export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
+export const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
+
+/** Whom a delta is for. */
+export interface Seating {
+  /** A query's rows for everyone whom the delta is for. */
+  readonly rowsOf: (query: string) => string;
+  /** The columns that say whom a row is for. */
+  readonly columns: readonly string[];
+  /** Makes the parameters of whom a row `b` is for known to a condition about it. */
+  readonly join: string;
+}
+
+/** For one client view alone: its parameters are in the query. */
+export const alone: Seating = { rowsOf: (query) => query, columns: [], join: '' };
+
+/** The rows of `tidemark_seats`, from whose columns the query takes its parameters. */
+export const seated: Seating = {
+  rowsOf: (query) =>
+    `select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (\n${query}\n) r`,
+  columns: ['tidemark_seat'],
+  join: 'join tidemark_seats tidemark_l using (tidemark_seat)',
+};
+
+export interface Delta {
+  readonly queries: readonly string[];
+  /** Each yields the seating's columns, and an op as `line`. */
+  readonly ops: readonly string[];
+  /** For checksums: the rows that a client gains and loses by applying the ops. */
+  readonly weights: () => string;
+}
+
+/**
+ * The delta of a view; undefined if none of its tables has changed.
+ * @param index tells the view from others in the same statement
+ * @param values SQL expressions for the view's parameters
+ * @param ids the change-log IDs, by OID, of the tables that have changed
+ */
+export function deltaOf(
+  view: CompiledView,
+  index: number,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+  { rowsOf, columns, join }: Seating,
+): Delta | undefined {
+  const sides = sidesOf(view, values, ids);
+  if (!sides) return undefined;
+  const before = `tidemark_before_${index}`;
+  const after = `tidemark_after_${index}`;
+  const pairs = `tidemark_pairs_${index}`;
+  const isPut = 'b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)';
+  const isDel = `not b.tidemark_after and b.tidemark_other is null and not ${sides.isThere}`;
+  const whom = columns.map((column) => `${column}, `).join('');
+  return {
+    queries: [
+      `${before} as materialized (${rowsOf(sides.before)})`,
+      `${after} as materialized (${rowsOf(sides.after)})`,
+      `${pairs} as materialized (${paired([...columns, rowColumns(view)].join(', '), columns, before, after)})`,
+    ],
+    ops: [
+      `select ${whom}${putOp} from ${pairs} b where ${isPut}`,
+      `select ${whom}${delOp} from ${pairs} b ${join} where ${isDel}`,
+    ],
+    weights: () => `select 1 as weight, ${rowHash('b.tidemark_key', 'b.tidemark_value')} as hash from ${pairs} b
+        where ${isPut} and not (b.tidemark_other is null and ${sides.wasThere()})
+      union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_other')} from ${pairs} b where ${isPut} and b.tidemark_other is not null
+      union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_value')} from ${pairs} b where ${isDel}`,
+  };
+}
+
+/**
+ * The rows before and after, each with the value of the same key on the other side. They are paired by sorting:
+ * Postgres often expects one changed row where there are thousands, and would join them by a nested loop over all
+ * pairs.
+ */
+function paired(row: string, whom: readonly string[], before: string, after: string): string {
+  const key = [...whom, 'tidemark_key collate "C"'].join(', ');
+  return `select ${row}, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select ${row}, false as tidemark_after from ${before} union all select ${row}, true from ${after}) r
+window pair as (partition by ${key} order by tidemark_after)`;
+}

@@ -1,0 +1,106 @@
+/** Small deltas of many client views in one prepared statement: their parameters are its parameters. */
+import type { BoundView } from '../view/client-views.js';
+import type { CompiledView } from '../view/compile.js';
+import { alone, deltaOf, type Seating, seated } from './delta.js';
+import { type LookInput, type Outlined, parameterReport, reportParameters, reportValues } from './look.js';
+import type { TableChanges } from './patch-sql.js';
+import { stateQueries } from './states.js';
+
+/** The parameters of a client view: those of each of its views, in order, as text. */
+export type Seat = readonly (string | null)[];
+
+/** The ops that a statement yields at most, for all of its seats, and their size in bytes. */
+export const mostOps: number = 5_000;
+const mostBytes = 4 * 1024 * 1024;
+
+/** The seat of a client view. */
+export function seatOf(views: readonly BoundView[]): Seat {
+  return views.flatMap(({ texts }) => texts);
+}
+
+/** What a statement yields: first the report; then a line for each op, and the index of the seat that it is for. */
+export interface SeatedLine {
+  readonly seat: number | null;
+  /** An op preceded by a comma; null if there are more ops than can be yielded. */
+  readonly line: string | null;
+}
+
+/** Whether several seats can share a statement. A comparison of whole views is made for each alone. */
+export function canShare(views: readonly BoundView[]): boolean {
+  return views.every(({ view }) => view.strategy === 'incremental');
+}
+
+const firstParameter = reportParameters + 1;
+
+/**
+ * The text of the statement for one seat, or for any number. It depends on nothing but the views and on which tables
+ * have changed, so that Postgres plans it once.
+ */
+export function seatedSql(views: readonly CompiledView[], changes: readonly TableChanges[], isShared: boolean): string {
+  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
+  const types = views.flatMap(({ parameterTypes }) => parameterTypes);
+  const [seating, value]: [Seating, (i: number) => string] = isShared
+    ? [seated, (i) => `tidemark_l.tidemark_p${i + 1}`]
+    : [alone, (i) => `$${firstParameter + i}::${types[i]}`];
+  let count = 0;
+  const deltas = views.flatMap((view, i) => {
+    const values = view.parameterTypes.map(() => value(count++));
+    return deltaOf(view, i, values, ids, seating) ?? [];
+  });
+  const queries = [
+    `tidemark_report as materialized (${parameterReport})`,
+    isShared ? seatsQuery(types) : typesQuery(types),
+    ...changes.flatMap(({ table, rows }) => stateQueries(table, { lows: '$1', highs: '$2' }, rows)),
+    ...deltas.flatMap((delta) => delta.queries),
+  ];
+  const ops = deltas
+    .flatMap((delta) => delta.ops)
+    .map((query) => (isShared ? query : `select null, o.* from (${query}) o`));
+  return `with ${queries.join(',\n')}
+select tidemark_seat as seat, case when size <= ${mostBytes} then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+${ops.map((query) => `    union all\n${query}`).join('\n')}
+  ) lines
+) sized
+limit ${mostOps + 2}`;
+}
+
+/** A query that nothing reads. It tells Postgres the types of the parameters that the deltas do not depend on. */
+function typesQuery(types: readonly string[]): string {
+  return `tidemark_types as (select ${types.map((type, i) => `$${firstParameter + i}::${type}`).join(', ')})`;
+}
+
+/**
+ * The seats as rows, with a column for each parameter. Each parameter comes as an array of its type, whose elements
+ * Postgres reads as it reads a value of that type. There are no arrays of arrays: those come as arrays of text.
+ */
+function seatsQuery(types: readonly string[]): string {
+  const columns = types.map((type, i) => (isArray(type) ? `p${i + 1}::${type}` : `p${i + 1}`));
+  const named = columns.map((column, i) => `, ${column} as tidemark_p${i + 1}`).join('');
+  const arrays = types.map((type, i) => `(select $${firstParameter + 1 + i}::${isArray(type) ? 'text' : type}[])`);
+  const names = types.map((_, i) => `p${i + 1}`);
+  return `tidemark_seats as materialized (
+  select (place - 1)::integer as tidemark_seat${named}
+  from unnest(${[`(select $${firstParameter}::integer[])`, ...arrays].join(', ')}) with ordinality s (${['n', ...names, 'place'].join(', ')})
+)`;
+}
+
+/** The names of array types, and of few others, begin with an underscore. */
+function isArray(type: string): boolean {
+  return /\."?_/.test(type);
+}
+
+/** The values of the statement's parameters. */
+export function seatedValues(
+  input: LookInput,
+  tables: readonly Outlined[],
+  seats: readonly Seat[],
+  isShared: boolean,
+): unknown[] {
+  const report = reportValues(input, tables);
+  const [first] = seats as [Seat];
+  if (!isShared) return [...report, ...first];
+  return [...report, seats.map((_, i) => i), ...first.map((_, i) => seats.map((seat) => seat[i]))];
+}

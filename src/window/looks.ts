@@ -1,0 +1,69 @@
+import type { Database } from '../db/database.js';
+import type { Installation } from '../installation/installation.js';
+import { covers } from '../protocol/snapshot.js';
+import { readReport } from '../store/header.js';
+import { news } from '../store/look.js';
+import { Coalescer } from './coalesce.js';
+import { Window } from './window.js';
+
+const patienceMs = 100;
+
+/**
+ * Keeps a window up to date, by looks at the database that everybody shares who waits for one. Nothing depends on the
+ * window but speed: it can begin anew at any time.
+ */
+export class Looks {
+  readonly #db: Database;
+  readonly #present: () => Promise<Installation>;
+  readonly #most: number;
+  readonly #looks = new Coalescer((asked: readonly undefined[]) => this.#look(asked), patienceMs);
+  #window: Window | undefined;
+  #cluster: string | undefined;
+
+  /**
+   * @param present the installation, as it was at most a second ago
+   * @param most how many transactions the window holds at most
+   */
+  constructor(db: Database, present: () => Promise<Installation>, most: number) {
+    this.#db = db;
+    this.#present = present;
+    this.#most = most;
+  }
+
+  /** The window, after a look that began after this was called. */
+  look(): Promise<Window> {
+    return this.#looks.ask('', undefined);
+  }
+
+  /** The window as the last look left it. */
+  get window(): Window | undefined {
+    return this.#window;
+  }
+
+  async #look(asked: readonly undefined[]): Promise<Window[]> {
+    const window = await this.#lookOnce();
+    return asked.map(() => window);
+  }
+
+  async #lookOnce(): Promise<Window> {
+    const { tables: synced, cluster } = await this.#present();
+    const tables = synced.map(({ id }) => id);
+    const known = this.#cluster === cluster && this.#window?.lists(tables) ? this.#window : undefined;
+    const seen = known?.header;
+    const input = { base: seen?.snapshot, tables, isListed: seen !== undefined, tick: seen?.tick };
+    const [row] = await this.#db.query<{ line: string }>(news(input, seen));
+    if (!row) return known!;
+    const report = readReport(row.line);
+    const { header } = report;
+    if (known && known === this.#window) {
+      if (known.isContinuedBy(header)) known.extend(report);
+      // A look that began later has ended before this one.
+      else if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;
+      else this.#window = new Window(header, tables, this.#most);
+    } else {
+      this.#window = new Window(header, tables, this.#most);
+    }
+    this.#cluster = cluster;
+    return this.#window!;
+  }
+}
