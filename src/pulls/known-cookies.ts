@@ -16,12 +16,15 @@ export class KnownCookie {
     this.secret = secret;
   }
 
-  /** The newest snapshot up to which nothing has changed for the cookie's client group, as far as the window knows. */
+  /** The newest snapshot at which a new cookie would say no more than this one, as far as the window knows. */
   baseIn(window: Window): Snapshot {
     return this.#quiet?.window === window ? this.#quiet.until : this.cookie.parsedSnapshot;
   }
 
-  /** Records that nothing has changed for the cookie's client group, neither its data nor its mutation IDs. */
+  /**
+   * Records that, as of a snapshot, the views show what the holder of this cookie has, and that no mutation of its client
+   * group has been applied since.
+   */
   remainsQuiet(window: Window, until: Snapshot): void {
     this.#quiet = { window, until };
   }

@@ -83,18 +83,25 @@ class Pull {
     const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
     const reader = this.#reader(known, audit);
-    const header = read ?? (await reads.header(reader));
+    let header = read ?? (await reads.header(reader));
     let plan = this.#plan(cookie, header);
-    let changed = header.changed;
     while (plan.kind === 'delta' && plan.tables.length > 0) {
-      const made = await this.#delta(cookie, audit, reader, changed);
+      const made = await this.#delta(cookie, audit, reader, header);
       if ('answer' in made) return made.answer;
-      ({ plan, changed } = made);
+      ({ plan, header } = made);
     }
-    if (plan.kind === 'unchanged' || plan.kind === 'behind') return unchangedAnswer(request);
+    if (plan.kind === 'unchanged') return this.#unchanged(reader, header);
+    if (plan.kind === 'behind') return unchangedAnswer(request);
     if (plan.kind === 'delta') return answerOf(this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
+  }
+
+  /** The client holds what its views show at the header's snapshot. */
+  #unchanged(reader: Reader, { snapshot }: Header): JSONAnswer {
+    const { reads, request } = this.#parts;
+    reads.remainsQuiet(reader, snapshot);
+    return unchangedAnswer(request);
   }
 
   #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<JSONAnswer> {
@@ -102,23 +109,26 @@ class Pull {
     return this.#full(cookie);
   }
 
-  /** Returns another plan if more had changed at the statement's snapshot, or if the delta failed or was wrong. */
+  /**
+   * @param asked the header that says what has changed
+   * @returns another plan if more had changed at the statement's snapshot, or if the delta failed or was wrong
+   */
   async #delta(
     cookie: OpenedCookie,
     audit: Audit | null,
     reader: Reader,
-    changed: Header['changed'],
-  ): Promise<{ answer: JSONAnswer } | { plan: Plan; changed: Header['changed'] }> {
-    const { reads, auditor, installation, views, request, caller } = this.#parts;
+    asked: Header,
+  ): Promise<{ answer: JSONAnswer } | { plan: Plan; header: Header }> {
+    const { reads, auditor, installation, views, caller } = this.#parts;
     let patch: Patch | undefined;
     try {
-      patch = await reads.delta(reader, changed);
+      patch = await reads.delta(reader, asked.changed);
       const { header, tables, checksums, held, more } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
         await more?.close();
-        return { plan: actual, changed: header.changed };
+        return { plan: actual, header };
       }
       const audited = audit && checksums ? auditor.next(audit, checksums, header.snapshot) : { audit: null };
       if ('differences' in audited) {
@@ -126,16 +136,16 @@ class Pull {
         const { snapshot } = header;
         const { since } = audit!;
         await auditor.report({ ...audited, since, snapshot, installation, views, log: caller.log });
-        return { plan: { kind: 'reset', reason: 'audit' }, changed };
+        return { plan: { kind: 'reset', reason: 'audit' }, header };
       }
       const { audit: next } = audited;
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      return { answer: renew ? answerOf(this.#opening(header, next), held, more) : unchangedAnswer(request) };
+      return { answer: renew ? answerOf(this.#opening(header, next), held, more) : this.#unchanged(reader, header) };
     } catch (error) {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
       caller.log.error({ error: describeError(error) }, 'A delta failed');
-      return { plan: { kind: 'reset', reason: 'failure' }, changed };
+      return { plan: { kind: 'reset', reason: 'failure' }, header: asked };
     }
   }
 

@@ -1,11 +1,11 @@
 /** What pulls read together: those that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
+import type { Snapshot } from '../protocol/snapshot.js';
 import { type Header, memberHeader, type PatchReport, readReport } from '../store/header.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
 import { changesOf, deltaPatch } from '../store/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
-import type { Window } from '../window/window.js';
 import { openPatch } from './patch-stream.js';
 import { type DeltaReader, isSmall, type Patch, type Reader } from './reader.js';
 import { SeatedReads } from './seated-reads.js';
@@ -37,9 +37,17 @@ export class SharedReads {
   async header(reader: Reader): Promise<Header> {
     const window = await this.#looks?.look();
     const seen = window && headerIn(window, reader);
-    if (seen) return this.#observed(window, reader, seen);
+    if (seen) return seen;
     const header = await this.#probes.ask(reader.key, reader);
-    return window ? this.#observed(window, reader, header) : header;
+    if (!header.diverged) window?.learn(new Map(), reader.known.cookie.tick);
+    return header;
+  }
+
+  /** Notes that, as of a snapshot, a reader's cookie is as good as a new one. */
+  remainsQuiet({ known, member }: Reader, until: Snapshot): void {
+    const window = this.#looks?.window;
+    // Of mutations of the group that the cookie was given to, another group's pull says nothing.
+    if (window && member.sameGroup) known.remainsQuiet(window, until);
   }
 
   /**
@@ -50,14 +58,6 @@ export class SharedReads {
     const asked = { ...reader, changed };
     const patch = reader.checked === 'no' && isSmall(changed) ? await this.#seated.delta(asked) : undefined;
     return patch ?? this.#deltas.ask(reader.key, asked);
-  }
-
-  #observed(window: Window, { known, member }: Reader, header: Header): Header {
-    const { changed, lastMutationIDs, snapshot, diverged } = header;
-    if (!diverged) window.learn(new Map(), known.cookie.tick);
-    const isQuiet = member.sameGroup && changed.length === 0 && lastMutationIDs === null && !diverged;
-    if (isQuiet) known.remainsQuiet(window, snapshot);
-    return header;
   }
 
   async #probe(readers: readonly Reader[]): Promise<Header[]> {
@@ -78,9 +78,7 @@ export class SharedReads {
     const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
     const { checksums } = stream;
     const { held, isWhole } = await hold(stream.ops);
-    const patches = readers.map(
-      (reader): Patch => ({ ...headerOf(stream.report, reader), tables, checksums, held: held }),
-    );
+    const patches = readers.map((reader): Patch => ({ ...headerOf(stream.report, reader), tables, checksums, held }));
     if (isWhole) return patches;
     const [, ...others] = readers;
     return [{ ...patches[0]!, more: stream }, ...others.map(async (reader) => (await this.#delta([reader]))[0]!)];

@@ -17,6 +17,7 @@ import { sharing } from './list/sharing.js';
 import { streaming } from './list/streaming.js';
 import { transactions } from './list/transactions.js';
 import { viewing } from './list/viewing.js';
+import { windowing } from './list/windowing.js';
 
 const rooms: Readonly<Record<string, readonly Fault[]>> = {
   auditing,
@@ -31,6 +32,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   pulling,
   deltas,
   sharing,
+  windowing,
   streaming,
   poking,
   calling,

@@ -17,7 +17,9 @@ import type { Report } from './report.js';
 import { schemaSql } from './schema.js';
 import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 
-const nodesOfPrimary = 2;
+/** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
+const windows = [100_000, 3, 0];
+const nodesOfPrimary = windows.length;
 /** Of all client groups. */
 const audited = 0.5;
 
@@ -70,10 +72,12 @@ export class Bench {
     await this.#replication?.caughtUp();
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
-    const start = async (pool: pg.Pool): Promise<Sync> => {
+    const start = async (pool: pg.Pool, place: number): Promise<Sync> => {
       pool.on('connect', (client) => countShared(client, report));
       const log = nodeLog(report);
-      const sync = await code.createSync({ database: pool, views, mutators, authenticate, audit: audited, log });
+      const window = windows[place % windows.length];
+      const options = { database: pool, views, mutators, authenticate, audit: audited, window, log };
+      const sync = await code.createSync(options);
       this.#closers.push(() => sync.close());
       this.#nodes.push(sync);
       return sync;
@@ -81,7 +85,7 @@ export class Bench {
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
     const pools = standbys.map((standby) => this.#openPool(standby));
     if (standbys.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
-    const onPrimary = await Promise.all(Array.from({ length: nodesOfPrimary }, () => start(this.#openPool(url))));
+    const onPrimary = await Promise.all(Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)));
     const lagging = await Promise.all(pools.map(start));
     let turn = 0;
     return async (path, userID, body) => {
@@ -178,8 +182,8 @@ function countShared(client: pg.PoolClient, { counts }: Report): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const watched = (statement: unknown, ...rest: unknown[]) => {
     const { name, text, values } = statement as { name?: string; text?: string; values?: unknown[] };
-    const groups = (name === 'tidemark_probe' ? JSON.stringify(values) : text)?.match(/"group \d+"/g) ?? [];
-    if (groups.length > 1) counts[name === undefined ? 'sharedDeltas' : 'sharedProbes'] += groups.length;
+    const groups = new Set((values ? JSON.stringify(values) : text)?.match(/"group \d+"/g));
+    if (groups.size > 1) counts[name === 'tidemark_look' ? 'sharedProbes' : 'sharedDeltas'] += groups.size;
     return query(statement, ...rest);
   };
   client.query = watched as typeof client.query;

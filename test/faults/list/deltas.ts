@@ -2,7 +2,7 @@ import type { Fault } from '../fault.js';
 
 const sides = 'src/store/sides.ts';
 const states = 'src/store/states.ts';
-const patches = 'src/store/patch-sql.ts';
+const patches = 'src/store/delta.ts';
 const schema = 'sql/0001-initial.sql';
 const outlines = 'sql/0004-outlines-and-witnesses.sql';
 const tests = ['test/pulls/deltas.test.ts'];
