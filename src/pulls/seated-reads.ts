@@ -5,16 +5,13 @@ import { digest } from '../protocol/cookie.js';
 import { type Snapshot, without } from '../protocol/snapshot.js';
 import { memberHeader, readPatchReport } from '../store/header.js';
 import { changesOf, type TableChanges } from '../store/patch-sql.js';
-import { canShare, mostOps, type Seat, type SeatedLine, seatedSql, seatedValues, seatOf } from '../store/seats.js';
+import { mostOps, type Seat, type SeatedLine, seatedSql, seatedValues, seatOf, sharedSeats } from '../store/seats.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Window } from '../window/window.js';
 import { maxAttempts } from './patch-stream.js';
 import { type DeltaReader, isSmall, type Patch } from './reader.js';
 
 const patienceMs = 100;
-
-/** How many seats share a statement at most. */
-const mostSeats = 1_000;
 
 /** How many statements are known by name; each connection keeps the plans of those that it has run. */
 const keptStatements = 200;
@@ -152,9 +149,7 @@ function shares({ readers, changes }: Group): Table[][] {
     table.readers.push(reader);
   }
   const rows = changes.reduce((sum, change) => sum + change.rows, 0);
-  const size = canShare(readers[0]!.views)
-    ? Math.max(1, Math.min(mostSeats, Math.floor(mostOps / Math.max(1, rows))))
-    : 1;
+  const size = sharedSeats(readers[0]!.views, rows);
   const all = [...tables.values()];
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -25,9 +25,18 @@ export interface SeatedLine {
   readonly line: string | null;
 }
 
-/** Whether several seats can share a statement. A comparison of whole views is made for each alone. */
-export function canShare(views: readonly BoundView[]): boolean {
-  return views.every(({ view }) => view.strategy === 'incremental');
+/** Of views that are compared as a whole, so many are read in one statement at most. */
+const mostCompared = 20;
+const mostSeats = 1_000;
+
+/**
+ * How many seats can share a statement.
+ * @param rows how many log rows the statement reads
+ */
+export function sharedSeats(views: readonly BoundView[], rows: number): number {
+  if (!views.every(({ view }) => view.isSeparable)) return 1;
+  const bound = views.some(({ view }) => view.strategy === 'compare') ? mostCompared : mostSeats;
+  return Math.max(1, Math.min(bound, Math.floor(mostOps / Math.max(1, rows))));
 }
 
 const firstParameter = reportParameters + 1;

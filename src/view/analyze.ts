@@ -8,6 +8,7 @@ import { readFacts } from './analysis/facts.js';
 import { type Meaning, understand } from './analysis/meaning.js';
 import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
 import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
+import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
@@ -38,6 +39,8 @@ export interface Analysis extends Choice {
   readonly keepsParametersApart: boolean;
   /** Several rows of the query can share a key; one of them belongs to the view. */
   readonly choosesByKey: boolean;
+  /** See `isSeparable`. */
+  readonly isSeparable: boolean;
 }
 
 /**
@@ -82,6 +85,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,
+    isSeparable: isSeparable(meaning.query),
   };
 }
 

@@ -23,6 +23,8 @@ export interface CompiledView {
   readonly occurrenceTables: readonly number[];
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
+  /** The query can be evaluated for several users at once, with the columns of a row in place of its parameters. */
+  readonly isSeparable: boolean;
   readonly now: Template;
   /** The query with its occurrences of tables reading other states; see `rewrite`. */
   standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
@@ -52,6 +54,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     valueSql: valueSql(analysis.columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,
+    isSeparable: analysis.isSeparable,
     now: toTemplate(analysis.text),
     standing(stands, focuses = []) {
       const id = `${stands.join()}|${focuses.join()}`;

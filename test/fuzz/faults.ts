@@ -40,7 +40,7 @@ export const faults: readonly Fault[] = [
     kinds: ofRows,
     seed: 3,
     patch: {
-      file: 'store/patch-sql.ts',
+      file: 'store/delta.ts',
       find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
       replace: 'b.tidemark_other is null',
     },

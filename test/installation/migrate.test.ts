@@ -62,6 +62,7 @@ const firstRun = [
   'applying 0005-standbys.sql',
   'applying 0006-moments.sql',
   'applying 0007-headers.sql',
+  'applying 0008-look.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
 ];

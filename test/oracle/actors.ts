@@ -48,6 +48,7 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
   const leader = create(zoe, ['zoë 2']);
   const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe)];
   const flock = [leader, ...followers];
+  const crowd = Array.from({ length: 12 }, (_, i) => create(users[i % users.length]!));
   return [
     actor(eager, quick),
     actor(mutating, quick),
@@ -61,6 +62,11 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
     actor(forgetful, 4 * quick, async (own) => {
       if (own.chance(0.1)) forgetful.restart(newGroup());
       await forgetful.pull();
+    }),
+    // Of several users, all at once: the nodes take turns, so each has every third of them.
+    actor(crowd, 2 * quick, async () => {
+      const before = await shared.judge.snapshot();
+      await Promise.all(crowd.map((client) => client.pull(client.cookie, before)));
     }),
     actor(flock, 2 * quick, async (own) => {
       for (const follower of followers) {

@@ -85,7 +85,9 @@ export class Bench {
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
     const pools = standbys.map((standby) => this.#openPool(standby));
     if (standbys.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
-    const onPrimary = await Promise.all(Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)));
+    const onPrimary = await Promise.all(
+      Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)),
+    );
     const lagging = await Promise.all(pools.map(start));
     let turn = 0;
     return async (path, userID, body) => {

@@ -45,10 +45,10 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'store/states.ts',
-        find: `\${unseenRows(table, snapshot, rows)}\n          cross join lateral`,
+        find: `\${unseenRows(table, unseen, rows)}\n          cross join lateral`,
         replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
           select coalesce(max(c.seq), 0) from tidemark.change c
-          where pg_visible_in_snapshot(c.xid, '\${snapshot.text}'))) c
+          where not exists (select from unnest(\${unseen.lows}::xid8[], \${unseen.highs}::xid8[]) u (low, high) where c.xid between low and high))) c
           cross join lateral`,
       },
     ],
@@ -103,9 +103,9 @@ const faults: readonly Fault[] = [
     rules: [...ofMutations, 'lastMutationID', 'error'],
     patches: [
       {
-        file: 'store/header.ts',
-        find: 'Object.values(line.members)',
-        replace: 'Object.values(line.members).reverse()',
+        file: 'pulls/seated-reads.ts',
+        find: 'groups.get(member.clientGroupID)!',
+        replace: '[...groups.values()][0]!',
       },
     ],
   },
@@ -114,9 +114,52 @@ const faults: readonly Fault[] = [
     rules: ofSharing,
     patches: [
       {
-        file: 'pulls/coalesce.ts',
+        file: 'window/coalesce.ts',
         find: 'of members.entries()) resolve(answers[i]!);',
         replace: 'of [...members, ...queue.waiting.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
+      },
+    ],
+  },
+  {
+    name: 'a statement for many that mixes up their seats',
+    rules: ofSharing,
+    patches: [
+      {
+        file: 'pulls/seated-reads.ts',
+        find: 'seat === (isShared ? place : null)',
+        replace: 'seat === (isShared ? (place + 1) % tables.length : null)',
+      },
+    ],
+  },
+  {
+    name: 'a window that forgets, and does not know that it has',
+    rules: ofData,
+    patches: [{ file: 'window/window.ts', find: 'this.#from = mark.snapshot;', replace: '' }],
+  },
+  {
+    name: 'a window in which transactions end in the order of their IDs',
+    rules: ofData,
+    patches: [
+      {
+        file: 'window/transactions.ts',
+        find: 'for (const [first, last] of unseen) {',
+        replace: 'for (const [first, last] of unseen.slice(0, 0)) {',
+      },
+    ],
+  },
+  {
+    name: 'a window that overlooks mutations',
+    rules: [...ofMutations, 'lastMutationID', ...ofData],
+    patches: [{ file: 'pulls/sight.ts', find: ' && !window.hasMoved(base, clientGroupID)', replace: '' }],
+  },
+  {
+    name: 'a delta for those who have not seen the newest change alone',
+    rules: ofData,
+    patches: [
+      {
+        file: 'pulls/seated-reads.ts',
+        find: 'window!.header.snapshot, gap.xids)',
+        replace: 'window!.header.snapshot, gap.xids.slice(-1))',
       },
     ],
   },

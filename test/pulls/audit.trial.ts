@@ -33,7 +33,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'rows that have changed are not put',
-    file: 'store/patch-sql.ts',
+    file: 'store/delta.ts',
     find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
     replace: 'b.tidemark_other is null',
     reports: [{ view: 'todo' }, { view: 'count' }],

@@ -208,19 +208,33 @@ describe('nothing of their own', () => {
   });
 });
 
-it('views that are compared as a whole are read for each user alone', async () => {
-  serve(size);
-  const held = await connect(users.slice(0, 4));
-  await run(`insert into member values ('even', 'user 1')`);
-  const answers = await pullAll(held);
-  expect([...answers.values()].map(({ patch }) => patch)).toEqual(
-    users
-      .slice(0, 4)
-      .map((name) =>
-        isEven(name) || name === 'user 1'
-          ? [{ op: 'put', key: 'size/even', value: { list_id: 'even', members: 121 } }]
-          : [],
-      ),
-  );
-  expect(watched.take()).toEqual(['look', 'delta', 'delta', 'delta', 'delta']);
+describe('views that are compared as a whole', () => {
+  const told = (isTold: boolean, value: object) =>
+    isTold ? [{ op: 'put', key: 'size/even', value: { list_id: 'even', ...value } }] : [];
+
+  it('share a statement, by twenties', async () => {
+    serve(size);
+    const held = await connect(users.slice(0, 30));
+    await run(`insert into member values ('even', 'user 1')`);
+    for (const [name, { patch }] of await pullAll(held)) {
+      expect(patch).toEqual(told(isEven(name) || name === 'user 1', { members: 121 }));
+    }
+    expect(watched.take()).toEqual(['look', 'delta', 'delta']);
+  });
+
+  it('are read for each user alone if an aggregate reads a parameter', async () => {
+    serve({
+      size: defineView<{ list_id: string }>({
+        key: 'list_id',
+        query: ({ ctx }) =>
+          sql`select list_id, max(${ctx.userID}::text) as reader, count(*) as members from member group by list_id`,
+      }),
+    });
+    const held = await connect(users.slice(0, 3));
+    await run(`insert into member values ('even', 'user 1')`);
+    for (const [name, { patch }] of await pullAll(held)) {
+      expect(patch).toEqual(told(true, { reader: name, members: 121 }));
+    }
+    expect(watched.take()).toEqual(['look', 'delta', 'delta', 'delta']);
+  });
 });

@@ -209,10 +209,17 @@ export const windowing: readonly Fault[] = [
     tests: colleagues,
   },
   {
-    name: 'comparisons share a statement',
+    name: 'an aggregate of parameters is shared',
     file: seats,
-    find: "views.every(({ view }) => view.strategy === 'incremental')",
-    replace: 'views.length > 0',
+    find: 'if (!views.every(({ view }) => view.isSeparable)) return 1;',
+    replace: '',
+    tests: colleagues,
+  },
+  {
+    name: 'any number of comparisons share a statement',
+    file: seats,
+    find: "=== 'compare') ? mostCompared : mostSeats",
+    replace: "=== 'compare') ? mostSeats : mostSeats",
     tests: colleagues,
   },
 ];
