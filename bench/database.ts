@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded/start.js';
 
@@ -15,18 +16,15 @@ export interface BenchDatabase {
 
 /**
  * Durable as by default; room for the log, so that no checkpoint falls into one contender's turn more than the other's.
- * Statements are counted, except those of the bench itself.
+ * Statements can be counted.
  */
 const settings = { max_wal_size: '4GB', max_connections: '100', shared_preload_libraries: 'pg_stat_statements' };
-const uncounted = '-c pg_stat_statements.track=none';
 
 export async function startDatabase(): Promise<BenchDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
   const cluster = await startEmbedded({ directory, settings: { ...settings } });
-  const pool = new pg.Pool({ connectionString: cluster.url, max: 20, options: uncounted });
-  // Its end does not wait for the connections, which the end of the cluster may then still break.
-  pool.on('error', () => {});
-  await pool.query('create extension pg_stat_statements');
+  const pool = await connectTo(cluster.url, 20);
+  await countStatements(pool, false);
   return {
     url: cluster.url,
     settings,
@@ -37,6 +35,26 @@ export async function startDatabase(): Promise<BenchDatabase> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Has all connections begin or stop to count their statements. While times are measured they do not: those with
+ * constants in them would each be kept, and drive out others.
+ */
+export async function countStatements(pool: pg.Pool, isOn: boolean): Promise<void> {
+  await pool.query(`alter system set pg_stat_statements.track = ${isOn ? 'top' : 'none'}`);
+  await pool.query('select pg_reload_conf()');
+  // A connection that is told so heeds it from its next statement on.
+  await sleep(200);
+}
+
+/** The bench's own connections to a database: their statements are never counted. */
+export async function connectTo(url: string, connections: number): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: url, max: connections, options: '-c pg_stat_statements.track=none' });
+  // Its end does not wait for the connections, which the end of the cluster may then still break.
+  pool.on('error', () => {});
+  await pool.query('create extension pg_stat_statements');
+  return pool;
 }
 
 const todoSchema = `

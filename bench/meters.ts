@@ -1,5 +1,6 @@
 /** What something costs the machine: the server's process, Postgres's processes, and how many statements it takes. */
 import type pg from 'pg';
+import { countStatements } from './database.js';
 import type { Goal } from './goal.js';
 import { cpuMsOf, type ServerProcess } from './processes.js';
 import type { Result } from './scenario.js';
@@ -20,10 +21,12 @@ export async function costOf(
   times: number,
   work: () => Promise<unknown>,
 ): Promise<Cost> {
+  await countStatements(pool, true);
   await pool.query('select pg_stat_statements_reset()');
   const before = { server: server.cpuMs(), backends: await backendsOf(pool) };
   await work();
   const after = { server: server.cpuMs(), backends: await backendsOf(pool) };
+  await countStatements(pool, false);
   const { rows } = await pool.query<{ calls: number }>(
     `select coalesce(sum(calls), 0)::float8 as calls from pg_stat_statements s
      join pg_database d on d.oid = s.dbid where d.datname = current_database()`,
@@ -31,7 +34,9 @@ export async function costOf(
   const database = [...after.backends].map(([pid, ms]) => ms - (before.backends.get(pid) ?? 0));
   return {
     serverUs:
-      before.server === undefined || !after.server ? undefined : (1000 * (after.server - before.server)) / times,
+      before.server === undefined || after.server === undefined
+        ? undefined
+        : (1000 * (after.server - before.server)) / times,
     databaseUs: database.length === 0 ? undefined : (1000 * database.reduce((sum, ms) => sum + ms, 0)) / times,
     statements: rows[0]!.calls / times,
   };

@@ -8,12 +8,7 @@ import { changesOf, deltaQuery, type TableChanges } from '../src/store/patch-sql
 import { type BoundView, ClientViews } from '../src/view/client-views.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';
-
-/** What EXPLAIN says about one statement. */
-export interface Plan {
-  readonly name: string;
-  readonly lines: readonly string[];
-}
+import type { Plan } from './report/run-record.js';
 
 /** What the statements are made for: a user who has a cookie, and a table in which a little has changed since. */
 interface Situation {

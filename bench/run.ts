@@ -49,13 +49,14 @@ try {
   const limits = await startProcess('limits.mjs', databaseURL);
   stops.unshift(() => limits.stop());
   const bench = { pool, databaseURL, server, limits, sizes, scale, isQuick: scale === 'quick', progress };
-  const plans = await explainAll(pool, databaseURL, sizes.at(-1)!);
   const records: ScenarioRecord[] = [];
   for (const name of names) {
     progress(name);
     const { about, run } = scenarios[name]!;
     records.push({ name, about, results: await run(bench) });
   }
+  // Now the statistics are those of a database that has been used.
+  const plans = await explainAll(pool, databaseURL, sizes[0]!);
   const { rows } = await pool.query<{ version: string }>(`select split_part(version(), ' on ', 1) as version`);
   progress('done');
   printTable(records.flatMap(({ results }) => results));

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { Connection } from './client/connection.js';
+import { connectTo } from './database.js';
 import type { Goal } from './goal.js';
 import type { ServerProcess } from './processes.js';
 
@@ -60,8 +61,7 @@ export async function withDatabase<T>(
   const address = new URL(databaseURL);
   address.pathname = `/${name}`;
   await main.query(`create database ${name}`);
-  const pool = new pg.Pool({ connectionString: address.href, max: 5 });
-  pool.on('error', () => {});
+  const pool = await connectTo(address.href, 5);
   try {
     return await work({ pool, url: address.href });
   } finally {

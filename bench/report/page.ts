@@ -36,14 +36,12 @@ function plotOf(results: readonly Result[], plot: 'rows' | 'users', title: strin
 
 function pageOf(run: RunRecord, results: readonly Result[]): string {
   const { machine } = run;
-  const judged = results.filter((result) => isMet(result) !== undefined);
-  const missed = judged.filter((result) => !isMet(result));
   return `<!-- Made by \`npm run bench:report\` from performance.json. Changes by hand are lost. -->
 
 # Performance
 
-What \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\` measured in one run. Server, Postgres and clients shared one machine; everything went over the
-loopback interface.
+Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine, and everything went
+over its loopback interface.
 
 | | |
 |---|---|
@@ -56,10 +54,10 @@ loopback interface.
 
 - A value is the median of its samples, unless its name says otherwise.
 - A limit is what it is held against, measured in the same run: both take turns, so that noise meets them alike. The
-  ratio is value by limit for times and sizes. For rates, and where the table says "how often as fast", more is better.
+  ratio is value by limit; where the table says "how often as fast", it is limit by value.
 - A goal is a bound on the value or, with ×, on the ratio.
 
-**${judged.length - missed.length} of ${judged.length} goals are met.**${missed.length === 0 ? '' : ` Missed: ${missed.map(({ name }) => name).join('; ')}.`}
+${verdictOf(results)}
 
 ![Time by rows](performance-rows.svg)
 
@@ -88,6 +86,19 @@ ${about}
 | Measured | Value | Limit | Ratio | Goal | Met | |
 |---|--:|--:|--:|---|---|---|
 ${rows.join('\n')}`;
+}
+
+/** How many goals are met, and a line for each that is missed. */
+function verdictOf(results: readonly Result[]): string {
+  const judged = results.filter((result) => isMet(result) !== undefined);
+  const missed = judged.filter((result) => !isMet(result));
+  const verdict = `**${judged.length - missed.length} of ${judged.length} goals are met.**`;
+  if (missed.length === 0) return verdict;
+  const lines = missed.map(cellsOf).map(({ name, value, ratio, goal }) => {
+    const reached = [value, ratio].filter(Boolean).join(', ');
+    return `- ${name}: ${reached} (${goal})`;
+  });
+  return `${verdict} Those that are missed:\n\n${lines.join('\n')}`;
 }
 
 function cut(line: string): string {

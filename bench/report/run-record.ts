@@ -3,8 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Plan } from '../plans.js';
 import type { Result, Scale } from '../scenario.js';
+
+/** What EXPLAIN says about one statement. */
+export interface Plan {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
 
 export interface ScenarioRecord {
   readonly name: string;

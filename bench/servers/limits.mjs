@@ -59,6 +59,8 @@ const server = createServer((request, response) => {
   request.on('data', () => {});
   request.on('end', () => routes[url.pathname]?.(url, response));
 });
+// A connection must outlast the turns of all others.
+server.keepAliveTimeout = 75_000;
 server.listen(0, '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   process.send?.({ url: `http://127.0.0.1:${address.port}` });

@@ -27,7 +27,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
     if (size <= 100_000) await check(ours, bare, size);
     server.resetPeak();
     limits.resetPeak();
-    const rounds = isQuick ? 3 : size >= 1_000_000 ? 3 : size >= 100_000 ? 9 : size >= 10_000 ? 25 : 60;
+    const rounds = isQuick ? 3 : size >= 1_000_000 ? 3 : size >= 100_000 ? 7 : size >= 10_000 ? 15 : 40;
     const { ours: pulls, bare: copies } = await inTurns(rounds, { ours: () => ours.pull(), bare: () => bare.pull() });
     const ms = median(pulls.map((reply) => reply.ms));
     const bareMs = median(copies.map((reply) => reply.ms));

@@ -27,7 +27,7 @@ export async function noChange(bench: Bench): Promise<Result[]> {
     const ofSize: Record<string, Work> = {};
     for (const size of bench.sizes) ofSize[short(size)] = await oneUser(connections, size);
 
-    const latency = await inTurns(isQuick ? 30 : 300, timed({ ...ofSize, bare }, 3));
+    const latency = await inTurns(isQuick ? 30 : 200, timed({ ...ofSize, bare }, 3));
     bench.progress('no change: latencies are taken, now the rates');
     const contenders: Record<string, () => Promise<number>> = {};
     const rated = (name: string, workers: number, work: Work) => {

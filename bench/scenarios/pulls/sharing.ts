@@ -6,6 +6,7 @@ import { ClientGroup, pullOps } from '../../client/client-group.js';
 import type { Connection } from '../../client/connection.js';
 import { addUsers } from '../../database.js';
 import { atMost, type Goal, ratioAtMost } from '../../goal.js';
+import { costOf, costResults } from '../../meters.js';
 import { type Bench, type Result, withConnections } from '../../scenario.js';
 import { inTurns, median } from '../../statistics.js';
 
@@ -38,6 +39,7 @@ function afterChange({ pool }: Bench, list: string, groups: readonly ClientGroup
 
 export async function sharing(bench: Bench): Promise<Result[]> {
   const { pool, server, isQuick, progress } = bench;
+  const costs: Result[] = [];
   const samples = await withConnections(async (open) => {
     const openAll = (count: number) => Promise.all(Array.from({ length: count }, () => open(server.url)));
     const contenders: Record<string, () => Promise<number>> = {};
@@ -55,9 +57,16 @@ export async function sharing(bench: Bench): Promise<Result[]> {
     await pool.query('analyze list, share, todo');
     progress('sharing: all have pulled once');
     await inTurns(1, contenders);
-    return inTurns(isQuick ? 2 : 5, contenders);
+    const rounds = isQuick ? 2 : 5;
+    for (const kind of ['users', 'clients']) {
+      const cost = await costOf(bench, rounds * 200, async () => {
+        for (let i = 0; i < rounds; i++) await contenders[`${kind} 200`]!();
+      });
+      costs.push(...costResults(`200 ${kind}, each pull`, cost));
+    }
+    return inTurns(rounds, contenders);
   });
-  return crowds.flatMap(({ clients, goals }): Result[] => {
+  const times = crowds.flatMap(({ clients, goals }): Result[] => {
     const [users, oneUser] = [samples[`users ${clients}`]!, samples[`clients ${clients}`]!];
     const [value, limit] = [median(users), median(oneUser)];
     const result = (name: string, curve: string, of: readonly number[]): Result => ({
@@ -83,6 +92,7 @@ export async function sharing(bench: Bench): Promise<Result[]> {
       },
     ];
   });
+  return [...times, ...costs];
 }
 
 /** A few at a time: so many first pulls at once are another question. */

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import { atMost, ratioAtMost } from '../../goal.js';
+import { costOf, costResults } from '../../meters.js';
 import { type ServerProcess, startServer } from '../../processes.js';
 import { type Bench, type Result, withConnections, withDatabase } from '../../scenario.js';
 import { inTurns, median } from '../../statistics.js';
@@ -69,6 +70,10 @@ function measure(bench: Bench, pool: pg.Pool, serverOfFew: ServerProcess, server
     const changing = { few: oneEach(ofFew, ownerOfFew, few), many: oneEach(ofMany, ownerOfMany, many) };
     await inTurns(3, changing);
     const changed = await inTurns(bench.isQuick ? 10 : 60, changing);
+    const pulls = bench.isQuick ? 10 : 100;
+    const cost = await costOf({ pool, server: serverOfMany }, pulls, async () => {
+      for (let i = 0; i < pulls; i++) await changing.many();
+    });
     const limitName = `the same with ${few} views`;
     const result = (name: string, samples: Record<'few' | 'many', number[]>): Result => {
       const [value, limit] = [median(samples.many), median(samples.few)];
@@ -77,6 +82,7 @@ function measure(bench: Bench, pool: pg.Pool, serverOfFew: ServerProcess, server
     return [
       { ...result(`no change, ${many} views, p50`, quiet), goals: [ratioAtMost(1.3)] },
       { ...result(`one row in each of ${many} views, p50`, changed), goals: [atMost(8)] },
+      ...costResults(`one row in each of ${many} views`, cost),
     ];
   });
 }

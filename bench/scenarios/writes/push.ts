@@ -109,7 +109,7 @@ async function together({ limits, scale, progress }: Bench, pusher: Pusher, id: 
     const [value, commits, one] = [each(samples.ours), each(samples.commits), each(samples.one)];
     const name = `push of ${short(count)}, each mutation`;
     results.push({
-      name,
+      name: `${name}, beside commits`,
       value,
       unit: 'µs',
       limit: commits,
