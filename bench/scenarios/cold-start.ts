@@ -12,7 +12,7 @@ export async function coldStart({ databaseURL, sizes, isQuick }: Bench): Promise
     const body = { profileID: 'p', clientGroupID: `cold${++starts}`, cookie: null, pullVersion: 1, schemaVersion: '' };
     return connection.post('/sync/pull', userOf(size), JSON.stringify(body));
   };
-  const samples = await inTurns(isQuick ? 2 : 7, {
+  const samples = await inTurns(isQuick ? 2 : 5, {
     server: () => timeToAnswer(() => startServer(databaseURL, { application: 'todos' }), pull),
     bare: () =>
       timeToAnswer(

@@ -44,7 +44,7 @@ export async function noChange(bench: Bench): Promise<Result[]> {
       const goals = goal && { goals: [goal] };
       return { name: `no change, ${name}`, value, unit: '/s', limit, limitName, ratio: value / limit, ...goals };
     };
-    const pulls = isQuick ? 500 : 8000;
+    const pulls = isQuick ? 500 : 5000;
     const cost = await costOf(bench, pulls, () => repeated(few, pulls / few, users));
     return [
       ...sizes.flatMap((size, i) => latencies(size, latency, { smallest, x: bench.sizes[i]! })),

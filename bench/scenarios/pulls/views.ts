@@ -66,11 +66,11 @@ function measure(bench: Bench, pool: pg.Pool, serverOfFew: ServerProcess, server
       await change(pool, owner, count);
       return (await pullOps(group, count)).ms;
     };
-    const quiet = await inTurns(bench.isQuick ? 20 : 200, { few: noChange(ofFew), many: noChange(ofMany) });
+    const quiet = await inTurns(bench.isQuick ? 20 : 100, { few: noChange(ofFew), many: noChange(ofMany) });
     const changing = { few: oneEach(ofFew, ownerOfFew, few), many: oneEach(ofMany, ownerOfMany, many) };
     await inTurns(3, changing);
-    const changed = await inTurns(bench.isQuick ? 10 : 60, changing);
-    const pulls = bench.isQuick ? 10 : 100;
+    const changed = await inTurns(bench.isQuick ? 10 : 40, changing);
+    const pulls = bench.isQuick ? 10 : 40;
     const cost = await costOf({ pool, server: serverOfMany }, pulls, async () => {
       for (let i = 0; i < pulls; i++) await changing.many();
     });

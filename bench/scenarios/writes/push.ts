@@ -118,7 +118,14 @@ async function together({ limits, scale, progress }: Bench, pusher: Pusher, id: 
       ...(goal && { goals: [goal] }),
     });
     if (count > 1)
-      results.push({ name, value, unit: 'µs', limit: one, limitName: 'one transaction', ratio: value / one });
+      results.push({
+        name: `${name}, beside one transaction`,
+        value,
+        unit: 'µs',
+        limit: one,
+        limitName: 'one transaction',
+        ratio: value / one,
+      });
   }
   return results;
 }

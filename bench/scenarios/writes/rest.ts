@@ -24,7 +24,7 @@ export async function rest(bench: Bench): Promise<Result[]> {
   }
 }
 
-async function measure({ sizes, isQuick }: Bench, { server, limits }: Pick<Bench, 'server' | 'limits'>) {
+async function measure({ sizes, scale }: Bench, { server, limits }: Pick<Bench, 'server' | 'limits'>) {
   const size = sizes[0]!;
   const milliseconds = 300;
   let renamed = 0;
@@ -60,7 +60,7 @@ async function measure({ sizes, isQuick }: Bench, { server, limits }: Pick<Bench
     };
     // Once to warm up.
     await inTurns(1, contenders);
-    return inTurns(isQuick ? 2 : 21, contenders);
+    return inTurns({ quick: 2, usual: 9, full: 21 }[scale], contenders);
   });
 
   type Contender = keyof typeof rates;
