@@ -3,7 +3,7 @@
  *
  *   npm run bench                      everything, some four minutes
  *   npm run bench -- --quick           a smoke run
- *   npm run bench -- --full            with a view of a million rows, longer times away and more rounds
+ *   npm run bench -- --full            with a view of a million rows, and clients that are away for ten minutes
  *   npm run bench -- --only push,herd  some scenarios
  */
 import { parseArgs } from 'node:util';

@@ -20,7 +20,10 @@ export interface Result {
   readonly point?: { readonly plot: 'rows' | 'users'; readonly curve: string; readonly x: number };
 }
 
-/** How much is measured: a smoke run, as much as a few minutes allow, or everything. */
+/**
+ * How much is measured: in a smoke run, a few rounds of everything; usually, as much as a few minutes allow; in a full
+ * run, also a view of a million rows, ten minutes away instead of one, and more rounds of what is slow.
+ */
 export type Scale = 'quick' | 'usual' | 'full';
 
 /** What a scenario works with. */

@@ -40,13 +40,13 @@ function pageOf(run: RunRecord, results: readonly Result[]): string {
 
 # Performance
 
-Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine, and everything went
-over its loopback interface.
+Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine, and
+everything went over its loopback interface.
 
 | | |
 |---|---|
 | Date | ${run.at.slice(0, 10)}, ${Math.round(run.seconds / 60)} minutes |
-| Machine | ${machine.cpus} × ${machine.model}, ${Math.round(machine.memoryMB / 1024)} GB, ${machine.platform}; load before the run ${machine.load.toFixed(1)} |
+| Machine | ${machine.cpus} × ${machine.model}, ${Math.round(machine.memoryMB / 1024)} GB, ${machine.platform}; ${describeLoad(machine)} |
 | Versions | Tidemark ${run.tidemark}, Node ${run.node}, ${run.postgres} |
 | Postgres's settings | ${Object.entries(run.settings)
     .map(([name, value]) => `${name} = ${value}`)
@@ -86,6 +86,11 @@ ${about}
 | Measured | Value | Limit | Ratio | Goal | Met | |
 |---|--:|--:|--:|---|---|---|
 ${rows.join('\n')}`;
+}
+
+function describeLoad({ cpus, load }: RunRecord['machine']): string {
+  const figure = `load before the run ${load.toFixed(1)}`;
+  return load < cpus / 4 ? figure : `${figure}: other work made everything slower`;
 }
 
 /** How many goals are met, and a line for each that is missed. */
