@@ -31,13 +31,13 @@ export async function noChange(bench: Bench): Promise<Result[]> {
     bench.progress('no change: latencies are taken, now the rates');
     const contenders: Record<string, () => Promise<number>> = {};
     const rated = (name: string, workers: number, work: Work) => {
-      contenders[name] = () => ratePerSecond(workers, isQuick ? 150 : 500, work);
+      contenders[name] = () => ratePerSecond(workers, isQuick ? 150 : 200, work);
     };
     for (const workers of [1, few, many]) rated(`bare ${workers}`, workers, bare);
     for (const size of sizes) rated(`${size}, ${few} at once`, few, ofSize[size]!);
     for (const workers of [1, many]) rated(`${smallest}, ${workers} at once`, workers, ofSize[smallest]!);
     for (const workers of [few, many]) rated(`${workers} users at once`, workers, users);
-    const rates = await inTurns(isQuick ? 2 : 5, contenders);
+    const rates = await inTurns(isQuick ? 2 : 12, contenders);
 
     const rate = (name: string, workers: number, goal?: Goal): Result => {
       const [value, limit] = [median(rates[name]!), median(rates[`bare ${workers}`]!)];
