@@ -14,13 +14,44 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a script of this folder in a process of its own. */
-export async function startProcess(script: string, databaseURL: string): Promise<ServerProcess> {
+/** What a server under test answers to any message. */
+export interface ServerState {
+  readonly rssMB: number;
+  readonly heapMB: number;
+  readonly cpuMs: number;
+  readonly sockets: number;
+}
+
+/** Which application of `applications/` a server serves, and how. */
+export interface ServerOptions {
+  readonly application: string;
+  /** How many connections to Postgres it may open. Default: as the package has it. */
+  readonly connections?: number;
+  /** More variables of the environment, for the application. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a process with the server under test, as an application would run it. */
+export function startServer(databaseURL: string, options: ServerOptions): Promise<ServerProcess> {
+  const { application, connections, env } = options;
+  return startProcess('serve.mjs', databaseURL, {
+    ...env,
+    APPLICATION: application,
+    ...(connections !== undefined && { CONNECTIONS: String(connections) }),
+  });
+}
+
+/** Starts a script of `servers/` in a process of its own. */
+export async function startProcess(
+  script: string,
+  databaseURL: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const serverOptions = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
   const loaderOptions = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
-    execArgv: script.endsWith('serve.mjs') ? serverOptions : loaderOptions,
-    env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production' },
+  const child = fork(fileURLToPath(new URL(`servers/${script}`, import.meta.url)), {
+    execArgv: script === 'serve.mjs' ? serverOptions : loaderOptions,
+    env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const { url } = await answerOf<{ url: string }>(child, script);

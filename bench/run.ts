@@ -1,40 +1,22 @@
 /**
  * Measures the server side by side with bare limits, on a Postgres of its own.
  *
- *   npm run bench                      everything, some three minutes
+ *   npm run bench                      everything, some four minutes
  *   npm run bench -- --quick           a smoke run
+ *   npm run bench -- --full            with a view of a million rows, and clients that are away for ten minutes
  *   npm run bench -- --only push,herd  some scenarios
- *   npm run bench -- --million         with a view of a million rows, too
  */
 import { parseArgs } from 'node:util';
 import { seed, startDatabase } from './database.js';
-import { startProcess } from './processes.js';
-import { printTable, writeResults } from './report.js';
-import { type Result, type Scenario, short } from './scenario.js';
-import { herd, manyRows, oneRow } from './scenarios/changes.js';
-import { firstPull } from './scenarios/first-pull.js';
-import { noChange } from './scenarios/no-change.js';
-import { pokes } from './scenarios/pokes.js';
-import { rest } from './scenarios/rest.js';
-import { sharing } from './scenarios/sharing.js';
-import { capture, push } from './scenarios/writes.js';
-
-/** First pulls come first: the server's peak memory is theirs alone. */
-const scenarios: Readonly<Record<string, Scenario>> = {
-  'first-pull': firstPull,
-  'no-change': noChange,
-  'one-row': oneRow,
-  'many-rows': manyRows,
-  herd,
-  sharing,
-  push,
-  rest,
-  capture,
-  pokes,
-};
+import { explainAll } from './plans.js';
+import { startProcess, startServer } from './processes.js';
+import { describeMachine, packageVersion, type ScenarioRecord, writeRun } from './report/run-record.js';
+import { printTable } from './report/table.js';
+import { type Scale, short } from './scenario.js';
+import { scenarios } from './scenarios/all.js';
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean' }, million: { type: 'boolean' }, only: { type: 'string' } },
+  options: { quick: { type: 'boolean' }, full: { type: 'boolean' }, only: { type: 'string' } },
 });
 const names = options.only?.split(',') ?? Object.keys(scenarios);
 const unknown = names.filter((name) => !scenarios[name]);
@@ -42,12 +24,14 @@ if (unknown.length > 0) {
   console.error(`No scenario is called ${unknown.join(', ')}. There are: ${Object.keys(scenarios).join(', ')}.`);
   process.exit(2);
 }
-const isQuick = options.quick ?? false;
-const sizes = [1000, 10_000, 100_000, ...(options.million ? [1_000_000] : [])];
+const scale: Scale = options.full ? 'full' : options.quick ? 'quick' : 'usual';
+const sizes = [1000, 10_000, 100_000, ...(scale === 'full' ? [1_000_000] : [])];
 
+const machine = describeMachine();
+const at = new Date().toISOString();
 const started = performance.now();
-const progress = (message: string) =>
-  console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${message}`);
+const secondsSoFar = () => (performance.now() - started) / 1000;
+const progress = (message: string) => console.error(`${secondsSoFar().toFixed(0).padStart(4)} s  ${message}`);
 
 progress('starting Postgres');
 const database = await startDatabase();
@@ -57,24 +41,37 @@ const stop = async () => {
 };
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().finally(() => process.exit(130)));
 try {
+  const { pool, url: databaseURL, settings } = database;
   progress(`filling views of ${sizes.map(short).join(', ')} rows`);
-  await seed(database, sizes);
-  const server = await startProcess('serve.mjs', database.url);
+  await seed(pool, sizes);
+  const server = await startServer(databaseURL, { application: 'todos' });
   stops.unshift(() => server.stop());
-  const limits = await startProcess('limits.mjs', database.url);
+  const limits = await startProcess('limits.mjs', databaseURL);
   stops.unshift(() => limits.stop());
-  const { pool } = database;
-  const bench = { pool, databaseURL: database.url, server, limits, sizes, isQuick, progress };
-  const results: Result[] = [];
+  const bench = { pool, databaseURL, server, limits, sizes, scale, isQuick: scale === 'quick', progress };
+  const records: ScenarioRecord[] = [];
   for (const name of names) {
     progress(name);
-    results.push(...(await scenarios[name]!(bench)));
+    const { about, run } = scenarios[name]!;
+    records.push({ name, about, results: await run(bench) });
   }
-  const { rows } = await pool.query<{ version: string }>('select version()');
-  const run = { postgres: rows[0]?.version, settings: database.settings, sizes, quick: isQuick };
+  // Now the statistics are those of a database that has been used.
+  const plans = await explainAll(pool, databaseURL, sizes[0]!);
+  const { rows } = await pool.query<{ version: string }>(`select split_part(version(), ' on ', 1) as version`);
   progress('done');
-  printTable(results);
-  console.log(`\nWritten to ${writeResults(results, run)}`);
+  printTable(records.flatMap(({ results }) => results));
+  const versions = { node: process.version, tidemark: packageVersion(), postgres: rows[0]!.version };
+  const path = writeRun({
+    at,
+    seconds: secondsSoFar(),
+    machine,
+    ...versions,
+    settings,
+    scale,
+    scenarios: records,
+    plans,
+  });
+  console.log(`\nWritten to ${path}`);
 } finally {
   await stop();
 }

@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import { Connection } from './connection.js';
+import { Connection } from './client/connection.js';
+import { connectTo } from './database.js';
+import type { Goal } from './goal.js';
 import type { ServerProcess } from './processes.js';
 
 /** One line of the table. */
@@ -12,10 +14,17 @@ export interface Result {
   readonly limitName?: string;
   /** Value by limit, or as the goal has it. */
   readonly ratio?: number;
-  /** What performance.md asks for, as a bound on the ratio or on the value. */
-  readonly goal?: string;
+  readonly goals?: readonly Goal[];
   readonly note?: string;
+  /** Where the value stands in a plot: its curve, and how many rows or users it is about. */
+  readonly point?: { readonly plot: 'rows' | 'users'; readonly curve: string; readonly x: number };
 }
+
+/**
+ * How much is measured: in a smoke run, a few rounds of everything; usually, as much as a few minutes allow; in a full
+ * run, also a view of a million rows, ten minutes away instead of one, and more rounds of what is slow.
+ */
+export type Scale = 'quick' | 'usual' | 'full';
 
 /** What a scenario works with. */
 export interface Bench {
@@ -25,6 +34,7 @@ export interface Bench {
   readonly limits: ServerProcess;
   /** How many todos the users see whose pulls are measured. */
   readonly sizes: readonly number[];
+  readonly scale: Scale;
   readonly isQuick: boolean;
   readonly progress: (message: string) => void;
 }
@@ -42,6 +52,24 @@ export async function withConnections<T>(work: (open: (url: string) => Promise<C
     });
   } finally {
     for (const connection of connections) connection.close();
+  }
+}
+
+/** A database of its own in the same cluster, with a few connections to it, for one scenario. */
+export async function withDatabase<T>(
+  { pool: main, databaseURL }: Bench,
+  name: string,
+  work: (database: { readonly pool: pg.Pool; readonly url: string }) => Promise<T>,
+): Promise<T> {
+  const address = new URL(databaseURL);
+  address.pathname = `/${name}`;
+  await main.query(`create database ${name}`);
+  const pool = await connectTo(address.href, 5);
+  try {
+    return await work({ pool, url: address.href });
+  } finally {
+    await pool.end();
+    await main.query(`drop database ${name} with (force)`);
   }
 }
 

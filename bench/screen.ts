@@ -10,7 +10,7 @@ import type { Locator } from 'playwright-core';
 import { findChromium, howToGetChromium } from '../test/browser/chromium.js';
 import { startDemo } from '../test/browser/demo.js';
 import { startExample } from '../test/example/example.js';
-import { pusher, sqlWriter, type Writer, watched } from './screen-writers.js';
+import { pusher, sqlWriter, type Writer, watched } from './screen/writers.js';
 import { inTurns, quantile } from './statistics.js';
 
 const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '60' } } });

@@ -1,17 +1,12 @@
 /** Pokes: whom one write reaches and how soon, what a stream costs, and what listening costs while nothing happens. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import type { Arrivals, Order } from '../pokes-load.js';
-import { cpuMsOf, type ServerProcess, startProcess } from '../processes.js';
-import type { Bench, Result } from '../scenario.js';
+import type pg from 'pg';
+import { atMost, type Goal } from '../goal.js';
+import { backendsOf } from '../meters.js';
+import { type ServerProcess, type ServerState, startProcess, startServer } from '../processes.js';
+import { type Bench, type Result, withDatabase } from '../scenario.js';
+import type { Arrivals, Order } from '../servers/listeners.js';
 import { median, quantile } from '../statistics.js';
-
-interface Cost {
-  readonly rssMB: number;
-  readonly heapMB: number;
-  readonly cpuMs: number;
-  readonly sockets: number;
-}
 
 /** One server, one loader and a database, and the sizes of what is measured. */
 interface Stage {
@@ -28,33 +23,27 @@ interface Stage {
 /** The tenant of which everybody is a member. */
 const everyone = 0;
 
-export async function pokes(bench: Bench): Promise<Result[]> {
+export function pokes(bench: Bench): Promise<Result[]> {
   const { isQuick, progress } = bench;
-  const address = new URL(bench.databaseURL);
-  address.pathname = '/pokes';
-  await bench.pool.query('drop database if exists pokes with (force)');
-  await bench.pool.query('create database pokes');
-  const pool = new pg.Pool({ connectionString: address.href, max: 2 });
-  pool.on('error', () => {});
-  const tenants = isQuick ? 10 : 100;
-  const users = 10 * tenants;
-  await seed(pool, tenants, users);
-  const loader = await startProcess('pokes-load.ts', address.href);
-  const order = <Answer>(one: Order) => loader.ask<Answer>(one);
-  const sizes = { tenants, users, streams: 2 * users, rounds: isQuick ? 5 : 30 };
-  const results: Result[] = [];
-  try {
-    for (const measure of [oneTenant, streams]) {
-      // The memory of each is its own.
-      const server = await startProcess('pokes-serve.mjs', address.href);
-      results.push(...(await measure({ ...sizes, pool, server, order, progress }).finally(server.stop)));
+  return withDatabase(bench, 'pokes', async ({ pool, url }) => {
+    const tenants = isQuick ? 10 : 100;
+    const users = 10 * tenants;
+    await seed(pool, tenants, users);
+    const loader = await startProcess('listeners.ts', url);
+    const order = <Answer>(one: Order) => loader.ask<Answer>(one);
+    const sizes = { tenants, users, streams: 2 * users, rounds: isQuick ? 5 : 30 };
+    const results: Result[] = [];
+    try {
+      for (const measure of [oneTenant, streams]) {
+        // The memory of each is its own.
+        const server = await startServer(url, { application: 'documents' });
+        results.push(...(await measure({ ...sizes, pool, server, order, progress }).finally(server.stop)));
+      }
+      return results;
+    } finally {
+      await loader.stop();
     }
-    return results;
-  } finally {
-    await loader.stop();
-    await pool.end();
-    await bench.pool.query('drop database pokes with (force)');
-  }
+  });
 }
 
 /** Each tenant has ten users of its own and twenty documents. */
@@ -98,7 +87,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
   const idle = await idleCost(stage);
   const counts: number[] = [];
   const pulls: number[] = [];
-  const first: number[] = [];
+  const pokes: number[] = [];
   const last: number[] = [];
   const settled: number[] = [];
   const herds: number[] = [];
@@ -107,7 +96,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
     const arrivals = await arrivalsOf(stage, 1 + (round % tenants), concerned);
     counts.push(arrivals.pokes.length);
     pulls.push(arrivals.pulls);
-    first.push(arrivals.pokes[0]! - arrivals.committed);
+    pokes.push(...arrivals.pokes.map((at) => at - arrivals.committed));
     last.push(arrivals.pokes.at(-1)! - arrivals.committed);
     settled.push(arrivals.pulledAt - arrivals.committed);
     if (round % 5 !== 0) continue;
@@ -121,7 +110,8 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
   return [
     { name: `${name}: pokes`, value: median(counts), unit: '', note: `most ${Math.max(...counts)}` },
     { name: `${name}: pulls`, value: median(pulls), unit: '', limit: users, limitName: 'poking all' },
-    latency(`${name}: commit to first poke`, first),
+    quantileOf(`${name}: commit to poke`, pokes, 0.5, atMost(15)),
+    quantileOf(`${name}: commit to poke`, pokes, 0.95, atMost(30)),
     latency(`${name}: commit to last poke`, last),
     {
       ...latency(`${name}: commit to last pull`, settled),
@@ -136,16 +126,15 @@ function latency(name: string, samples: readonly number[]): Result {
   return { name, value: median(samples), unit: 'ms', note: `p95 ${quantile(samples, 0.95).toFixed(0)} ms` };
 }
 
+function quantileOf(name: string, samples: readonly number[], q: number, goal: Goal): Result {
+  return { name: `${name}, p${100 * q}`, value: quantile(samples, q), unit: 'ms', goals: [goal] };
+}
+
 /** What the server and Postgres do while many listen and nothing happens. */
 async function idleCost({ pool, server, users, progress }: Stage): Promise<Result[]> {
   progress('pokes: nothing happens');
   const seconds = 5;
-  const backends = async () => {
-    const { rows } = await pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where datname = current_database() and application_name = 'tidemark'`,
-    );
-    return rows.reduce((sum, { pid }) => sum + (cpuMsOf(pid) ?? 0), 0);
-  };
+  const backends = async () => [...(await backendsOf(pool)).values()].reduce((sum, ms) => sum + ms, 0);
   const commits = async () => {
     const { rows } = await pool.query<{ n: number }>(
       'select xact_commit::float8 as n from pg_stat_database where datname = current_database()',
@@ -153,9 +142,17 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
     return rows[0]!.n;
   };
   await sleep(1_500);
-  const before = { server: (await server.ask<Cost>({})).cpuMs, postgres: await backends(), commits: await commits() };
+  const before = {
+    server: (await server.ask<ServerState>({})).cpuMs,
+    postgres: await backends(),
+    commits: await commits(),
+  };
   await sleep(1_000 * seconds);
-  const after = { server: (await server.ask<Cost>({})).cpuMs, postgres: await backends(), commits: await commits() };
+  const after = {
+    server: (await server.ask<ServerState>({})).cpuMs,
+    postgres: await backends(),
+    commits: await commits(),
+  };
   const name = `${users} listeners, idle`;
   const share = (part: 'server' | 'postgres') => (after[part] - before[part]) / (10 * seconds);
   return [
@@ -168,14 +165,14 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
 /** Opens streams, pokes them all by one commit, closes them, and does it again: memory must not grow. */
 async function streams(stage: Stage): Promise<Result[]> {
   const { order, server, users, streams: count, progress } = stage;
-  const before = await server.ask<Cost>({});
+  const before = await server.ask<ServerState>({});
   const opened: number[] = [];
-  const closed: Cost[] = [];
+  const closed: ServerState[] = [];
   const last: number[] = [];
   for (let round = 1; round <= 4; round++) {
     progress(`pokes: ${count} streams, round ${round}`);
     await order({ do: 'open', url: server.url, clients: count, users, pulls: false });
-    opened.push((await server.ask<Cost>({})).rssMB);
+    opened.push((await server.ask<ServerState>({})).rssMB);
     for (let i = 0; i < 3; i++) {
       const { committed, pokes: arrived } = await arrivalsOf(stage, everyone, count);
       if (arrived.length !== count) throw new Error(`${arrived.length} pokes for ${count} streams`);
@@ -183,7 +180,7 @@ async function streams(stage: Stage): Promise<Result[]> {
     }
     await order({ do: 'close' });
     await nobodyListens(server.url);
-    closed.push(await server.ask<Cost>({}));
+    closed.push(await server.ask<ServerState>({}));
   }
   const list = (values: readonly number[]) => values.map((value) => value.toFixed(0)).join(', ');
   const heap = closed.map(({ heapMB }) => heapMB);

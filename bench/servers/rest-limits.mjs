@@ -1,5 +1,5 @@
 /**
- * A process with the limits of REST calls: their statements on a pool as large as that of `rest-serve.mjs`.
+ * A process with the limits of REST calls: their statements on a pool as large as that of the server under test.
  *
  *   POST /rename     a bare route of Hono's; the body is what the mutator takes
  *   POST /renames    the same for an array of them, in one transaction
@@ -8,7 +8,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import pg from 'pg';
-import { renameStatement } from './application.mjs';
+import { renameStatement } from '../applications/todos.mjs';
 
 /** @typedef {{ readonly id: string, readonly title: string }} Rename */
 

@@ -3,12 +3,13 @@
  *
  *   POST /query          HTTP and one prepared query that an index serves
  *   POST /copy?user=…    the ops of a first pull, made by COPY and piped out
- *   { transactions }     a message: the statements of a push in plain transactions, for so many milliseconds
+ *   { ids, milliseconds }    a message: the statements of a push in plain transactions, for so many milliseconds
+ *   { id, count, commits }   a message: the statements of so many mutations, in so many transactions; how long it takes
  */
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { renameStatement } from './application.mjs';
+import { renameStatement } from '../applications/todos.mjs';
 
 const connectionString = process.env.DATABASE_URL;
 const pool = new pg.Pool({ connectionString, max: 10 });
@@ -58,42 +59,68 @@ const server = createServer((request, response) => {
   request.on('data', () => {});
   request.on('end', () => routes[url.pathname]?.(url, response));
 });
+// A connection must outlast the turns of all others.
+server.keepAliveTimeout = 75_000;
 server.listen(0, '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   process.send?.({ url: `http://127.0.0.1:${address.port}` });
 });
 
 /** @type {pg.Client[]} */
-let writers = [];
+const writers = [];
+
+/** @param {number} count */
+async function connectWriters(count) {
+  const more = Array.from({ length: Math.max(0, count - writers.length) }, () => new pg.Client({ connectionString }));
+  await Promise.all(more.map((client) => client.connect()));
+  writers.push(...more);
+}
+
+/**
+ * The statements of a mutation.
+ * @type {(writer: number, id: string | undefined, title: string) => Promise<void>}
+ */
+async function mutate(writer, id, title) {
+  await writers[writer]?.query(
+    `update tidemark.client set last_mutation_id = last_mutation_id + 1, xid = pg_current_xact_id() where id = $1`,
+    [`bare${writer}`],
+  );
+  await writers[writer]?.query(renameStatement, [id, title]);
+}
 
 /**
  * @param {{ ids: readonly string[], milliseconds: number }} work one writer for each todo
  * @returns how many transactions were committed
  */
 async function transactions({ ids, milliseconds }) {
-  if (writers.length === 0) {
-    writers = ids.map(() => new pg.Client({ connectionString }));
-    await Promise.all(writers.map((client) => client.connect()));
-  }
+  await connectWriters(ids.length);
   const end = performance.now() + milliseconds;
   let committed = 0;
   await Promise.all(
-    writers.map(async (client, i) => {
+    ids.map(async (id, i) => {
       for (; performance.now() < end; committed++) {
-        await client.query('begin isolation level repeatable read');
-        await client.query(
-          `update tidemark.client set last_mutation_id = last_mutation_id + 1, xid = pg_current_xact_id() where id = $1`,
-          [`bare${i}`],
-        );
-        await client.query(renameStatement, [ids[i], `bare ${committed}`]);
-        await client.query('commit');
+        await writers[i]?.query('begin isolation level repeatable read');
+        await mutate(i, id, `bare ${committed}`);
+        await writers[i]?.query('commit');
       }
     }),
   );
-  return committed;
+  return { committed };
 }
 
-process.on('message', async (/** @type {{ ids: string[], milliseconds: number }} */ work) => {
-  process.send?.({ committed: await transactions(work) });
+/** @param {{ id: string, count: number, commits: number }} work */
+async function mutations({ id, count, commits }) {
+  await connectWriters(1);
+  const started = performance.now();
+  for (let commit = 0; commit < commits; commit++) {
+    await writers[0]?.query('begin isolation level repeatable read');
+    for (let i = 0; i < count / commits; i++) await mutate(0, id, `bare ${commit} ${i}`);
+    await writers[0]?.query('commit');
+  }
+  return { ms: performance.now() - started };
+}
+
+process.on('message', async (/** @type {Parameters<typeof transactions | typeof mutations>[0]} */ work) => {
+  process.send?.('ids' in work ? await transactions(work) : await mutations(work));
 });
 process.on('disconnect', () => process.exit(0));

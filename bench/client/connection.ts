@@ -15,6 +15,19 @@ export interface Reply {
   readonly body: string;
 }
 
+/** The server answered with another status than 200. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** As the server asks for. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, { status, retryAfter }: Head) {
+    super(message);
+    this.status = status;
+    this.retryAfterMs = 1000 * retryAfter;
+  }
+}
+
 export interface PostOptions {
   /** How many bytes of the body to hand out. */
   readonly keep?: number | undefined;
@@ -94,7 +107,7 @@ export class Connection {
         const text = (head_.length === undefined ? withoutChunkHeads(raw) : raw).toString();
         const { status } = head_;
         if (status === 200) resolve({ status, firstByteMs, ms, bytes, body: text });
-        else reject(new Error(`${path} answered ${status}: ${text}`));
+        else reject(new Refusal(`${path} answered ${status}: ${text}`, head_));
       };
       this.#socket.write(head + body);
     });
@@ -107,6 +120,8 @@ interface Head {
   readonly end: number;
   /** Undefined when the body comes in chunks. */
   readonly length: number | undefined;
+  /** In seconds. */
+  readonly retryAfter: number;
 }
 
 function readHead(start: Buffer): Head | undefined {
@@ -114,7 +129,12 @@ function readHead(start: Buffer): Head | undefined {
   if (end < 0) return undefined;
   const text = start.subarray(0, end).toString('latin1');
   const length = /^content-length: (\d+)/im.exec(text)?.[1];
-  return { status: Number(text.slice(9, 12)), end: end + 4, length: length === undefined ? undefined : Number(length) };
+  return {
+    status: Number(text.slice(9, 12)),
+    end: end + 4,
+    length: length === undefined ? undefined : Number(length),
+    retryAfter: Number(/^retry-after: (\d+)/im.exec(text)?.[1] ?? 0),
+  };
 }
 
 function withoutChunkHeads(raw: Buffer): Buffer {

@@ -1,10 +1,12 @@
 /**
- * The application that is measured: lists, shares and todos, as in the example. Plain JavaScript, to run without a
- * loader.
+ * The application that most scenarios measure: lists, shares and todos, as in the example. Applications are plain
+ * JavaScript, to run without a loader.
  */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 
-/** @typedef {{ readonly userID: string }} Context */
+export { authenticate } from './authenticate.mjs';
+
+/** @typedef {import('./authenticate.mjs').Context} Context */
 
 /**
  * True for the lists that a user sees: their own and those shared with them.
@@ -39,12 +41,3 @@ export const mutators = defineMutators({
     ),
   },
 });
-
-/**
- * The bearer token is the user's name.
- * @param {Request} request
- */
-export function authenticate(request) {
-  const token = request.headers.get('Authorization')?.slice('Bearer '.length);
-  return token ? { userID: token } : null;
-}

@@ -3,8 +3,8 @@
  * `Order` says.
  */
 import { connect, type Socket } from 'node:net';
-import { ClientGroup } from './client-group.js';
-import { Connection } from './connection.js';
+import { ClientGroup } from '../client/client-group.js';
+import { Connection } from '../client/connection.js';
 
 export type Order =
   /**

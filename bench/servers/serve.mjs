@@ -1,25 +1,21 @@
 /**
- * A process with a server of documents that belong to tenants. On any message it answers what it takes of the machine.
+ * A process with the server under test, as an application would run it: the built package, its default log (to
+ * nowhere). On any message it answers what it takes of the machine.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import pg from 'pg';
 import { pino } from 'pino';
-import { createSync, defineView, migrate, sql } from 'tidemark';
+import { createSync, migrate } from 'tidemark';
 import { listen } from 'tidemark/node';
-import { authenticate } from './application.mjs';
 
-const database = /** @type {string} */ (process.env.DATABASE_URL);
+const { DATABASE_URL: connectionString = '', APPLICATION, CONNECTIONS } = process.env;
+const application = await import(`../applications/${APPLICATION}.mjs`);
 const log = pino({ name: 'bench' });
-const views = {
-  doc: defineView({
-    /** @type {(input: { ctx: import('./application.mjs').Context }) => import('tidemark').SqlQuery<{ id: number }>} */
-    query: ({ ctx }) => sql`
-      select id, tenant_id, title from doc where tenant_id in (select tenant_id from member where user_id = ${ctx.userID})`,
-    key: 'id',
-  }),
-};
-await migrate({ database, views });
-const sync = await createSync({ database, views, authenticate, log });
+await migrate({ database: connectionString, views: application.views });
+const database = CONNECTIONS ? new pg.Pool({ connectionString, max: Number(CONNECTIONS) }) : connectionString;
+const { views, mutators, authenticate } = application;
+const sync = await createSync({ database, views, mutators, authenticate, log });
 const { url } = await listen(sync, { port: 0, hostname: '127.0.0.1', log });
 process.send?.({ url });
 process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,57 @@
+/** How Postgres runs the statements behind pulls, on the database of the bench. */
+import type pg from 'pg';
+import { openPool } from '../src/db/pg.js';
+import { CurrentInstallation } from '../src/installation/current-installation.js';
+import { parseSnapshot } from '../src/protocol/snapshot.js';
+import { type HeaderInput, headerQuery, probe } from '../src/store/header.js';
+import { changesOf, deltaQuery, type TableChanges } from '../src/store/patch-sql.js';
+import { type BoundView, ClientViews } from '../src/view/client-views.js';
+import { views } from './applications/todos.mjs';
+import { userOf } from './database.js';
+import type { Plan } from './report/run-record.js';
+
+/** What the statements are made for: a user who has a cookie, and a table in which a little has changed since. */
+interface Situation {
+  readonly header: HeaderInput;
+  readonly views: readonly BoundView[];
+  readonly changes: readonly TableChanges[];
+}
+
+/** Every statement whose plan is shown, written by the code that writes it for a pull. */
+const statements: Readonly<Record<string, (situation: Situation) => string>> = {
+  'A pull to which nothing has happened': ({ header }) => probe(header).text,
+  'A pull after a change in one table': ({ header, views, changes }) =>
+    deltaQuery(headerQuery(header), views, changes, header.base!),
+};
+
+/** @param size how many todos the user sees for whom the statements are written */
+export async function explainAll(pool: pg.Pool, databaseURL: string, size: number): Promise<Plan[]> {
+  const situation = await situationOf(databaseURL, size);
+  const plans: Plan[] = [];
+  for (const [name, statement] of Object.entries(statements)) {
+    // For a statement that is prepared: the plan for whatever parameters.
+    const text = `explain (generic_plan, costs off) ${statement(situation)}`;
+    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(text);
+    plans.push({ name, lines: rows.map((row) => row['QUERY PLAN']) });
+  }
+  return plans;
+}
+
+async function situationOf(databaseURL: string, size: number): Promise<Situation> {
+  const db = openPool(databaseURL);
+  try {
+    const input = { ctx: { userID: userOf(size) }, profileID: 'p', schemaVersion: '' };
+    const { installation, views: bound } = await new CurrentInstallation(db, new ClientViews(db, views)).bind(input);
+    const [row] = await db.query<{ snapshot: string }>({ text: 'select pg_current_snapshot()::text as snapshot' });
+    const { tables } = installation;
+    const members = [{ clientGroupID: 'explained', sameGroup: true, clientID: undefined }];
+    const todo = tables.find(({ name }) => name === 'todo')!;
+    return {
+      header: { base: parseSnapshot(row!.snapshot)!, tables, members },
+      views: bound,
+      changes: changesOf(tables, new Map([[todo.id, 1]])),
+    };
+  } finally {
+    await db.close();
+  }
+}

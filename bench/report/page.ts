@@ -1,0 +1,111 @@
+/** The documents that are made of a run: a page and the plots beside it. */
+import { isMet } from '../goal.js';
+import { type Result, short } from '../scenario.js';
+import { cellsOf } from './cells.js';
+import { type Curve, drawPlot, type Plot } from './plot.js';
+import type { RunRecord, ScenarioRecord } from './run-record.js';
+
+/** How long a line of a plan may be: some contain whole lists of constants. */
+const planWidth = 140;
+
+/** By their names in `docs/`, the documents that say what was measured. They depend on the record alone. */
+export function documentsOf(run: RunRecord): Record<string, string> {
+  const results = run.scenarios.flatMap((scenario) => scenario.results);
+  return {
+    'performance.md': pageOf(run, results),
+    'performance-rows.svg': drawPlot(
+      plotOf(results, 'rows', 'Time of a pull by rows in the view', 'rows that the user sees'),
+    ),
+    'performance-users.svg': drawPlot(
+      plotOf(results, 'users', 'After one change: until all have pulled', 'clients that pull at once'),
+    ),
+  };
+}
+
+function plotOf(results: readonly Result[], plot: 'rows' | 'users', title: string, xTitle: string): Plot {
+  const curves = new Map<string, { x: number; y: number }[]>();
+  for (const { point, value } of results) {
+    if (point?.plot !== plot) continue;
+    const points = curves.get(point.curve) ?? [];
+    curves.set(point.curve, points);
+    points.push({ x: point.x, y: value });
+  }
+  const sorted = [...curves].map(([name, points]): Curve => ({ name, points: points.toSorted((a, b) => a.x - b.x) }));
+  return { title, xTitle, yTitle: 'milliseconds', curves: sorted, xLabel: short };
+}
+
+function pageOf(run: RunRecord, results: readonly Result[]): string {
+  const { machine } = run;
+  return `<!-- Made by \`npm run bench:report\` from performance.json. Changes by hand are lost. -->
+
+# Performance
+
+Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine, and
+everything went over its loopback interface.
+
+| | |
+|---|---|
+| Date | ${run.at.slice(0, 10)}, ${Math.round(run.seconds / 60)} minutes |
+| Machine | ${machine.cpus} × ${machine.model}, ${Math.round(machine.memoryMB / 1024)} GB, ${machine.platform}; ${describeLoad(machine)} |
+| Versions | Tidemark ${run.tidemark}, Node ${run.node}, ${run.postgres} |
+| Postgres's settings | ${Object.entries(run.settings)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(', ')}; otherwise the defaults, so every commit is durable |
+
+- A value is the median of its samples, unless its name says otherwise.
+- A limit is what it is held against, measured in the same run: both take turns, so that noise meets them alike. The
+  ratio is value by limit; where the table says "how often as fast", it is limit by value.
+- A goal is a bound on the value or, with ×, on the ratio.
+
+${verdictOf(results)}
+
+![Time by rows](performance-rows.svg)
+
+![Time by clients](performance-users.svg)
+
+${run.scenarios.map(sectionOf).join('\n\n')}
+
+## Plans
+
+How Postgres runs the statements behind pulls (\`EXPLAIN\`), on the database of this run. Long lines are cut.
+
+${run.plans.map(({ name, lines }) => `### ${name}\n\n\`\`\`\n${lines.map(cut).join('\n')}\n\`\`\``).join('\n\n')}
+`;
+}
+
+function sectionOf({ name, about, results }: ScenarioRecord): string {
+  const rows = results.map((result) => {
+    const cells = cellsOf(result);
+    const { value, limit, ratio, goal, met, remarks } = cells;
+    return `| ${cells.name} | ${value} | ${limit} | ${ratio} | ${goal} | ${met} | ${remarks} |`;
+  });
+  return `## ${name}
+
+${about}
+
+| Measured | Value | Limit | Ratio | Goal | Met | |
+|---|--:|--:|--:|---|---|---|
+${rows.join('\n')}`;
+}
+
+function describeLoad({ cpus, load }: RunRecord['machine']): string {
+  const figure = `load before the run ${load.toFixed(1)}`;
+  return load < cpus / 4 ? figure : `${figure}: other work made everything slower`;
+}
+
+/** How many goals are met, and a line for each that is missed. */
+function verdictOf(results: readonly Result[]): string {
+  const judged = results.filter((result) => isMet(result) !== undefined);
+  const missed = judged.filter((result) => !isMet(result));
+  const verdict = `**${judged.length - missed.length} of ${judged.length} goals are met.**`;
+  if (missed.length === 0) return verdict;
+  const lines = missed.map(cellsOf).map(({ name, value, ratio, goal }) => {
+    const reached = [value, ratio].filter(Boolean).join(', ');
+    return `- ${name}: ${reached} (${goal})`;
+  });
+  return `${verdict} Those that are missed:\n\n${lines.join('\n')}`;
+}
+
+function cut(line: string): string {
+  return line.length <= planWidth ? line : `${line.slice(0, planWidth - 1)}…`;
+}

@@ -1,0 +1,44 @@
+/** Every scenario, in the order in which they run. */
+import type { Scenario } from '../scenario.js';
+import { coldStart } from './cold-start.js';
+import { pokes } from './pokes.js';
+import { awayFromForeignWrites } from './pulls/away.js';
+import { herd, manyRows, oneRow } from './pulls/changes.js';
+import { crowd } from './pulls/crowd.js';
+import { firstPull } from './pulls/first-pull.js';
+import { noChange } from './pulls/no-change.js';
+import { sharing } from './pulls/sharing.js';
+import { manyTenants } from './pulls/tenants.js';
+import { views } from './pulls/views.js';
+import { capture } from './writes/capture.js';
+import { push } from './writes/push.js';
+import { rest } from './writes/rest.js';
+
+/** First pulls come first: the server's peak memory is theirs alone. */
+export const scenarios: Readonly<Record<string, { readonly about: string; readonly run: Scenario }>> = {
+  'first-pull': {
+    about: 'The first pull of a client, against a COPY of the same JSON that node:http passes on, and compressed.',
+    run: firstPull,
+  },
+  'no-change': { about: 'A pull to which nothing has happened, as most pulls are.', run: noChange },
+  'one-row': { about: 'A pull after one row of the view has changed, whatever the size of the view.', run: oneRow },
+  'many-rows': { about: 'A pull after many rows of the view have changed.', run: manyRows },
+  herd: { about: 'Clients of one user with a large view, which all pull at once after one change.', run: herd },
+  sharing: {
+    about:
+      'Users who see the same list among others, and pull at once after one change in it; and clients of one user.',
+    run: sharing,
+  },
+  views: { about: 'Thirty views, each of a table of its own, beside two.', run: views },
+  tenants: { about: 'One of a thousand tenants of a database, while the others write.', run: manyTenants },
+  away: {
+    about: 'The return of a client after many writes to the tables of its views, none of which concerns it.',
+    run: awayFromForeignWrites,
+  },
+  crowd: { about: 'Many large first pulls at once, with a push and a small pull every 50 ms beside.', run: crowd },
+  push: { about: "Pushes, against the mutators' statements and the client's record in plain transactions.", run: push },
+  rest: { about: 'REST calls, against a route written by hand, and against the statements alone.', run: rest },
+  capture: { about: 'Writes to a table whose changes are captured, against the same without.', run: capture },
+  pokes: { about: 'From a commit outside the server to the clients that it concerns.', run: pokes },
+  'cold-start': { about: 'From the start of a process to its first answer.', run: coldStart },
+};
