@@ -3,26 +3,42 @@ import type pg from 'pg';
 import { openPool } from '../src/db/pg.js';
 import { CurrentInstallation } from '../src/installation/current-installation.js';
 import { parseSnapshot } from '../src/protocol/snapshot.js';
-import { type HeaderInput, headerQuery, probe } from '../src/store/header.js';
+import { manyRows } from '../src/store/header.js';
+import { type LookInput, literalReport, look } from '../src/store/look.js';
 import { changesOf, deltaQuery, type TableChanges } from '../src/store/patch-sql.js';
+import { seatedSql } from '../src/store/seats.js';
+import type { SyncedTable } from '../src/store/states.js';
 import { type BoundView, ClientViews } from '../src/view/client-views.js';
+import type { CompiledView } from '../src/view/compile.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';
 import type { Plan } from './report/run-record.js';
 
 /** What the statements are made for: a user who has a cookie, and a table in which a little has changed since. */
 interface Situation {
-  readonly header: HeaderInput;
+  readonly input: LookInput;
+  readonly tables: readonly SyncedTable[];
   readonly views: readonly BoundView[];
   readonly changes: readonly TableChanges[];
 }
 
 /** Every statement whose plan is shown, written by the code that writes it for a pull. */
 const statements: Readonly<Record<string, (situation: Situation) => string>> = {
-  'A pull to which nothing has happened': ({ header }) => probe(header).text,
-  'A pull after a change in one table': ({ header, views, changes }) =>
-    deltaQuery(headerQuery(header), views, changes, header.base!),
+  'A look, which all share who wait for it': ({ input }) => look(input).text,
+  'A small change, for one user': ({ views, changes }) => seatedSql(compiled(views), changes, false),
+  'A small change, for many users': ({ views, changes }) => seatedSql(compiled(views), changes, true),
+  'A large change, for one user': ({ input, tables, views, changes }) =>
+    deltaQuery(
+      literalReport(input, tables),
+      views,
+      changes.map(({ table }) => ({ table, rows: manyRows })),
+      input.base!,
+    ),
 };
+
+function compiled(views: readonly BoundView[]): CompiledView[] {
+  return views.map(({ view }) => view);
+}
 
 /** @param size how many todos the user sees for whom the statements are written */
 export async function explainAll(pool: pg.Pool, databaseURL: string, size: number): Promise<Plan[]> {
@@ -44,10 +60,10 @@ async function situationOf(databaseURL: string, size: number): Promise<Situation
     const { installation, views: bound } = await new CurrentInstallation(db, new ClientViews(db, views)).bind(input);
     const [row] = await db.query<{ snapshot: string }>({ text: 'select pg_current_snapshot()::text as snapshot' });
     const { tables } = installation;
-    const members = [{ clientGroupID: 'explained', sameGroup: true, clientID: undefined }];
     const todo = tables.find(({ name }) => name === 'todo')!;
     return {
-      header: { base: parseSnapshot(row!.snapshot)!, tables, members },
+      input: { base: parseSnapshot(row!.snapshot)!, tables: tables.map(({ id }) => id), groupIDs: ['explained'] },
+      tables,
       views: bound,
       changes: changesOf(tables, new Map([[todo.id, 1]])),
     };
