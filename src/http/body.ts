@@ -21,6 +21,7 @@ export function bodyLimits({ pull = MiB, push = 16 * MiB, call = MiB }: BodyLimi
   return { pull, push, call };
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 /** How a body is parsed. */
@@ -91,7 +92,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
  */
 function decodeText(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new Problem('malformed-request', 'The body is not valid UTF-8');
   }

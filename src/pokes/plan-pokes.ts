@@ -60,7 +60,7 @@ export interface PokePlan {
  */
 export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
   const isSameHistory = batch.installID === installID && batch.snapshot.xmax >= base.xmax;
-  return isSameHistory && base.xmin >= BigInt(batch.horizon);
+  return isSameHistory && base.xmin >= batch.horizon;
 }
 
 /** The listeners whose client groups had mutations applied. */

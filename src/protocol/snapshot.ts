@@ -155,6 +155,7 @@ export function hasSeen({ xmin, xmax, unseen }: Snapshot, xid: bigint): boolean 
 
 /** Whether `one` has seen every transaction that `other` has seen. */
 export function covers(one: Snapshot, other: Snapshot): boolean {
+  if (one.xmin >= other.xmax || one.text === other.text) return true;
   const theirs: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];
   let i = 0;
   return [...one.unseen, [one.xmax, highestXid] as const].every(([first, last]) => {

@@ -9,11 +9,19 @@ const keptCookies = 10_000;
 export class KnownCookie {
   readonly cookie: OpenedCookie;
   readonly secret: string;
+  #unchanged: string | undefined;
   #quiet: { readonly window: Window; readonly until: Snapshot } | undefined;
 
   constructor(cookie: OpenedCookie, secret: string) {
     this.cookie = cookie;
     this.secret = secret;
+  }
+
+  /** The answer that says that nothing has changed, as JSON text. */
+  get unchanged(): string {
+    const { parsedSnapshot: _, parsedNext: __, ...cookie } = this.cookie;
+    this.#unchanged ??= JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+    return this.#unchanged;
   }
 
   /** The newest snapshot at which a new cookie would say no more than this one, as far as the window knows. */

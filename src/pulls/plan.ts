@@ -51,7 +51,7 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   if (cookie.epoch !== epoch) return { kind: 'reset', reason: 'epoch' };
   if (!isOneHistory) return { kind: 'reset', reason: 'future' };
   if (isBehind) return { kind: 'behind' };
-  if (cookie.parsedSnapshot.xmin < BigInt(header.horizon)) return { kind: 'reset', reason: 'horizon' };
+  if (cookie.parsedSnapshot.xmin < header.horizon) return { kind: 'reset', reason: 'horizon' };
   if (header.diverged) {
     // A standby whose xmin is not below the base's shows everything below the base's xmin, including the base's tick.
     const mayBeLate = header.recovery && header.snapshot.xmin < cookie.parsedSnapshot.xmin;
@@ -90,5 +90,5 @@ export function covers(prepared: Plan, actual: Plan): boolean {
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
-  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= manyRows;
+  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows;
 }

@@ -99,9 +99,8 @@ class Pull {
 
   /** The client holds what its views show at the header's snapshot. */
   #unchanged(reader: Reader, { snapshot }: Header): JSONAnswer {
-    const { reads, request } = this.#parts;
-    reads.remainsQuiet(reader, snapshot);
-    return unchangedAnswer(request);
+    this.#parts.reads.remainsQuiet(reader, snapshot);
+    return { kind: 'json', text: reader.known.unchanged };
   }
 
   #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<JSONAnswer> {

@@ -40,9 +40,10 @@ export interface SharedHeader {
   readonly tick: string | null;
   /** This database does not know the tick that was named. */
   readonly diverged: boolean;
-  readonly horizon: string;
+  /** The change log no longer has the transactions below this ID. */
+  readonly horizon: bigint;
   /** Cookies whose snapshot has an xmin below this ID are to be renewed. */
-  readonly aging: string;
+  readonly aging: bigint;
   /** The tables with changes that the base has not seen: `[table, number of log rows, at most mostRows]`. */
   readonly changed: readonly (readonly [table: number, rows: number])[];
   /** A table was truncated since the base. */
@@ -84,7 +85,11 @@ export type Change = readonly [
   xids: readonly (readonly [xid: string, rows: number])[] | null,
 ];
 
-interface ReportLine extends Omit<SharedHeader, 'snapshot' | 'next' | 'changed' | 'truncated'>, SnapshotFields {
+interface ReportLine
+  extends Omit<SharedHeader, 'snapshot' | 'next' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
+    SnapshotFields {
+  readonly horizon: string;
+  readonly aging: string;
   /** How many transaction IDs had been assigned from the snapshot's xmax on. */
   readonly begun: number;
   readonly changes: readonly Change[];
@@ -130,8 +135,8 @@ function toReport(line: ReportLine): Report {
     database,
     tick,
     diverged,
-    horizon,
-    aging,
+    horizon: BigInt(horizon),
+    aging: BigInt(aging),
     changed: changes.map(([table, rows]) => [table, rows] as const),
     truncated: truncations.length > 0,
   };

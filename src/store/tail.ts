@@ -20,7 +20,7 @@ export interface TailBatch {
   readonly snapshot: Snapshot;
   readonly installID: string;
   /** The change log no longer has the transactions below this ID. */
-  readonly horizon: string;
+  readonly horizon: bigint;
   readonly changes: readonly TailChange[];
   /** How many mutations were applied, at most `mostMutations`; if there are as many, all listeners are poked. */
   readonly mutations: number;

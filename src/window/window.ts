@@ -83,7 +83,7 @@ export class Window {
       !diverged &&
       (recovery || next >= before.next) &&
       // Otherwise, what was logged in between may have been deleted.
-      before.snapshot.xmin >= BigInt(horizon) &&
+      before.snapshot.xmin >= horizon &&
       covers(snapshot, before.snapshot)
     );
   }

@@ -42,7 +42,7 @@ const change = (table: { id: number }, more: Partial<TailChange> = {}): TailChan
 const batch = (changes: TailChange[], more: Partial<TailBatch> = {}): TailBatch => ({
   snapshot: parseSnapshot('701:701:')!,
   installID: 'a',
-  horizon: '3',
+  horizon: 3n,
   changes,
   mutations: 0,
   groups: [],
@@ -209,8 +209,8 @@ describe('the change log', () => {
     ['ends with the base', '701:701:', {}, true],
     ['is of another history, which is not as far', '701:702:', {}, false],
     ['is of another installation', '700:701:', { installID: 'b' }, false],
-    ['is kept back to the base', '701:701:', { horizon: '701' }, true],
-    ['has been forgotten in part', '701:701:', { horizon: '702' }, false],
+    ['is kept back to the base', '701:701:', { horizon: 701n }, true],
+    ['has been forgotten in part', '701:701:', { horizon: 702n }, false],
   ])('%s', (_, base, more, expected) => {
     expect(continues(parseSnapshot(base)!, 'a', batch([], { snapshot: parseSnapshot('700:701:')!, ...more }))).toBe(
       expected,

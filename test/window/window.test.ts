@@ -48,8 +48,8 @@ function header(snapshot: Snapshot, more: Partial<SharedHeader> = {}): SharedHea
     database: 'd',
     tick: null,
     diverged: false,
-    horizon: '1',
-    aging: '1',
+    horizon: 1n,
+    aging: 1n,
     changed: [],
     truncated: false,
     ...more,
@@ -180,7 +180,7 @@ describe('another history', () => {
     ['that does not know the tick', { diverged: true }],
     ['in which fewer transactions have begun', { snapshot: parseSnapshot('12:13:')!, next: 13n }],
     ['whose snapshot lacks what was seen', { snapshot: parseSnapshot('9:22:9')! }],
-    ['whose log may lack what was written since', { horizon: '11' }],
+    ['whose log may lack what was written since', { horizon: 11n }],
   ])('is that %s', (_, more) => {
     expect(window().isContinuedBy(header(snapshot, more))).toBe(false);
   });
