@@ -1,11 +1,22 @@
 import type { Pool, PoolClient } from 'pg';
 
+/** How many prepared statements a connection may hold: Postgres keeps the plan of each. */
+const mostPrepared = 200;
+
+/** The names of the statements that a connection has prepared. */
+const prepared = new WeakMap<PoolClient, Set<string>>();
+
 /** A client of the pool that is checked out for one use. */
 export interface Checkout {
   readonly client: PoolClient;
+  /** Notes that the connection prepares a statement of this name, or has done so. */
+  prepares(name: string): void;
   /** Why the connection broke, if it has done so since the checkout. */
   lost(): Error | undefined;
-  /** Gives the client back. Closes its connection if that is broken, or if `discard` is true. */
+  /**
+   * Gives the client back. Closes its connection if that is broken or holds too many prepared statements, or if
+   * `discard` is true.
+   */
   release(discard?: boolean): void;
 }
 
@@ -30,9 +41,14 @@ function watch(client: PoolClient): Checkout {
   return {
     client,
     lost: () => lost,
+    prepares(name) {
+      const names = prepared.get(client) ?? new Set();
+      prepared.set(client, names.add(name));
+    },
     release(discard = false) {
+      const holdsTooMuch = (prepared.get(client)?.size ?? 0) > mostPrepared;
       // The pool adds its own listener before this one is removed.
-      client.release(lost ?? discard);
+      client.release(lost ?? (discard || holdsTooMuch));
       client.off('error', onError);
     },
   };

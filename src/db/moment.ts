@@ -21,6 +21,7 @@ export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']
   const query = async <Row>({ text, values = [], name, timeoutMs = usualLimitMs }: Statement): Promise<Row[]> => {
     if (timeoutMs !== limitMs) await run({ text: `set local statement_timeout = ${timeoutMs}` });
     limitMs = timeoutMs;
+    if (name !== undefined) checkout.prepares(name);
     try {
       return (await run({ text, values: [...values], name })).rows as Row[];
     } catch (error) {

@@ -63,6 +63,7 @@ async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   const nameless: pg.QueryConfig = { text, values: [...(statement.values ?? [])], ...{ query_timeout: timeoutMs } };
   // Not reused after an error: the connection may be about to break, or may hold a plan that no longer fits.
   let sound = true;
+  if (name !== undefined) checkout.prepares(name);
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;

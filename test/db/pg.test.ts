@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Database } from '../../src/db/database.js';
+import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
@@ -46,6 +46,24 @@ it('a query is described without being run', async () => {
   await expect(db.describe('select nothing')).rejects.toThrow('nothing');
   expect(await db.query({ text: 'select count(*)::int4 as n from pg_prepared_statements' })).toEqual([{ n: 0 }]);
   expect(await db.query({ text: 'show debug_print_parse' })).toEqual([{ debug_print_parse: 'off' }]);
+});
+
+it('a connection holds a bounded number of prepared statements', async () => {
+  const single = openPool(database.url, { max: 1 });
+  const text = 'select count(*)::int as count, pg_backend_pid() as pid from pg_prepared_statements';
+  const seen: { count: number; pid: number }[] = [];
+  for (let i = 0; i < 450; i++) {
+    const query =
+      i % 2 === 0 ? single.query : <Row>(statement: Statement) => single.atOneMoment((ask) => ask<Row>(statement));
+    seen.push(...(await query<{ count: number; pid: number }>({ name: `statement ${i}`, text })));
+  }
+  expect(Math.max(...seen.map(({ count }) => count))).toBeLessThanOrEqual(201);
+  expect(new Set(seen.map(({ pid }) => pid)).size).toBe(3);
+  // Those that are run again and again are prepared once.
+  for (let i = 0; i < 450; i++) await single.query({ name: 'statement 449', text });
+  const [last] = await single.query<{ pid: number }>({ name: 'statement 449', text });
+  expect(last!.pid).toBe(seen.at(-1)!.pid);
+  await single.close();
 });
 
 describe('query', () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientOptions, PullingClient } from './client.js';
 import type { Gate } from './gate.js';
 import type { Random } from './random.js';
-import { users } from './schema.js';
+import { crowdUser, users } from './schema.js';
 
 export interface Actor {
   readonly clients: readonly PullingClient[];
@@ -13,12 +13,16 @@ export interface Actor {
   readonly step: () => Promise<void>;
 }
 
-type Shared = Omit<ClientOptions, 'userID' | 'clientGroupID'> & { readonly random: Random };
+interface Shared extends Omit<ClientOptions, 'userID' | 'clientGroupID'> {
+  readonly random: Random;
+  /** How many users pull at once. */
+  readonly crowd: number;
+}
 
 const quick = 60;
 const slow = 2000;
 
-export function createClients({ random, ...shared }: Shared): Actor[] {
+export function createClients({ random, crowd: size, ...shared }: Shared): Actor[] {
   const [ann, oneil, zoe, bob] = users as [string, string, string, string];
   let groups = 0;
   const newGroup = () => `group ${++groups}`;
@@ -48,7 +52,7 @@ export function createClients({ random, ...shared }: Shared): Actor[] {
   const leader = create(zoe, ['zoë 2']);
   const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe)];
   const flock = [leader, ...followers];
-  const crowd = Array.from({ length: 12 }, (_, i) => create(users[i % users.length]!));
+  const crowd = Array.from({ length: size }, (_, i) => create(crowdUser(i)));
   return [
     actor(eager, quick),
     actor(mutating, quick),

@@ -14,7 +14,7 @@ import { runCount } from './pusher.js';
 import type { Random } from './random.js';
 import { Replica } from './replica.js';
 import type { Report } from './report.js';
-import { schemaSql } from './schema.js';
+import { crowdSql, schemaSql } from './schema.js';
 import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 
 /** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
@@ -103,10 +103,11 @@ export class Bench {
   }
 
   /** Sets up the application's tables, with the oracle's eyes on them. */
-  async createApplication(): Promise<string> {
+  async createApplication(crowd = 0): Promise<string> {
     const url = await this.createDatabase();
     const client = await this.connect(url);
     await client.query(schemaSql);
+    await client.query(crowdSql(crowd));
     await client.query(historySql);
     return url;
   }

@@ -24,6 +24,8 @@ export interface OracleOptions {
   readonly replication?: Replication;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
+  /** How many users pull at once. Default 12. */
+  readonly crowd?: number;
   /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
   readonly pauseMs?: number;
   readonly stopAtDifference?: boolean;
@@ -42,15 +44,15 @@ const holdMs = 1000;
 const quietMoments = 4;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
-  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs } = options;
+  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 12 } = options;
   const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
-    const url = await bench.createApplication();
+    const url = await bench.createApplication(crowd);
     const random = new Random(seed);
     const send = await bench.startNodes({ code, url, specs: views, report, random: random.stream(200) });
     const judge = await bench.createJudge(url, views, report);
-    const actors = createClients({ random, send, judge, report });
+    const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);
     const parts = { code, url, report, send, judge, random, actors, writers: clients, reader };

@@ -63,3 +63,25 @@ export const schemaSql = `
   create table counter (client_id text primary key, user_id text not null, n int not null, effects int not null);
   create table effect (client_id text not null, n int not null);
 `;
+
+/** The users of a crowd, who are colleagues of each other. */
+export const crowdUser = (n: number): string => `crowd ${n}`;
+
+/** Whatever is shared with bob is shared with every fifth of the crowd too, and taken from them with him. */
+export function crowdSql(size: number): string {
+  return `
+  create function crowd_follows() returns trigger language plpgsql as $$
+  begin
+    if tg_op <> 'INSERT' and old.user_id = 'bob' then
+      delete from share where list_id = old.list_id and user_id like 'crowd %';
+    end if;
+    if tg_op <> 'DELETE' and new.user_id = 'bob' then
+      insert into share select l.id, 'crowd ' || n, new.role
+      from list l, generate_series(0, ${size - 1}) n where l.id = new.list_id and n % 5 = l.id % 5
+      on conflict (list_id, user_id) do update set role = excluded.role;
+    end if;
+    return null;
+  end $$;
+  create trigger crowd_follows after insert or update or delete on share
+    for each row when (pg_trigger_depth() = 0) execute function crowd_follows();`;
+}

@@ -1,0 +1,18 @@
+/** Hundreds of colleagues who pull at once, each of whose answers is judged by what they may see. */
+import { expect, it } from 'vitest';
+import { runOracle } from './oracle.js';
+import { describeDifference } from './report.js';
+import { viewSpecs } from './views.js';
+
+const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'shares', 'totals'].includes(name));
+
+it('300 users at once each hold what is theirs at their snapshot', async () => {
+  const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
+  const { report, seconds } = await runOracle({ seed: 81, transactions: 1500, cluster, views, crowd: 300 });
+  const { counts, differences } = report;
+  console.info(`crowd: ${JSON.stringify({ seconds, ...counts })}`);
+  expect(differences.map(describeDifference)).toEqual([]);
+  // A statement for many users is one delta for each of them.
+  expect(counts.sharedDeltas).toBeGreaterThan(500);
+  expect(counts.pulls).toBeGreaterThan(1500);
+}, 300_000);
