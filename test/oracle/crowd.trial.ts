@@ -4,11 +4,11 @@ import { runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
 import { viewSpecs } from './views.js';
 
-const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'shares', 'totals'].includes(name));
+const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'shares', 'totals', 'counters'].includes(name));
 
 it('300 users at once each hold what is theirs at their snapshot', async () => {
   const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
-  const { report, seconds } = await runOracle({ seed: 81, transactions: 1500, cluster, views, crowd: 300 });
+  const { report, seconds } = await runOracle({ seed: 81, transactions: 700, cluster, views, crowd: 300 });
   const { counts, differences } = report;
   console.info(`crowd: ${JSON.stringify({ seconds, ...counts })}`);
   expect(differences.map(describeDifference)).toEqual([]);
