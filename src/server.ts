@@ -1,7 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import type { UserContext } from './context.js';
 import { openPool } from './db/pg.js';
-import type { Transact } from './db/transact.js';
 import { createForward, type ForwardOptions } from './endpoints/forward.js';
 import { healthRoutes } from './endpoints/health.js';
 import { PokeStreams } from './endpoints/poke-streams.js';
@@ -18,12 +17,13 @@ import { Auditor } from './pulls/auditor.js';
 import { createPull } from './pulls/pull.js';
 import { defineMutators, type Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import { queryOn, type RestOptions, restSurface } from './rest.js';
+import { type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
-import type { CallTransaction } from './writes/calls.js';
+import { type CallTransaction, callsOn } from './writes/call-transactions.js';
+import type { TransactFrom } from './writes/mutate.js';
 import { createPush } from './writes/push.js';
 
 /** The options of `createSync`. */
@@ -161,14 +161,15 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...healthRoutes({ basePath, ready, tail: () => tail.state(), audits: () => auditor.state() }),
   ];
   if (rest && mutators.size > 0) {
-    const transact: Transact<CallTransaction<Tx>> = (work) =>
-      db.transact((client) => work({ tx: tx(client), query: queryOn(client) })).finally(() => tail.nudge());
+    const transact = callsOn(db, tx);
+    const nudging: TransactFrom<CallTransaction<Tx>> = (work, first) =>
+      transact(work, first).finally(() => tail.nudge());
     routes.push(
       ...restSurface({
         ...rest,
         basePath,
         mutators,
-        transact,
+        transact: nudging,
         authenticate,
         idempotent: true,
         limit: limits.call,

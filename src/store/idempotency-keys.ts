@@ -1,4 +1,5 @@
 /** The answers to calls with an Idempotency-Key, each kept by the call's own transaction. */
+import type { Statement } from '../db/database.js';
 
 /** Runs a statement in an open transaction, and returns its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
@@ -32,31 +33,24 @@ const pruneSql = `
   delete from tidemark.idempotency_key where created_at <= now() - make_interval(secs => $1::float8)`;
 
 /**
- * Locks a key until the end of the transaction. Returns false if another transaction has locked it: that call is still
- * running.
+ * Locks a key until the end of the transaction. Returns a row whose `locked` is false if another transaction has locked
+ * it: that call is still running.
  */
-export async function lockKey(query: Query, { userID, key }: KeyRef): Promise<boolean> {
-  const [row] = (await query(lockSql, [userID, key])) as Iterable<{ locked: boolean }>;
-  return row!.locked;
+export function lockKey({ userID, key }: KeyRef): Statement {
+  return { text: lockSql, values: [userID, key] };
 }
 
-/** Reads the answer kept under a key that this transaction has locked, unless it is older than the retention. */
-export async function readAnswer(
-  query: Query,
-  { userID, key }: KeyRef,
-  retentionSeconds: number,
-): Promise<KeptAnswer | undefined> {
-  const [row] = (await query(readSql, [userID, key, retentionSeconds])) as Iterable<KeptAnswer>;
-  return row;
+/**
+ * Reads the answer kept under a key that this transaction has locked, unless it is older than the retention. A
+ * statement of its own, so that a transaction that is not REPEATABLE READ sees what was committed before the lock.
+ */
+export function readAnswer({ userID, key }: KeyRef, retentionSeconds: number): Statement {
+  return { text: readSql, values: [userID, key, retentionSeconds] };
 }
 
 /** Keeps an answer under a key that this transaction has locked, replacing any that is older than the retention. */
-export async function keepAnswer(
-  query: Query,
-  { userID, key }: KeyRef,
-  { fingerprint, answer }: KeptAnswer,
-): Promise<void> {
-  await query(keepSql, [userID, key, fingerprint, answer]);
+export function keepAnswer({ userID, key }: KeyRef, { fingerprint, answer }: KeptAnswer): Statement {
+  return { text: keepSql, values: [userID, key, fingerprint, answer] };
 }
 
 /** Deletes the answers that are older than the retention. */

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { keepAnswer, lockKey, pruneAnswers, type Query, readAnswer } from '../../src/store/idempotency-keys.js';
+import type { Statement } from '../../src/db/database.js';
+import { keepAnswer, lockKey, pruneAnswers, readAnswer } from '../../src/store/idempotency-keys.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, wholeTable } from '../synced.js';
 
@@ -18,6 +19,8 @@ afterAll(async () => {
 });
 beforeEach(() => database.pool.query('truncate tidemark.idempotency_key'));
 
+type Query = (statement: Statement) => Promise<unknown[]>;
+
 const hour = 3600;
 const key = { userID: 'ann', key: 'k' };
 const kept = { fingerprint: 'f', answer: '{"ok":true}' };
@@ -27,51 +30,51 @@ async function inTransaction<T>(place: number, work: (query: Query) => Promise<T
   const client = clients[place]!;
   await client.query('begin isolation level repeatable read');
   try {
-    return await work(async (text, values) => (await client.query(text, [...values])).rows);
+    return await work(async ({ text, values = [] }) => (await client.query(text, [...values])).rows);
   } finally {
     await client.query(end);
   }
 }
 
 it('an answer is kept for its user and key, if its transaction commits', async () => {
-  await inTransaction(0, (query) => keepAnswer(query, key, kept), 'rollback');
-  await inTransaction(0, async (query) => expect(await readAnswer(query, key, hour)).toBeUndefined());
-  await inTransaction(0, (query) => keepAnswer(query, key, kept));
+  await inTransaction(0, (query) => query(keepAnswer(key, kept)), 'rollback');
+  await inTransaction(0, async (query) => expect(await query(readAnswer(key, hour))).toEqual([]));
+  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
   await inTransaction(1, async (query) => {
-    expect(await readAnswer(query, key, hour)).toEqual(kept);
-    expect(await readAnswer(query, { ...key, userID: 'ben' }, hour)).toBeUndefined();
-    expect(await readAnswer(query, { ...key, key: 'K' }, hour)).toBeUndefined();
+    expect(await query(readAnswer(key, hour))).toEqual([kept]);
+    expect(await query(readAnswer({ ...key, userID: 'ben' }, hour))).toEqual([]);
+    expect(await query(readAnswer({ ...key, key: 'K' }, hour))).toEqual([]);
   });
 });
 
 it('a key is taken by one transaction at a time, and by no other user', async () => {
   await inTransaction(0, async (query) => {
-    expect(await lockKey(query, key)).toBe(true);
+    expect(await query(lockKey(key))).toEqual([{ locked: true }]);
     await inTransaction(1, async (another) => {
-      expect(await lockKey(another, key)).toBe(false);
-      expect(await lockKey(another, { ...key, userID: 'ben' })).toBe(true);
+      expect(await another(lockKey(key))).toEqual([{ locked: false }]);
+      expect(await another(lockKey({ ...key, userID: 'ben' }))).toEqual([{ locked: true }]);
     });
   });
-  await inTransaction(1, async (query) => expect(await lockKey(query, key)).toBe(true));
+  await inTransaction(1, async (query) => expect(await query(lockKey(key))).toEqual([{ locked: true }]));
 });
 
 it('an answer that is older than the retention is none, and makes way', async () => {
-  await inTransaction(0, (query) => keepAnswer(query, key, kept));
+  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
   await database.pool.query(`update tidemark.idempotency_key set created_at = now() - interval '1 hour 1 second'`);
   const later = { fingerprint: 'g', answer: '{"ok":false}' };
   await inTransaction(0, async (query) => {
-    expect(await readAnswer(query, key, hour)).toBeUndefined();
-    await keepAnswer(query, key, later);
+    expect(await query(readAnswer(key, hour))).toEqual([]);
+    await query(keepAnswer(key, later));
   });
-  await inTransaction(0, (query) => pruneAnswers(query, hour));
-  await inTransaction(0, async (query) => expect(await readAnswer(query, key, hour)).toEqual(later));
+  await inTransaction(0, (query) => pruneAnswers((text, values) => query({ text, values }), hour));
+  await inTransaction(0, async (query) => expect(await query(readAnswer(key, hour))).toEqual([later]));
 });
 
 it('only what is older than the retention is forgotten', async () => {
-  await inTransaction(0, (query) => keepAnswer(query, { ...key, key: 'old' }, kept));
+  await inTransaction(0, (query) => query(keepAnswer({ ...key, key: 'old' }, kept)));
   await database.pool.query(`update tidemark.idempotency_key set created_at = now() - interval '1 hour 1 second'`);
-  await inTransaction(0, (query) => keepAnswer(query, key, kept));
-  await inTransaction(0, (query) => pruneAnswers(query, hour));
+  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
+  await inTransaction(0, (query) => pruneAnswers((text, values) => query({ text, values }), hour));
   expect((await database.pool.query('select key from tidemark.idempotency_key')).rows).toEqual([{ key: 'k' }]);
 });
 
@@ -80,9 +83,9 @@ it('an answer that was kept since the transaction began is not overwritten', asy
     inTransaction(
       0,
       async (query) => {
-        await query('select 1', []);
-        await inTransaction(1, (another) => keepAnswer(another, key, kept));
-        await keepAnswer(query, key, { fingerprint: 'g', answer: '{}' });
+        await query({ text: 'select 1' });
+        await inTransaction(1, (another) => another(keepAnswer(key, kept)));
+        await query(keepAnswer(key, { fingerprint: 'g', answer: '{}' }));
       },
       'rollback',
     ),
