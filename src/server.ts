@@ -40,6 +40,12 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   readonly authenticate: Authenticate<Context>;
   /** Maps the transaction's `pg` client to the `tx` that mutators receive. Default: the client itself. */
   readonly tx?: ((client: ClientBase) => Tx) | undefined;
+  /**
+   * Gives each mutation of a push a transaction of its own. Otherwise, those that only read and write rows share some:
+   * `now()` is then the same for them. Set it if functions in the database change settings for the rest of the
+   * transaction. Default false.
+   */
+  readonly separateTransactions?: boolean | undefined;
   /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */
@@ -146,7 +152,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const push: PushRoute<Context> = options.forward
     ? createForward(options.forward)
-    : createPush({ db, tx, mutators, schemaVersions });
+    : createPush({ db, tx, mutators, schemaVersions, separateTransactions: options.separateTransactions });
   const routes = [
     ...syncRoutes<Context>({
       pull: createPull({ db, installation, auditor, schemaVersions }),

@@ -58,30 +58,22 @@ export async function registerGroup(db: Database, clientGroupID: string, userID:
   return (await readGroup(db, clientGroupID, [])).owner;
 }
 
-/**
- * Claims a mutation for the transaction that runs this. From then on, the row of the mutation's client says that the
- * mutation is applied, and the row stays locked until the commit. Returns no row if the client is not waiting for this
- * mutation, or its client group does not belong to the user.
- */
-export function claimMutation({ clientGroupID, clientID, mutationID }: MutationRef, userID: string): Statement {
-  const values = [clientID, clientGroupID, userID];
-  return mutationID === 1 ? { text: claimFirstSql, values } : { text: claimNextSql, values: [...values, mutationID] };
+/** The row of `claimMutation`. */
+export interface ClaimRow {
+  /** False if the client is not waiting for this mutation, or its client group does not belong to the user. */
+  readonly claimed: boolean;
 }
 
-const isOwned = 'exists (select from tidemark.client_group where id = $2 and user_id = $3)';
-
-/** If a concurrent push has inserted the row, this is a serialization failure, never a unique violation. */
-const claimFirstSql = `
-  insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
-  select $1, $2, 1, pg_current_xact_id() where ${isOwned}
-  on conflict (id) do nothing
-  returning id`;
-
-const claimNextSql = `
-  update tidemark.client
-  set last_mutation_id = $4, xid = pg_current_xact_id()
-  where id = $1 and client_group_id = $2 and last_mutation_id = $4::bigint - 1 and ${isOwned}
-  returning id`;
+/**
+ * Claims a mutation for the transaction that runs this. From then on, the row of the mutation's client says that the
+ * mutation is applied, and the row stays locked until the commit.
+ */
+export function claimMutation({ clientGroupID, clientID, mutationID }: MutationRef, userID: string): Statement {
+  return {
+    text: 'select tidemark.claim_mutation($1, $2, $3, $4) as claimed',
+    values: [clientID, clientGroupID, userID, mutationID],
+  };
+}
 
 /**
  * Records that the mutations up to `lastMutationID` are applied, too, by the transaction that has claimed `mutation`.

@@ -8,7 +8,7 @@ import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
 import type { Mutators } from '../registry/mutators.js';
 import { prepare } from '../registry/prepare.js';
-import { claimMutation, type MutationRef } from '../store/client-groups.js';
+import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import { type Claim, mutate, type TransactFrom } from './mutate.js';
 
 /** What mutations run with. */
@@ -32,7 +32,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
 ): Promise<boolean> {
   const claim: Claim<'not waiting'> = {
     statements: [claimMutation(ref, context.userID)],
-    take: ([claimed]) => (claimed!.length === 1 ? undefined : 'not waiting'),
+    take: ([rows]) => ((rows as readonly [ClaimRow])[0].claimed ? undefined : 'not waiting'),
   };
   const transact: TransactFrom<{ readonly client: PoolClient }> = (work, first) =>
     db.transact((client, edges) => work({ client, ...edges }), first);
@@ -48,7 +48,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   if (result.status !== 'failed') return result.status === 'applied';
 
   // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
-  const claimed = await db.transact(async (_, { first: [row] }) => row!.length === 1, claim.statements);
+  const claimed = await db.transact(async (_, { first }) => claim.take(first) === undefined, claim.statements);
   if (!claimed) return false;
   const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
   if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');

@@ -4,7 +4,7 @@ import type { Edges, Statement } from '../db/database.js';
 import { isRetryable, isTransient } from '../db/sqlstate.js';
 import type { Mutation } from '../protocol/push.js';
 import { prepare } from '../registry/prepare.js';
-import { claimFurther, claimMutation, findDeferred, type MutationRef } from '../store/client-groups.js';
+import { type ClaimRow, claimFurther, claimMutation, findDeferred, type MutationRef } from '../store/client-groups.js';
 import type { ApplyOptions } from './apply-once.js';
 import { shareClient } from './plain-statements.js';
 
@@ -59,8 +59,8 @@ export async function applyTogether<Tx, Context extends UserContext>(
   let hasBegun = false;
   let failure: Failure | undefined;
 
-  const work = async (client: PoolClient, { first: [claimed, deferred] }: Edges): Promise<number> => {
-    if (claimed!.length === 0) return 0;
+  const work = async (client: PoolClient, { first: [claims, deferred] }: Edges): Promise<number> => {
+    if (!(claims as readonly [ClaimRow])[0].claimed) return 0;
     hasBegun = true;
     const started = performance.now();
     const shared = shareClient(client);
@@ -82,7 +82,8 @@ export async function applyTogether<Tx, Context extends UserContext>(
         await (joins ? limit.within(applied) : applied).catch((error: unknown) => {
           if (joins && (!shared.isPlain() || error instanceof LateError)) apart.add(mutation.name);
           if (isRetryable(error)) throw error;
-          failure = { status: 'failed', place: count, settled: applied.catch(() => {}) };
+          const place = isTransient(error) ? undefined : count;
+          failure = { status: 'failed', place, settled: applied.catch(() => {}) };
           throw new TogetherError();
         });
         count++;

@@ -1,38 +1,36 @@
 import type { Edges, Statement } from '../db/database.js';
 import { codeOf } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
-import { type KeptAnswer, type KeyRef, keepAnswer, lockKey, readAnswer } from '../store/idempotency-keys.js';
+import { claimKey, type KeyRef, type KeyRow, keepAnswer } from '../store/idempotency-keys.js';
 import type { Claim } from './mutate.js';
 
 /** The idempotency key of a request. The first request with a key is applied; later ones get the first one's answer. */
 export class IdempotencyKey implements Claim<string> {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
-  /** They lock the key until the end of the transaction. */
   readonly statements: readonly Statement[];
 
   /** @param fingerprint the digest of what the request asks for; see `fingerprintOf` */
   constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
     this.#ref = ref;
     this.#fingerprint = fingerprint;
-    this.statements = [lockKey(ref), readAnswer(ref, retentionSeconds)];
+    this.statements = [claimKey(ref, retentionSeconds)];
   }
 
   /**
    * Returns the stored answer if an earlier transaction has applied the request.
    * @throws Problem `idempotency-key-in-flight` or `idempotency-key-reused`
    */
-  take([locks, answers]: Edges['first']): string | undefined {
-    const [lock] = locks as readonly { locked: boolean }[];
-    if (!lock!.locked) {
+  take([rows]: Edges['first']): string | undefined {
+    const [{ locked, fingerprint, answer }] = rows as readonly [KeyRow];
+    if (!locked) {
       throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
     }
-    const [found] = answers as readonly KeptAnswer[];
-    if (found !== undefined && found.fingerprint !== this.#fingerprint) {
+    if (fingerprint !== null && fingerprint !== this.#fingerprint) {
       const detail = 'This Idempotency-Key was used for another mutator or with other args';
       throw new Problem('idempotency-key-reused', detail);
     }
-    return found?.answer;
+    return answer ?? undefined;
   }
 
   /** Stores the answer, in the transaction that has claimed the key. */
@@ -41,10 +39,10 @@ export class IdempotencyKey implements Claim<string> {
   }
 }
 
-/** undefined_table, insufficient_privilege */
-const missingStates: readonly (string | undefined)[] = ['42P01', '42501'];
+/** undefined_function, undefined_table, invalid_schema_name, insufficient_privilege */
+const missingStates: readonly (string | undefined)[] = ['42883', '42P01', '3F000', '42501'];
 
-/** @throws SetupError if the claim failed because the table for keys is missing, or the role may not use it. */
+/** @throws SetupError if the claim failed because what it needs is missing, or the role may not use it. */
 export function explainMissing(cause: unknown): never {
   if (!missingStates.includes(codeOf(cause))) throw cause;
   const message =

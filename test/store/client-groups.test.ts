@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import {
+  type ClaimRow,
   claimFurther,
   claimMutation,
   findDeferred,
@@ -38,7 +39,10 @@ async function found(client: pg.Client, { text, values = [] }: Statement): Promi
   return (await client.query(text, [...values])).rows.length === 1;
 }
 
-const claimOn = (client: pg.Client, ref: MutationRef, userID = 'ann') => found(client, claimMutation(ref, userID));
+async function claimOn(client: pg.Client, ref: MutationRef, userID = 'ann'): Promise<boolean> {
+  const { text, values = [] } = claimMutation(ref, userID);
+  return (await client.query<ClaimRow>(text, [...values])).rows[0]!.claimed;
+}
 
 const lastMutationID = async () => (await readGroup(db, 'g', ['c'])).clients.get('c')?.lastMutationID;
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Statement } from '../../src/db/database.js';
-import { keepAnswer, lockKey, pruneAnswers, readAnswer } from '../../src/store/idempotency-keys.js';
+import { claimKey, keepAnswer, pruneAnswers } from '../../src/store/idempotency-keys.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, wholeTable } from '../synced.js';
 
@@ -23,6 +23,7 @@ type Query = (statement: Statement) => Promise<unknown[]>;
 
 const hour = 3600;
 const key = { userID: 'ann', key: 'k' };
+const none = [{ locked: true, fingerprint: null, answer: null }];
 const kept = { fingerprint: 'f', answer: '{"ok":true}' };
 
 /** Runs work in a transaction of its own, on one of two connections. */
@@ -38,24 +39,24 @@ async function inTransaction<T>(place: number, work: (query: Query) => Promise<T
 
 it('an answer is kept for its user and key, if its transaction commits', async () => {
   await inTransaction(0, (query) => query(keepAnswer(key, kept)), 'rollback');
-  await inTransaction(0, async (query) => expect(await query(readAnswer(key, hour))).toEqual([]));
+  await inTransaction(0, async (query) => expect(await query(claimKey(key, hour))).toEqual(none));
   await inTransaction(0, (query) => query(keepAnswer(key, kept)));
   await inTransaction(1, async (query) => {
-    expect(await query(readAnswer(key, hour))).toEqual([kept]);
-    expect(await query(readAnswer({ ...key, userID: 'ben' }, hour))).toEqual([]);
-    expect(await query(readAnswer({ ...key, key: 'K' }, hour))).toEqual([]);
+    expect(await query(claimKey(key, hour))).toEqual([{ locked: true, ...kept }]);
+    expect(await query(claimKey({ ...key, userID: 'ben' }, hour))).toEqual(none);
+    expect(await query(claimKey({ ...key, key: 'K' }, hour))).toEqual(none);
   });
 });
 
 it('a key is taken by one transaction at a time, and by no other user', async () => {
   await inTransaction(0, async (query) => {
-    expect(await query(lockKey(key))).toEqual([{ locked: true }]);
+    expect(await query(claimKey(key, hour))).toEqual(none);
     await inTransaction(1, async (another) => {
-      expect(await another(lockKey(key))).toEqual([{ locked: false }]);
-      expect(await another(lockKey({ ...key, userID: 'ben' }))).toEqual([{ locked: true }]);
+      expect(await another(claimKey(key, hour))).toMatchObject([{ locked: false }]);
+      expect(await another(claimKey({ ...key, userID: 'ben' }, hour))).toEqual(none);
     });
   });
-  await inTransaction(1, async (query) => expect(await query(lockKey(key))).toEqual([{ locked: true }]));
+  await inTransaction(1, async (query) => expect(await query(claimKey(key, hour))).toEqual(none));
 });
 
 it('an answer that is older than the retention is none, and makes way', async () => {
@@ -63,11 +64,13 @@ it('an answer that is older than the retention is none, and makes way', async ()
   await database.pool.query(`update tidemark.idempotency_key set created_at = now() - interval '1 hour 1 second'`);
   const later = { fingerprint: 'g', answer: '{"ok":false}' };
   await inTransaction(0, async (query) => {
-    expect(await query(readAnswer(key, hour))).toEqual([]);
+    expect(await query(claimKey(key, hour))).toEqual(none);
     await query(keepAnswer(key, later));
   });
   await inTransaction(0, (query) => pruneAnswers((text, values) => query({ text, values }), hour));
-  await inTransaction(0, async (query) => expect(await query(readAnswer(key, hour))).toEqual([later]));
+  await inTransaction(0, async (query) =>
+    expect(await query(claimKey(key, hour))).toEqual([{ locked: true, ...later }]),
+  );
 });
 
 it('only what is older than the retention is forgotten', async () => {
@@ -90,4 +93,18 @@ it('an answer that was kept since the transaction began is not overwritten', asy
       'rollback',
     ),
   ).rejects.toMatchObject({ code: '40001' });
+});
+
+it('a transaction that is not REPEATABLE READ sees an answer that was kept just before it got the lock', async () => {
+  const [one, other] = clients as [pg.Client, pg.Client];
+  await inTransaction(0, async (query) => {
+    await query(claimKey(key, hour));
+    await query(keepAnswer(key, kept));
+    // Its snapshot is older than the answer.
+    const { text, values = [] } = claimKey(key, hour);
+    const late = other.query(text.replace('from ', 'from (select pg_sleep(1)) wait cross join lateral '), [...values]);
+    await one.query('select pg_sleep(0.3)');
+    await one.query('commit');
+    expect((await late).rows).toEqual([{ locked: true, ...kept }]);
+  });
 });

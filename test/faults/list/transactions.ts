@@ -43,6 +43,13 @@ export const transactions: readonly Fault[] = [
     tests: push,
   },
   {
+    name: 'what was to be sent with the COMMIT is lost',
+    file,
+    find: '...last.map(inline), ',
+    replace: '',
+    tests: ['test/rest/idempotency.test.ts'],
+  },
+  {
     name: 'a transaction whose work has failed is left open',
     file,
     find: "await client.query('rollback');",
