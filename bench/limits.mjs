@@ -78,7 +78,7 @@ async function transactions({ ids, milliseconds }) {
   const end = performance.now() + milliseconds;
   let committed = 0;
   await Promise.all(
-    writers.map(async (client, i) => {
+    writers.slice(0, ids.length).map(async (client, i) => {
       for (; performance.now() < end; committed++) {
         await client.query('begin isolation level repeatable read');
         await client.query(

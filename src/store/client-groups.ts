@@ -49,13 +49,12 @@ export async function readGroup(
   return { owner: row?.owner ?? null, clients: new Map(clients) };
 }
 
-/** Records that a client group belongs to a user, unless it has an owner already, and returns the owner. */
-export async function registerGroup(db: Database, clientGroupID: string, userID: string): Promise<string | null> {
+/** Records that a client group belongs to a user, unless it has an owner already. */
+export async function registerGroup(db: Database, clientGroupID: string, userID: string): Promise<void> {
   await db.query({
     text: 'insert into tidemark.client_group (id, user_id) values ($1, $2) on conflict (id) do nothing',
     values: [clientGroupID, userID],
   });
-  return (await readGroup(db, clientGroupID, [])).owner;
 }
 
 /** The row of `claimMutation`. */

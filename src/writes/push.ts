@@ -77,6 +77,7 @@ async function push<Tx, Context extends UserContext>(
     } else {
       const refusal = (await group.enter()) ?? group.refuse(mutation);
       if (refusal !== undefined) return refusal;
+      place++;
     }
   }
   return null;

@@ -45,13 +45,16 @@ export class PushedGroup {
     const { db } = this.#options;
     const clientIDs = [...new Set(mutations.map((mutation) => mutation.clientID))];
     const { owner, clients } = await readGroup(db, clientGroupID, clientIDs);
-    if (owner !== null && owner !== this.#userID) throw foreignGroup();
+    if (owner !== null && owner !== this.#userID) {
+      throw new Problem('forbidden', 'The client group belongs to another user');
+    }
     if (!this.isServed) return { error: 'VersionNotSupported', versionType: 'schema' };
     const [first] = mutations;
     if (owner === null && first !== undefined) {
       // A group whose record was lost is not recorded again: its client starts over with a new group.
       if (first.id > 1 && !clients.has(first.clientID)) return { error: 'ClientStateNotFound' };
-      if ((await registerGroup(db, clientGroupID, this.#userID)) !== this.#userID) throw foreignGroup();
+      // If another user is faster, the claim of the first mutation fails.
+      await registerGroup(db, clientGroupID, this.#userID);
     }
     for (const [clientID, record] of clients) this.#clients.set(clientID, record);
     return undefined;
@@ -83,8 +86,4 @@ export class PushedGroup {
     const detail = `Mutation ${id} came before mutation ${record.lastMutationID + 1} of the same client`;
     throw new Problem('mutation-gap', detail);
   }
-}
-
-function foreignGroup(): Problem {
-  return new Problem('forbidden', 'The client group belongs to another user');
 }

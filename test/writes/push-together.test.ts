@@ -119,9 +119,15 @@ describe('mutations of a push', () => {
 
   it('are confirmed for the transaction that applied them', async () => {
     const { send } = setUp();
-    await send(times(4));
-    const { rows } = await database.pool.query('select xid::text from tidemark.client');
-    expect(rows[0].xid).toBe((await entries()).at(-1)!.xid);
+    for (const [count, first] of [
+      [4, 1],
+      [1, 5],
+      [2, 6],
+    ] as const) {
+      await send(times(count), first);
+      const { rows } = await database.pool.query('select xid::text from tidemark.client');
+      expect(rows[0].xid).toBe((await entries()).at(-1)!.xid);
+    }
   });
 
   it('that take long are visible before the push ends', async () => {
@@ -158,6 +164,10 @@ describe('a mutation that shares a transaction sees nothing of the others but th
     const found = (await entries()).map(({ name, setting }) => [name.split(' ')[0], setting || null]);
     expect(found).toEqual([...names, ...names].map((name) => [name, name === 'raise' ? 'high' : null]));
     expect(await applied()).toBe(16);
+    // Those that had to wait for a transaction of their own can share one the next time.
+    await send(times(9), 17);
+    const [one, other] = (await entries()).slice(-2);
+    expect(one!.xid).toBe(other!.xid);
   });
 
   it('a role, and rights that it lacks', async () => {

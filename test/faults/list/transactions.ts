@@ -17,8 +17,8 @@ export const transactions: readonly Fault[] = [
   {
     name: 'a commit that was a rollback counts as a commit',
     file,
-    find: "if (command === 'ROLLBACK')",
-    replace: "if (command === 'ABORT')",
+    find: ".command === 'ROLLBACK')",
+    replace: ".command === 'ABORT')",
     tests: failures,
   },
   {
