@@ -12,6 +12,8 @@ import { shareClient } from './plain-statements.js';
 const LONGEST_MS = 50;
 /** When it has taken this long, it does not wait for the mutation that is running. */
 const PATIENCE_MS = 250;
+/** How long the mutator of such a mutation shares no transaction: it may have been the machine that was slow. */
+const APART_MS = 60_000;
 
 /** A mutation that waits for a lock lets nobody wait for the locks of those before it. */
 const limitWaits: Statement = { text: `set local lock_timeout = ${PATIENCE_MS}` };
@@ -81,6 +83,7 @@ export async function applyTogether<Tx, Context extends UserContext>(
         const applied = apply(mutation, joins);
         await (joins ? limit.within(applied) : applied).catch((error: unknown) => {
           if (joins && (!shared.isPlain() || error instanceof LateError)) apart.add(mutation.name);
+          if (error instanceof LateError) setTimeout(() => apart.delete(mutation.name), APART_MS).unref();
           if (isRetryable(error)) throw error;
           const place = isTransient(error) ? undefined : count;
           failure = { status: 'failed', place, settled: applied.catch(() => {}) };
