@@ -83,10 +83,12 @@ function claim_mutation(text,text,text,bigint)
   AS $function$
   begin
     if mutation = 1 then
-      -- If a concurrent push has inserted the row, this is a serialization failure, never a unique violation.
+      -- If a concurrent push has inserted the row, this is a serialization failure, never a unique violation. A row that is
+      -- there already is not tried: each try would wait for whoever updates it, and then fail.
       insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
       select of_client, of_group, 1, pg_current_xact_id()
       where exists (select from tidemark.client_group where id = of_group and user_id = of_user)
+        and not exists (select from tidemark.client where id = of_client)
       on conflict (id) do nothing;
     else
       update tidemark.client

@@ -104,6 +104,18 @@ describe('a mutation', () => {
     expect(await lastMutationID()).toBeUndefined();
   });
 
+  it('that is applied does not wait for those that are being applied', async () => {
+    await claim(1);
+    await begin(other);
+    expect(await claimOn(other, mutation(2))).toBe(true);
+    await one.query(`set statement_timeout = '5s'`);
+    expect(await claim(1)).toBe(false);
+    expect(await claim(2, 'another')).toBe(false);
+    await other.query('commit');
+    await one.query('reset statement_timeout');
+    expect(await lastMutationID()).toBe(2);
+  });
+
   it.each([1, 2])(
     'that two transactions claim at once goes to one, and the other can be tried again (ID %i)',
     async (id) => {

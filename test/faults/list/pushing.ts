@@ -25,7 +25,7 @@ export const pushing: readonly Fault[] = [
     name: 'whoever loses the race for a client group may push to it',
     file: claims,
     find: '\n    where exists (select from tidemark.client_group where id = of_group and user_id = of_user)',
-    replace: '',
+    replace: '\n    where true',
     tests,
   },
   {
@@ -126,6 +126,13 @@ export const pushing: readonly Fault[] = [
     find: 'schemaVersions.includes(this.#request.schemaVersion)',
     replace: 'schemaVersions.length > 0',
     tests,
+  },
+  {
+    name: 'a first mutation that comes again waits for those that are being applied',
+    file: claims,
+    find: '\n      and not exists (select from tidemark.client where id = of_client)',
+    replace: '',
+    tests: store,
   },
   {
     name: 'a mutation is claimed for whoever pushes it',
