@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
 import type { Edges, Statement } from '../db/database.js';
-import { isRetryable, isTransient } from '../db/sqlstate.js';
+import { isLockTimeout, isRetryable, isTransient } from '../db/sqlstate.js';
 import type { Mutation } from '../protocol/push.js';
 import { prepare } from '../registry/prepare.js';
 import { type ClaimRow, claimFurther, claimMutation, findDeferred, type MutationRef } from '../store/client-groups.js';
@@ -9,7 +9,7 @@ import type { ApplyOptions } from './apply-once.js';
 import { shareClient } from './plain-statements.js';
 
 /** When a transaction has taken this long, in milliseconds, no other mutation joins it. */
-const LONGEST_MS = 50;
+const LONGEST_MS = 25;
 /** When it has taken this long, it does not wait for the mutation that is running. */
 const PATIENCE_MS = 250;
 /** How long the mutator of such a mutation shares no transaction: it may have been the machine that was slow. */
@@ -50,7 +50,7 @@ class LateError extends Error {
  *
  * @param ref identifies the first mutation
  * @param apart receives the names of mutators that should share no transaction
- * @throws every failure before the first mutation, and a transient one after the last
+ * @throws every failure before the first mutation, and a transient one of the first mutation, or after the last
  */
 export async function applyTogether<Tx, Context extends UserContext>(
   { db, mutators, tx }: ApplyOptions<Tx, Context>,
@@ -84,7 +84,9 @@ export async function applyTogether<Tx, Context extends UserContext>(
         await (joins ? limit.within(applied) : applied).catch((error: unknown) => {
           if (joins && (!shared.isPlain() || error instanceof LateError)) apart.add(mutation.name);
           if (error instanceof LateError) setTimeout(() => apart.delete(mutation.name), APART_MS).unref();
-          if (isRetryable(error)) throw error;
+          // Alone, the first would have failed in the same way, unless it only had to wait.
+          const isForNow = !joins && isTransient(error) && !isLockTimeout(error);
+          if (isRetryable(error) || isForNow) throw error;
           const place = isTransient(error) ? undefined : count;
           failure = { status: 'failed', place, settled: applied.catch(() => {}) };
           throw new TogetherError();
@@ -108,7 +110,8 @@ export async function applyTogether<Tx, Context extends UserContext>(
     const first = [claimMutation(ref, context.userID), findDeferred, limitWaits];
     return { status: 'applied', count: await db.transact(work, first) };
   } catch (error) {
-    if (failure !== undefined) return failure;
+    const isLost = failure?.place === 0 && isTransient(error);
+    if (failure !== undefined && !isLost) return failure;
     if (!hasBegun || (isTransient(error) && !isRetryable(error))) throw error;
     return { status: 'failed', place: undefined, settled: Promise.resolve() };
   }
