@@ -11,8 +11,9 @@ import { createDocument, type DocumentResult, defaultInfo } from './openapi/docu
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import type { Query } from './store/idempotency-keys.js';
-import { Calls, type CallTransaction } from './writes/calls.js';
+import { type CallTransaction, callsThrough } from './writes/call-transactions.js';
+import { Calls } from './writes/calls.js';
+import type { TransactFrom } from './writes/mutate.js';
 
 /** How the REST surface is served. */
 export interface RestOptions {
@@ -69,7 +70,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),
-    transact: (work) => transact((tx) => work({ tx, query: query && ((text, values) => query(tx, text, values)) })),
+    transact: callsThrough(transact, query),
     authenticate,
     basePath,
     idempotent: query !== undefined,
@@ -82,7 +83,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
 /** The options of `restSurface`. */
 export interface RestSurfaceOptions<Context extends UserContext, Tx> extends RestOptions {
   readonly mutators: Mutators<Tx, Context>;
-  readonly transact: Transact<CallTransaction<Tx>>;
+  readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
   readonly basePath: string;
   /** Whether calls may carry an `Idempotency-Key`. */
@@ -125,9 +126,4 @@ export function describeRest<Context, Tx>(
     info,
     securityScheme,
   });
-}
-
-/** A `Query` that runs its statements on a `pg` client. */
-export function queryOn(client: { query(text: string, values: unknown[]): Promise<{ rows: unknown[] }> }): Query {
-  return async (text, values) => (await client.query(text, [...values])).rows;
 }

@@ -1,7 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import type { UserContext } from './context.js';
 import { openPool } from './db/pg.js';
-import type { Transact } from './db/transact.js';
 import { createForward, type ForwardOptions } from './endpoints/forward.js';
 import { healthRoutes } from './endpoints/health.js';
 import { PokeStreams } from './endpoints/poke-streams.js';
@@ -18,13 +17,14 @@ import { Auditor } from './pulls/auditor.js';
 import { createPull } from './pulls/pull.js';
 import { defineMutators, type Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import { queryOn, type RestOptions, restSurface } from './rest.js';
+import { type RestOptions, restSurface } from './rest.js';
 import { prune } from './store/retention.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
 import { Looks } from './window/looks.js';
-import type { CallTransaction } from './writes/calls.js';
+import { type CallTransaction, callsOn } from './writes/call-transactions.js';
+import type { TransactFrom } from './writes/mutate.js';
 import { createPush } from './writes/push.js';
 
 /** The options of `createSync`. */
@@ -41,6 +41,12 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   readonly authenticate: Authenticate<Context>;
   /** Maps the transaction's `pg` client to the `tx` that mutators receive. Default: the client itself. */
   readonly tx?: ((client: ClientBase) => Tx) | undefined;
+  /**
+   * Gives each mutation of a push a transaction of its own. Otherwise, those that only read and write rows share some:
+   * `now()` is then the same for them. Set it if functions in the database change settings for the rest of the
+   * transaction. Default false.
+   */
+  readonly separateTransactions?: boolean | undefined;
   /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */
@@ -155,7 +161,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const push: PushRoute<Context> = options.forward
     ? createForward(options.forward)
-    : createPush({ db, tx, mutators, schemaVersions });
+    : createPush({ db, tx, mutators, schemaVersions, separateTransactions: options.separateTransactions });
   const routes = [
     ...syncRoutes<Context>({
       pull: createPull({ db, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions }),
@@ -170,14 +176,15 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...healthRoutes({ basePath, ready, tail: () => tail.state(), audits: () => auditor.state() }),
   ];
   if (rest && mutators.size > 0) {
-    const transact: Transact<CallTransaction<Tx>> = (work) =>
-      db.transact((client) => work({ tx: tx(client), query: queryOn(client) })).finally(() => tail.nudge());
+    const transact = callsOn(db, tx);
+    const nudging: TransactFrom<CallTransaction<Tx>> = (work, first) =>
+      transact(work, first).finally(() => tail.nudge());
     routes.push(
       ...restSurface({
         ...rest,
         basePath,
         mutators,
-        transact,
+        transact: nudging,
         authenticate,
         idempotent: true,
         limit: limits.call,

@@ -11,6 +11,14 @@ export interface Statement {
   readonly timeoutMs?: number | undefined;
 }
 
+/** The statements of a transaction that cost no round trip of their own. */
+export interface Edges {
+  /** The rows of each statement that was sent with the BEGIN. */
+  readonly first: readonly (readonly unknown[])[];
+  /** Has a statement sent with the COMMIT, if the work succeeds. */
+  readonly last: (statement: Statement) => void;
+}
+
 /** A column of a result; the type is Postgres's OID. */
 export interface ResultColumn {
   readonly name: string;
@@ -50,8 +58,9 @@ export interface Database {
   /**
    * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws. Retries after
    * serialization failures and deadlocks, a bounded number of times and with jitter, so `work` may run more than once.
+   * @param first statements to be sent with the BEGIN. If they fail, so does the transaction, and `work` is not run.
    */
-  transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+  transact<T>(work: (client: PoolClient, edges: Edges) => Promise<T>, first?: readonly Statement[]): Promise<T>;
 
   /**
    * Runs `work` with a `query` function whose statements all see the database as of the first one. A statement that

@@ -1,5 +1,6 @@
 import { escapeLiteral } from 'pg';
 import utils from 'pg/lib/utils.js';
+import type { Statement } from './database.js';
 
 /**
  * A value as an SQL literal of unknown type, for statements that take no parameters (COPY): the text that the driver
@@ -29,6 +30,15 @@ export function namedLiteral(name: string, value: unknown, type: string): string
   const text = parameterText(value);
   const named = text === null ? name : `${name}=${text}`;
   return `substring(${escapeLiteral(named)} from ${escapeLiteral(`^${name}=(.*)`)})::${type}`;
+}
+
+/**
+ * A statement's text with its parameters as literals, so that it can be sent together with others. Their types are what
+ * Postgres infers.
+ * @throws as `literal`
+ */
+export function inline({ text, values = [] }: Statement): string {
+  return text.replaceAll(/\$(\d+)/g, (_, place) => literal(values[Number(place) - 1]));
 }
 
 /**

@@ -64,6 +64,11 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/** A lock was not granted in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return someCause(error, (code) => code === '55P03');
+}
+
 /** Another row already has the same values. */
 export function isUniquenessViolation(error: unknown): boolean {
   return someCause(error, (code) => code === '23505' || code === '23P01');

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
+import type { Database, Edges, Statement } from './database.js';
+import { inline } from './literal.js';
 import { ConnectionLostError, isRetryable } from './sqlstate.js';
 
 /** How many times a transaction is tried in parallel with others. */
@@ -34,10 +36,10 @@ export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Prom
  * does not help, retries take turns: otherwise, many writers of one row would keep making each other fail. Also retries
  * if the work swallowed an error, since that may have been a failure of this kind.
  */
-export function createTransact(pool: Pool): Transact<PoolClient> {
+export function createTransact(pool: Pool): Database['transact'] {
   const inTurn = createQueue();
-  return async (work) => {
-    const attempt = async () => attemptOnce(await checkOut(pool), work);
+  return async (work, first = []) => {
+    const attempt = async () => attemptOnce(await checkOut(pool), work, first);
     try {
       return await retry(attempt, FREE_ATTEMPTS);
     } catch (error) {
@@ -76,24 +78,40 @@ function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => Promise<T>): Promise<T> {
+async function attemptOnce<T>(
+  checkout: Checkout,
+  work: (client: PoolClient, edges: Edges) => Promise<T>,
+  first: readonly Statement[],
+): Promise<T> {
   const { client } = checkout;
   let sound = false;
+  let last: readonly Statement[] = [];
+  const begin = async () => {
+    const [, ...results] = await together(client, 'begin isolation level repeatable read', ...first.map(inline));
+    return results.map(({ rows }) => rows);
+  };
+  const edges = (rows: Edges['first']): Edges => ({
+    first: rows,
+    last: (statement) => {
+      last = [...last, statement];
+    },
+  });
   try {
-    await client.query('begin isolation level repeatable read');
-    const result = await work(client).catch(async (error: unknown) => {
-      await rollback(checkout, error);
-      sound = true;
-      throw error;
-    });
+    const result = await begin()
+      .then((rows) => work(client, edges(rows)))
+      .catch(async (error: unknown) => {
+        await rollback(checkout, error);
+        sound = true;
+        throw error;
+      });
     if (client.getTransactionStatus() === 'I') {
       sound = true;
       throw new TransactionEndedError('The callback ended its transaction');
     }
-    const { command } = await client.query('commit');
+    const ended = await together(client, ...last.map(inline), 'commit');
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
-    if (command === 'ROLLBACK') throw new SwallowedError("The callback swallowed a statement's error");
+    if (ended.at(-1)!.command === 'ROLLBACK') throw new SwallowedError("The callback swallowed a statement's error");
     return result;
   } catch (error) {
     const lost = checkout.lost();
@@ -101,6 +119,13 @@ async function attemptOnce<T>(checkout: Checkout, work: (client: PoolClient) => 
   } finally {
     checkout.release(!sound);
   }
+}
+
+/** Runs statements in one round trip. If one fails, those after it are not run. */
+async function together(client: PoolClient, ...texts: string[]): Promise<QueryResult[]> {
+  // The driver's types do not know that several statements have several results.
+  const results: unknown = await client.query(texts.join('; '));
+  return [results].flat() as QueryResult[];
 }
 
 /**

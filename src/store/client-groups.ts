@@ -1,5 +1,4 @@
-import type { ClientBase } from 'pg';
-import type { Database } from '../db/database.js';
+import type { Database, Statement } from '../db/database.js';
 
 /** The table ID in the change log under which a trigger records that a client group's mutation was applied. */
 export const mutationsID = 0;
@@ -50,45 +49,44 @@ export async function readGroup(
   return { owner: row?.owner ?? null, clients: new Map(clients) };
 }
 
-/** Records that a client group belongs to a user, unless it has an owner already, and returns the owner. */
-export async function registerGroup(db: Database, clientGroupID: string, userID: string): Promise<string | null> {
+/** Records that a client group belongs to a user, unless it has an owner already. */
+export async function registerGroup(db: Database, clientGroupID: string, userID: string): Promise<void> {
   await db.query({
     text: 'insert into tidemark.client_group (id, user_id) values ($1, $2) on conflict (id) do nothing',
     values: [clientGroupID, userID],
   });
-  return (await readGroup(db, clientGroupID, [])).owner;
+}
+
+/** The row of `claimMutation`. */
+export interface ClaimRow {
+  /** False if the client is not waiting for this mutation, or its client group does not belong to the user. */
+  readonly claimed: boolean;
 }
 
 /**
- * Claims a mutation for the transaction that is open on `client`. From then on, the row of the mutation's client says
- * that the mutation is applied, and the row stays locked until the commit. Returns false if the row is not waiting for
- * this mutation.
+ * Claims a mutation for the transaction that runs this. From then on, the row of the mutation's client says that the
+ * mutation is applied, and the row stays locked until the commit.
  */
-export async function claimMutation(client: ClientBase, mutation: MutationRef): Promise<boolean> {
-  const { clientID, clientGroupID, mutationID } = mutation;
-  const { rowCount } =
-    mutationID === 1
-      ? // If a concurrent push has inserted the row, this is a serialization failure, never a unique violation.
-        await client.query(
-          `insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
-           values ($1, $2, 1, pg_current_xact_id())
-           on conflict (id) do nothing`,
-          [clientID, clientGroupID],
-        )
-      : await client.query(
-          `update tidemark.client
-           set last_mutation_id = $3, xid = pg_current_xact_id()
-           where id = $1 and client_group_id = $2 and last_mutation_id = $3::bigint - 1`,
-          [clientID, clientGroupID, mutationID],
-        );
-  return rowCount === 1;
+export function claimMutation({ clientGroupID, clientID, mutationID }: MutationRef, userID: string): Statement {
+  return {
+    text: 'select tidemark.claim_mutation($1, $2, $3, $4) as claimed',
+    values: [clientID, clientGroupID, userID, mutationID],
+  };
 }
 
-/** The record of a client, as seen by the transaction that is open on `client`; undefined if the client is unknown. */
-export async function readClient(client: ClientBase, clientID: string): Promise<ClientRecord | undefined> {
-  const { rows } = await client.query<{ client_group_id: string; last_mutation_id: number }>(
-    'select client_group_id, last_mutation_id::float8 as last_mutation_id from tidemark.client where id = $1',
-    [clientID],
-  );
-  return rows[0] && { clientGroupID: rows[0].client_group_id, lastMutationID: rows[0].last_mutation_id };
+/**
+ * Records that the mutations up to `lastMutationID` are applied, too, by the transaction that has claimed `mutation`.
+ * Returns no row if that transaction is not the one that runs this.
+ */
+export function claimFurther({ clientID, mutationID }: MutationRef, lastMutationID: number): Statement {
+  return {
+    text: `
+      update tidemark.client set last_mutation_id = $3
+      where id = $1 and last_mutation_id = $2 and xid = pg_current_xact_id()
+      returning id`,
+    values: [clientID, mutationID, lastMutationID],
+  };
 }
+
+/** Whether the database has a constraint that is checked at the end of a transaction. Returns a row if it has. */
+export const findDeferred: Statement = { text: 'select from pg_constraint where condeferred limit 1' };

@@ -1,4 +1,5 @@
 /** The answers to calls with an Idempotency-Key, each kept by the call's own transaction. */
+import type { Statement } from '../db/database.js';
 
 /** Runs a statement in an open transaction, and returns its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>;
@@ -16,47 +17,29 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-const lockSql = `select pg_try_advisory_xact_lock(hashtextextended($2, hashtextextended($1, 7))) as locked`;
-
-const readSql = `
-  select fingerprint, answer from tidemark.idempotency_key
-  where user_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3::float8)`;
-
-/** If another transaction has kept an answer that this one cannot see, this is a serialization failure. */
-const keepSql = `
-  insert into tidemark.idempotency_key (user_id, key, fingerprint, answer) values ($1, $2, $3, $4)
-  on conflict (user_id, key) do update
-  set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`;
-
 const pruneSql = `
   delete from tidemark.idempotency_key where created_at <= now() - make_interval(secs => $1::float8)`;
 
-/**
- * Locks a key until the end of the transaction. Returns false if another transaction has locked it: that call is still
- * running.
- */
-export async function lockKey(query: Query, { userID, key }: KeyRef): Promise<boolean> {
-  const [row] = (await query(lockSql, [userID, key])) as Iterable<{ locked: boolean }>;
-  return row!.locked;
+/** The row of `claimKey`. */
+export interface KeyRow {
+  /** False if another transaction has locked the key: that call is still running. */
+  readonly locked: boolean;
+  /** What is kept under the key; null if there is nothing, or it is older than the retention. */
+  readonly fingerprint: string | null;
+  readonly answer: string | null;
 }
 
-/** Reads the answer kept under a key that this transaction has locked, unless it is older than the retention. */
-export async function readAnswer(
-  query: Query,
-  { userID, key }: KeyRef,
-  retentionSeconds: number,
-): Promise<KeptAnswer | undefined> {
-  const [row] = (await query(readSql, [userID, key, retentionSeconds])) as Iterable<KeptAnswer>;
-  return row;
+/** Locks a key until the end of the transaction that runs this, and reads the answer kept under it. */
+export function claimKey({ userID, key }: KeyRef, retentionSeconds: number): Statement {
+  return {
+    text: 'select locked, fingerprint, answer from tidemark.claim_key($1, $2, $3)',
+    values: [userID, key, retentionSeconds],
+  };
 }
 
 /** Keeps an answer under a key that this transaction has locked, replacing any that is older than the retention. */
-export async function keepAnswer(
-  query: Query,
-  { userID, key }: KeyRef,
-  { fingerprint, answer }: KeptAnswer,
-): Promise<void> {
-  await query(keepSql, [userID, key, fingerprint, answer]);
+export function keepAnswer({ userID, key }: KeyRef, { fingerprint, answer }: KeptAnswer): Statement {
+  return { text: 'select tidemark.keep_answer($1, $2, $3, $4)', values: [userID, key, fingerprint, answer] };
 }
 
 /** Deletes the answers that are older than the retention. */

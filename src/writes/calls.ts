@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
+import type { Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import type { Transact } from '../db/transact.js';
 import { SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
@@ -8,23 +8,16 @@ import { type Asked, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
-import { pruneAnswers, type Query } from '../store/idempotency-keys.js';
+import { pruneAnswers } from '../store/idempotency-keys.js';
 import { toCallProblem } from './call-failures.js';
-import { IdempotencyKey } from './idempotency-key.js';
-import { mutate } from './mutate.js';
-
-/** A transaction in which calls run. */
-export interface CallTransaction<Tx> {
-  /** What mutators receive as `tx`. */
-  readonly tx: Tx;
-  /** Runs Tidemark's own statements in the transaction. Without it, calls cannot have an idempotency key. */
-  readonly query?: Query | undefined;
-}
+import type { CallTransaction } from './call-transactions.js';
+import { explainMissing, IdempotencyKey } from './idempotency-key.js';
+import { mutate, type TransactFrom } from './mutate.js';
 
 /** The options of `Calls`. */
 export interface CallsOptions<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
-  readonly transact: Transact<CallTransaction<Tx>>;
+  readonly transact: TransactFrom<CallTransaction<Tx>>;
   /** How long the answer to a call with an idempotency key is kept. */
   readonly keyRetentionSeconds: number;
 }
@@ -87,8 +80,8 @@ export class Calls<Tx, Context extends UserContext> {
       key = new IdempotencyKey(ref, fingerprintOf(asked), keyRetentionSeconds);
       this.#pruneNowAndThen(log);
     }
-    const run = async (transaction: CallTransaction<Tx>) => {
-      const { tx } = transaction;
+    const run = async (transaction: CallTransaction<Tx> & Edges) => {
+      const { tx, last } = transaction;
       const answers: string[] = [];
       for (const [index, { mutator, args }] of runnable.entries()) {
         const work = async () => encodeResult(mutator, await mutator.run({ tx, args, ctx: context }));
@@ -96,11 +89,11 @@ export class Calls<Tx, Context extends UserContext> {
       }
       const answer = asked.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
       if (rollback) await takeBack(transaction, answer);
-      await key?.keep(transaction, answer);
+      if (key) last(key.keep(answer));
       return answer;
     };
     try {
-      const outcome = await mutate(transact, run, key && ((transaction) => key.claim(transaction)));
+      const outcome = await (key ? mutate(transact, run, key).catch(explainMissing) : mutate(transact, run));
       if (outcome.status === 'failed') throw outcome.error;
       return outcome.status === 'applied'
         ? { text: outcome.result, replayed: false }
@@ -115,7 +108,7 @@ export class Calls<Tx, Context extends UserContext> {
     if (performance.now() - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = performance.now();
     const { transact, keyRetentionSeconds } = this.#options;
-    transact(async ({ query }) => query && pruneAnswers(query, keyRetentionSeconds)).catch((error: unknown) => {
+    transact(async ({ query }) => query && pruneAnswers(query, keyRetentionSeconds), []).catch((error: unknown) => {
       const message = 'Could not prune old idempotency keys; trying again in a minute';
       log.warn({ error: describeError(error) }, message);
     });

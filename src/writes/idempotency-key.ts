@@ -1,54 +1,49 @@
+import type { Edges, Statement } from '../db/database.js';
 import { codeOf } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
-import { type KeyRef, keepAnswer, lockKey, type Query, readAnswer } from '../store/idempotency-keys.js';
-
-/** A transaction, with a way to run Tidemark's own statements in it if there is one. */
-interface Queryable {
-  readonly query?: Query | undefined;
-}
+import { claimKey, type KeyRef, type KeyRow, keepAnswer } from '../store/idempotency-keys.js';
+import type { Claim } from './mutate.js';
 
 /** The idempotency key of a request. The first request with a key is applied; later ones get the first one's answer. */
-export class IdempotencyKey {
+export class IdempotencyKey implements Claim<string> {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
-  readonly #retentionSeconds: number;
+  readonly statements: readonly Statement[];
 
   /** @param fingerprint the digest of what the request asks for; see `fingerprintOf` */
   constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
     this.#ref = ref;
     this.#fingerprint = fingerprint;
-    this.#retentionSeconds = retentionSeconds;
+    this.statements = [claimKey(ref, retentionSeconds)];
   }
 
   /**
-   * Locks the key until the end of the transaction. Returns the stored answer if an earlier transaction has applied the
-   * request.
-   * @throws Problem `idempotency-key-in-flight`, `idempotency-key-reused`, or `malformed-request` if keys are not
-   * supported; SetupError if the table for keys is missing or the role may not use it.
+   * Returns the stored answer if an earlier transaction has applied the request.
+   * @throws Problem `idempotency-key-in-flight` or `idempotency-key-reused`
    */
-  async claim({ query }: Queryable): Promise<string | undefined> {
-    if (query === undefined) throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
-    if (!(await lockKey(query, this.#ref))) {
+  take([rows]: Edges['first']): string | undefined {
+    const [{ locked, fingerprint, answer }] = rows as readonly [KeyRow];
+    if (!locked) {
       throw new Problem('idempotency-key-in-flight', 'A call with this Idempotency-Key is still running');
     }
-    const found = await readAnswer(query, this.#ref, this.#retentionSeconds).catch(explainMissing);
-    if (found !== undefined && found.fingerprint !== this.#fingerprint) {
+    if (fingerprint !== null && fingerprint !== this.#fingerprint) {
       const detail = 'This Idempotency-Key was used for another mutator or with other args';
       throw new Problem('idempotency-key-reused', detail);
     }
-    return found?.answer;
+    return answer ?? undefined;
   }
 
   /** Stores the answer, in the transaction that has claimed the key. */
-  async keep({ query }: Queryable, answer: string): Promise<void> {
-    await keepAnswer(query!, this.#ref, { fingerprint: this.#fingerprint, answer });
+  keep(answer: string): Statement {
+    return keepAnswer(this.#ref, { fingerprint: this.#fingerprint, answer });
   }
 }
 
-/** undefined_table, insufficient_privilege */
-const missingStates: readonly (string | undefined)[] = ['42P01', '42501'];
+/** undefined_function, undefined_table, invalid_schema_name, insufficient_privilege */
+const missingStates: readonly (string | undefined)[] = ['42883', '42P01', '3F000', '42501'];
 
-function explainMissing(cause: unknown): never {
+/** @throws SetupError if the claim failed because what it needs is missing, or the role may not use it. */
+export function explainMissing(cause: unknown): never {
   if (!missingStates.includes(codeOf(cause))) throw cause;
   const message =
     "Idempotency keys cannot be stored: run tidemark migrate on this database, and grant the server's role what it needs";

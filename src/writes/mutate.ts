@@ -1,11 +1,22 @@
+import type { Edges, Statement } from '../db/database.js';
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
-import type { Transact } from '../db/transact.js';
 
-/**
- * Claims, for a transaction, work that may be done only once. Returns undefined if the transaction has the claim, or
- * the record of the work if it was done before.
- */
-export type Claim<Transaction, Done> = (transaction: Transaction) => Promise<Done | undefined>;
+/** Runs work in a transaction, as `Database.transact` does: the first statements run before the work. */
+export type TransactFrom<Transaction> = <T>(
+  work: (transaction: Transaction & Edges) => Promise<T>,
+  first: readonly Statement[],
+) => Promise<T>;
+
+/** Claims, for a transaction, work that may be done only once. */
+export interface Claim<Done> {
+  /** Run first in the transaction. */
+  readonly statements: readonly Statement[];
+  /**
+   * Takes their rows. Returns undefined if the transaction has the claim, or the record of the work if it was done
+   * before.
+   */
+  readonly take: (rows: Edges['first']) => Done | undefined;
+}
 
 /** What became of the work. */
 export type MutateResult<Result, Done> =
@@ -16,7 +27,7 @@ export type MutateResult<Result, Done> =
   | { readonly status: 'failed'; readonly error: unknown };
 
 /**
- * Runs mutators in one transaction. Every write takes this path.
+ * Runs mutators in one transaction. Every write takes this path, but for mutations that share a transaction.
  *
  * @param run calls the mutators. It may run more than once: serialization failures and deadlocks are retried.
  * @param claim runs first in the transaction
@@ -24,20 +35,20 @@ export type MutateResult<Result, Done> =
  * during the commit: only `claim` can tell whether that succeeded.
  */
 export async function mutate<Transaction, Result, Done = never>(
-  transact: Transact<Transaction>,
-  run: (transaction: Transaction) => Result | Promise<Result>,
-  claim: Claim<Transaction, Done> = async () => undefined,
+  transact: TransactFrom<Transaction>,
+  run: (transaction: Transaction & Edges) => Result | Promise<Result>,
+  claim?: Claim<Done>,
 ): Promise<MutateResult<Result, Done>> {
   for (let attempt = 1; ; attempt++) {
     let claimed = false;
     try {
       return await transact<MutateResult<Result, Done>>(async (transaction) => {
         claimed = false;
-        const done = await claim(transaction);
+        const done = claim?.take(transaction.first);
         if (done !== undefined) return { status: 'done before', done };
         claimed = true;
         return { status: 'applied', result: await run(transaction) };
-      });
+      }, claim?.statements ?? []);
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
       // If two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a uniqueness

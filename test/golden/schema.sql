@@ -62,6 +62,45 @@ function capture_2()
   $function$
 
 
+function claim_key(text,text,double precision)
+  fv  CREATE OR REPLACE FUNCTION tidemark.claim_key(of_user text, of_key text, retention_seconds double precision, OUT locked boolean, OUT fingerprint text, OUT answer text)
+   RETURNS record
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    locked := pg_try_advisory_xact_lock(hashtextextended(of_key, hashtextextended(of_user, 7)));
+    select kept.fingerprint, kept.answer into claim_key.fingerprint, claim_key.answer
+    from tidemark.idempotency_key kept
+    where user_id = of_user and key = of_key and created_at > now() - make_interval(secs => retention_seconds);
+  end
+  $function$
+
+
+function claim_mutation(text,text,text,bigint)
+  fv  CREATE OR REPLACE FUNCTION tidemark.claim_mutation(of_client text, of_group text, of_user text, mutation bigint)
+   RETURNS boolean
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    if mutation = 1 then
+      -- If a concurrent push has inserted the row, this is a serialization failure, never a unique violation. A row that is
+      -- there already is not tried: each try would wait for whoever updates it, and then fail.
+      insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
+      select of_client, of_group, 1, pg_current_xact_id()
+      where exists (select from tidemark.client_group where id = of_group and user_id = of_user)
+        and not exists (select from tidemark.client where id = of_client)
+      on conflict (id) do nothing;
+    else
+      update tidemark.client
+      set last_mutation_id = mutation, xid = pg_current_xact_id()
+      where id = of_client and client_group_id = of_group and last_mutation_id = mutation - 1
+        and exists (select from tidemark.client_group where id = of_group and user_id = of_user);
+    end if;
+    return found;
+  end
+  $function$
+
+
 function fixed_moment(text)
   fi  CREATE OR REPLACE FUNCTION tidemark.fixed_moment(value text)
    RETURNS text
@@ -152,6 +191,20 @@ function headers(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
   from tidemark.meta m
   cross join pg_current_snapshot() s
   left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
+  $function$
+
+
+function keep_answer(text,text,text,text)
+  fv  CREATE OR REPLACE FUNCTION tidemark.keep_answer(of_user text, of_key text, its_fingerprint text, its_answer text)
+   RETURNS void
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    insert into tidemark.idempotency_key (user_id, key, fingerprint, answer)
+    values (of_user, of_key, its_fingerprint, its_answer)
+    on conflict (user_id, key) do update
+    set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at;
+  end
   $function$
 
 

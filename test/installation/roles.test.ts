@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
-import { queryOn } from '../../src/rest.js';
 import { prune } from '../../src/store/retention.js';
-import { Calls, type CallTransaction } from '../../src/writes/calls.js';
+import { callsOn } from '../../src/writes/call-transactions.js';
+import { Calls } from '../../src/writes/calls.js';
 import { createPush } from '../../src/writes/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { memoryLog, silent } from '../log.js';
@@ -87,8 +87,7 @@ describe('the server’s role', () => {
 
   it('keeps the answers to calls with a key, and forgets them', async () => {
     const db = openPool(urlOf('tidemark_server'));
-    const transact = <T>(work: (transaction: CallTransaction<pg.ClientBase>) => Promise<T>) =>
-      db.transact((client) => work({ tx: client, query: queryOn(client) }));
+    const transact = callsOn(db, (client) => client);
     const run = async ({ tx }: { tx: pg.ClientBase }) => void (await tx.query('update todo set n = 1'));
     const mutators = defineMutators({ touch: defineMutator(run) });
     const caller = { context: { userID: 'ada' }, requestID: '', log: memoryLog().log };

@@ -81,9 +81,9 @@ const faults: readonly Fault[] = [
     patches: [
       { file: 'db/transact.ts', find: 'isolation level repeatable read', replace: 'isolation level read committed' },
       {
-        file: 'store/client-groups.ts',
-        find: 'and last_mutation_id = $3::bigint - 1',
-        replace: 'and (select c.last_mutation_id from tidemark.client c where c.id = $1) = $3::bigint - 1',
+        file: '../sql/0010-claims.sql',
+        find: 'and last_mutation_id = mutation - 1',
+        replace: 'and (select c.last_mutation_id from tidemark.client c where c.id = of_client) = mutation - 1',
       },
     ],
   },
@@ -92,9 +92,10 @@ const faults: readonly Fault[] = [
     rules: ofMutations,
     patches: [
       {
-        file: 'writes/push.ts',
-        find: 'args, ctx: context }), claim),',
-        replace: 'args, ctx: context }), () => db.transact(claim)),',
+        file: 'db/transact.ts',
+        find: "const [, ...results] = await together(client, 'begin isolation level repeatable read', ...first.map(inline));",
+        replace:
+          "const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query('begin isolation level repeatable read');",
       },
     ],
   },

@@ -42,7 +42,7 @@ export async function push(options: PusherOptions): Promise<number> {
   let pushed = 0;
   while (!isOver()) {
     const first = Math.max(1, pushed - random.between(0, 2));
-    const last = pushed + random.between(1, 3);
+    const last = pushed + random.between(1, 6);
     const doubled = random.chance(0.2);
     await gate.pass(() => deliver(options, first, last, doubled));
     report.counts.mutations += last - pushed;

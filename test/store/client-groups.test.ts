@@ -1,8 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.js';
+import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { claimMutation, readClient, readGroup, registerGroup } from '../../src/store/client-groups.js';
+import {
+  type ClaimRow,
+  claimFurther,
+  claimMutation,
+  findDeferred,
+  type MutationRef,
+  readGroup,
+  registerGroup,
+} from '../../src/store/client-groups.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, wholeTable } from '../synced.js';
 
@@ -26,9 +34,21 @@ beforeEach(() => database.pool.query('truncate tidemark.client, tidemark.client_
 const mutation = (mutationID: number, clientGroupID = 'g') => ({ clientGroupID, clientID: 'c', mutationID });
 const begin = (client: pg.Client) => client.query('begin isolation level repeatable read');
 
-async function claim(mutationID: number, clientGroupID?: string): Promise<boolean> {
+/** Whether the statement found a row. */
+async function found(client: pg.Client, { text, values = [] }: Statement): Promise<boolean> {
+  return (await client.query(text, [...values])).rows.length === 1;
+}
+
+async function claimOn(client: pg.Client, ref: MutationRef, userID = 'ann'): Promise<boolean> {
+  const { text, values = [] } = claimMutation(ref, userID);
+  return (await client.query<ClaimRow>(text, [...values])).rows[0]!.claimed;
+}
+
+const lastMutationID = async () => (await readGroup(db, 'g', ['c'])).clients.get('c')?.lastMutationID;
+
+async function claim(mutationID: number, clientGroupID?: string, userID?: string): Promise<boolean> {
   await begin(one);
-  const claimed = await claimMutation(one, mutation(mutationID, clientGroupID));
+  const claimed = await claimOn(one, mutation(mutationID, clientGroupID), userID);
   await one.query('commit');
   return claimed;
 }
@@ -36,13 +56,14 @@ async function claim(mutationID: number, clientGroupID?: string): Promise<boolea
 describe('a client group', () => {
   it('is unknown until it is registered', async () => {
     expect(await readGroup(db, 'g', ['c'])).toEqual({ owner: null, clients: new Map() });
-    expect(await registerGroup(db, 'g', 'ann')).toBe('ann');
+    await registerGroup(db, 'g', 'ann');
     expect(await readGroup(db, 'g', [])).toEqual({ owner: 'ann', clients: new Map() });
   });
 
   it('stays with the user who registered it first', async () => {
     await registerGroup(db, 'g', 'ann');
-    expect(await registerGroup(db, 'g', 'ben')).toBe('ann');
+    await registerGroup(db, 'g', 'ben');
+    expect((await readGroup(db, 'g', [])).owner).toBe('ann');
   });
 });
 
@@ -64,15 +85,35 @@ describe('a mutation', () => {
     await claim(1);
     expect(await claim(2, 'another')).toBe(false);
     expect(await claim(1, 'another')).toBe(false);
-    expect(await readClient(one, 'c')).toEqual({ clientGroupID: 'g', lastMutationID: 1 });
+    expect((await readGroup(db, 'g', ['c'])).clients.get('c')).toEqual({ clientGroupID: 'g', lastMutationID: 1 });
+  });
+
+  it('is not claimed for another user than its client group’s', async () => {
+    expect(await claim(1, 'g', 'ben')).toBe(false);
+    await claim(1);
+    expect(await claim(2, 'g', 'ben')).toBe(false);
+    expect(await lastMutationID()).toBe(1);
   });
 
   it('is not claimed when its transaction rolls back', async () => {
     await begin(one);
-    expect(await claimMutation(one, mutation(1))).toBe(true);
-    expect(await readClient(one, 'c')).toEqual({ clientGroupID: 'g', lastMutationID: 1 });
+    expect(await claimOn(one, mutation(1))).toBe(true);
+    const { rows } = await one.query('select client_group_id, last_mutation_id from tidemark.client');
+    expect(rows).toEqual([{ client_group_id: 'g', last_mutation_id: '1' }]);
     await one.query('rollback');
-    expect(await readClient(one, 'c')).toBeUndefined();
+    expect(await lastMutationID()).toBeUndefined();
+  });
+
+  it('that is applied does not wait for those that are being applied', async () => {
+    await claim(1);
+    await begin(other);
+    expect(await claimOn(other, mutation(2))).toBe(true);
+    await one.query(`set statement_timeout = '5s'`);
+    expect(await claim(1)).toBe(false);
+    expect(await claim(2, 'another')).toBe(false);
+    await other.query('commit');
+    await one.query('reset statement_timeout');
+    expect(await lastMutationID()).toBe(2);
   });
 
   it.each([1, 2])(
@@ -81,12 +122,44 @@ describe('a mutation', () => {
       if (id === 2) await claim(1);
       await Promise.all([begin(one), begin(other)]);
       await Promise.all([one.query('select 1'), other.query('select 1')]);
-      expect(await claimMutation(one, mutation(id))).toBe(true);
-      const refused = expect(claimMutation(other, mutation(id))).rejects.toMatchObject({ code: '40001' });
+      expect(await claimOn(one, mutation(id))).toBe(true);
+      const refused = expect(claimOn(other, mutation(id))).rejects.toMatchObject({ code: '40001' });
       await one.query('commit');
       await refused;
       await other.query('rollback');
       expect((await readGroup(db, 'g', ['c'])).clients.get('c')?.lastMutationID).toBe(id);
     },
   );
+});
+
+describe('further mutations', () => {
+  beforeEach(() => registerGroup(db, 'g', 'ann'));
+  const claimMore = (client: pg.Client) => found(client, claimFurther(mutation(1), 5));
+
+  it('are claimed by the transaction that has claimed the first', async () => {
+    await begin(one);
+    await claimOn(one, mutation(1));
+    expect(await claimMore(one)).toBe(true);
+    await one.query('commit');
+    expect(await lastMutationID()).toBe(5);
+  });
+
+  it('are claimed by no other', async () => {
+    await claim(1);
+    expect(await claimMore(one)).toBe(false);
+    await begin(one);
+    expect(await claimMore(one)).toBe(false);
+    await one.query('commit');
+    expect(await lastMutationID()).toBe(1);
+  });
+});
+
+it('a constraint that is checked at the end of a transaction is found', async () => {
+  await one.query('create table checked (id int primary key, other int references checked deferrable)');
+  expect(await found(one, findDeferred)).toBe(false);
+  await one.query(
+    'create constraint trigger late after insert on checked deferrable initially deferred for each row execute function suppress_redundant_updates_trigger()',
+  );
+  expect(await found(one, findDeferred)).toBe(true);
+  await one.query('drop table checked');
 });

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/writes/calls.ts';
-const store = 'src/store/idempotency-keys.ts';
+const claims = 'sql/0010-claims.sql';
 const key = 'src/writes/idempotency-key.ts';
 const batch = ['test/rest/batch.test.ts'];
 const calls = ['test/rest/calls.test.ts'];
@@ -11,29 +11,29 @@ export const calling: readonly Fault[] = [
   {
     name: 'calls with one key run side by side',
     file: key,
-    find: 'if (!(await lockKey(query, this.#ref))) {',
-    replace: 'if (query === undefined) {',
+    find: 'if (!locked) {',
+    replace: 'if (rows === undefined) {',
     tests,
   },
   {
     name: 'the answer is read without its user',
-    file: store,
-    find: 'where user_id = $1 and key = $2 and created_at',
-    replace: 'where $1::text is not null and key = $2 and created_at',
+    file: claims,
+    find: 'where user_id = of_user and key = of_key and created_at',
+    replace: 'where key = of_key and created_at',
     tests,
   },
   {
     name: 'users with one key wait for one another',
-    file: store,
-    find: 'hashtextextended($2, hashtextextended($1, 7))',
-    replace: 'hashtextextended($2, hashtextextended(left($1, 0), 7))',
+    file: claims,
+    find: 'hashtextextended(of_key, hashtextextended(of_user, 7))',
+    replace: 'hashtextextended(of_key, 7)',
     tests,
   },
   {
     name: 'a key serves other args',
     file: key,
-    find: 'found !== undefined && found.fingerprint !== this.#fingerprint',
-    replace: 'found !== undefined && found.fingerprint === ""',
+    find: 'fingerprint !== null && fingerprint !== this.#fingerprint',
+    replace: 'fingerprint === ""',
     tests,
   },
   {
@@ -46,30 +46,37 @@ export const calling: readonly Fault[] = [
   {
     name: 'no answer is kept',
     file,
-    find: 'await key?.keep(transaction, answer);',
+    find: 'if (key) last(key.keep(answer));',
     replace: '',
     tests,
   },
   {
     name: 'answers are kept for ever',
-    file: store,
-    find: 'key = $2 and created_at > now() - make_interval(secs => $3::float8)',
-    replace: 'key = $2 and $3::float8 is not null',
+    file: claims,
+    find: 'key = of_key and created_at > now() - make_interval(secs => retention_seconds)',
+    replace: 'key = of_key',
     tests,
   },
   {
     name: 'an answer that replaces an old one is as old',
-    file: store,
+    file: claims,
     find: ', created_at = excluded.created_at',
     replace: '',
     tests,
   },
   {
     name: 'an answer is kept although another transaction has kept one',
-    file: store,
-    find: 'where user_id = $1 and key = $2 and created_at',
-    replace: 'where user_id = $1 and key = $2 and false and created_at',
+    file: claims,
+    find: 'where user_id = of_user and key = of_key and created_at',
+    replace: 'where user_id = of_user and key = of_key and false and created_at',
     tests,
+  },
+  {
+    name: 'a lock on a key is older than what is read under it',
+    file: claims,
+    find: 'out answer text\n)\nlanguage plpgsql as',
+    replace: 'out answer text\n)\nlanguage plpgsql stable as',
+    tests: ['test/store/idempotency-keys.test.ts'],
   },
   {
     name: 'old answers stay in the database',

@@ -17,8 +17,8 @@ export const transactions: readonly Fault[] = [
   {
     name: 'a commit that was a rollback counts as a commit',
     file,
-    find: "if (command === 'ROLLBACK')",
-    replace: "if (command === 'ABORT')",
+    find: ".command === 'ROLLBACK')",
+    replace: ".command === 'ABORT')",
     tests: failures,
   },
   {
@@ -41,6 +41,13 @@ export const transactions: readonly Fault[] = [
     find: 'return await inTurn(() => retry(attempt, QUEUED_ATTEMPTS));',
     replace: 'throw error;',
     tests: push,
+  },
+  {
+    name: 'what was to be sent with the COMMIT is lost',
+    file,
+    find: '...last.map(inline), ',
+    replace: '',
+    tests: ['test/rest/idempotency.test.ts'],
   },
   {
     name: 'a transaction whose work has failed is left open',

@@ -1,0 +1,57 @@
+import type { PoolClient } from 'pg';
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import { isTransient } from '../db/sqlstate.js';
+import { MutatorError } from '../errors.js';
+import type { Caller } from '../http/identify.js';
+import { describeError } from '../log.js';
+import type { Mutation } from '../protocol/push.js';
+import type { Mutators } from '../registry/mutators.js';
+import { prepare } from '../registry/prepare.js';
+import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
+import { type Claim, mutate, type TransactFrom } from './mutate.js';
+
+/** What mutations run with. */
+export interface ApplyOptions<Tx, Context> {
+  readonly db: Database;
+  /** Maps the transaction's client to the `tx` that mutators receive. */
+  readonly tx: (client: PoolClient) => Tx;
+  readonly mutators: Mutators<Tx, Context>;
+}
+
+/**
+ * Applies a mutation in a transaction of its own, if it is its client's next one. Skips a mutation that fails
+ * permanently, so that later ones are not held up. Returns whether the client was waiting for this mutation.
+ * @throws every transient failure
+ */
+export async function applyOnce<Tx, Context extends UserContext>(
+  { db, mutators, tx }: ApplyOptions<Tx, Context>,
+  mutation: Mutation,
+  ref: MutationRef,
+  { context, log }: Caller<Context>,
+): Promise<boolean> {
+  const claim: Claim<'not waiting'> = {
+    statements: [claimMutation(ref, context.userID)],
+    take: ([rows]) => ((rows as readonly [ClaimRow])[0].claimed ? undefined : 'not waiting'),
+  };
+  const transact: TransactFrom<{ readonly client: PoolClient }> = (work, first) =>
+    db.transact((client, edges) => work({ client, ...edges }), first);
+
+  const result = await prepare(mutators, mutation.name, mutation.args).then(
+    ({ mutator, args }) => mutate(transact, ({ client }) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
+    (error: unknown) => {
+      // A validator may query the database too.
+      if (isTransient(error)) throw error;
+      return { status: 'failed', error } as const;
+    },
+  );
+  if (result.status !== 'failed') return result.status === 'applied';
+
+  // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
+  const claimed = await db.transact(async (_, { first }) => claim.take(first) === undefined, claim.statements);
+  if (!claimed) return false;
+  const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
+  if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
+  else log.error(fields, 'Skipped a mutation that failed permanently');
+  return true;
+}

@@ -1,0 +1,52 @@
+import type { ClientBase } from 'pg';
+import type { Database, Edges, Statement } from '../db/database.js';
+import type { Transact } from '../db/transact.js';
+import { Problem } from '../errors.js';
+import type { Query } from '../store/idempotency-keys.js';
+import type { TransactFrom } from './mutate.js';
+
+/** A transaction in which calls run. */
+export interface CallTransaction<Tx> {
+  /** What mutators receive as `tx`. */
+  readonly tx: Tx;
+  /** Runs Tidemark's own statements in the transaction. Without it, calls cannot have an idempotency key. */
+  readonly query?: Query | undefined;
+}
+
+/** Runs calls in transactions of Tidemark's own. */
+export function callsOn<Tx>(db: Database, tx: (client: ClientBase) => Tx): TransactFrom<CallTransaction<Tx>> {
+  return (work, first) =>
+    db.transact((client, edges) => {
+      const query: Query = async (text, values) => (await client.query(text, [...values])).rows;
+      return work({ tx: tx(client), query, ...edges });
+    }, first);
+}
+
+/**
+ * Runs calls in an application's transactions.
+ * @param query runs a statement in such a transaction; without it, no statement can be first.
+ */
+export function callsThrough<Tx>(
+  transact: Transact<Tx>,
+  query: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined,
+): TransactFrom<CallTransaction<Tx>> {
+  return async (work, first) => {
+    if (query === undefined && first.length > 0) {
+      throw new Problem('malformed-request', 'Idempotency-Key is not supported here');
+    }
+    return transact(async (tx) => {
+      const run = async ({ text, values = [] }: Statement) => [...(await query!(tx, text, values))];
+      const rows: Edges['first'][number][] = [];
+      for (const statement of first) rows.push(await run(statement));
+      const last: Statement[] = [];
+      const result = await work({
+        tx,
+        query: query && ((text, values) => query(tx, text, values)),
+        first: rows,
+        last: (statement) => void last.push(statement),
+      });
+      for (const statement of last) await run(statement);
+      return result;
+    });
+  };
+}
