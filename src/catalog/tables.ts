@@ -69,7 +69,7 @@ const columnsOf = (c: string) => `array(
 const invariable =
   'bool, int2, int4, int8, numeric, oid, uuid, text, varchar, bpchar, name, json, jsonb, inet, cidr, bit, varbit'
     .split(', ')
-    .map((name) => `pg_catalog.${name}`)
+    .map((type) => `pg_catalog.${type}`)
     .join();
 
 const tableByName = `

@@ -58,7 +58,10 @@ function imageOf(row: string): string {
   return `(${row}.*)::text`;
 }
 
-/** A row's key. Keys are compared as text: a type's own operators need not be on the function's search path. */
+/** Types whose values are equal if and only if their texts are, with operators on the function's search path. */
+const plainTypes: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'uuid']);
+
+/** A row's key. */
 function keyOf({ primaryKey }: Table, row: string): string {
   return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
 }
@@ -115,10 +118,16 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
     ${gone('old')};`;
 }
 
-/** A row that has no counterpart in the join is null, and so are its image and its hash. */
+/**
+ * A row that has no counterpart in the join is null, and so are its image and its hash. Keys are compared as text where
+ * a type's own operators need not be on the function's search path.
+ */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
-  const keys = table.primaryKey.map(({ name }) => [textOf('o', name), textOf('n', name)] as const);
-  const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})`).join(', ')}]`;
+  const keys = table.primaryKey.map(({ name, type }) => {
+    const valueOf = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
+    return [valueOf('o'), valueOf('n')] as const;
+  });
+  const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
   const sameKey = keys.map(([o, n]) => `${o} = ${n}`).join(' and ');
   const updated = table.keysMayRepeat
     ? `${gone('o')} from old_rows o;

@@ -7,7 +7,7 @@ function capture_1()
   AS $function$
   begin
     if tg_op = 'UPDATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")], (o.*)::text, hashtextextended((n.*)::text, 0)
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
     elsif tg_op = 'INSERT' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
