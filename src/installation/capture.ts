@@ -124,8 +124,8 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
   const keys = table.primaryKey.map(({ name, type }) => {
-    const valueOf = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
-    return [valueOf('o'), valueOf('n')] as const;
+    const value = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
+    return [value('o'), value('n')] as const;
   });
   const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
   const sameKey = keys.map(([o, n]) => `${o} = ${n}`).join(' and ');

@@ -36,7 +36,7 @@ export const capture: readonly Fault[] = [
   {
     name: 'no capture fixes the settings',
     file,
-    find: "${table.textVaries ? sameText : ''}",
+    find: `\${table.textVaries ? sameText : ''}`,
     replace: '',
     tests,
   },
