@@ -65,7 +65,7 @@ const batch = 10_000;
  * @param retentionBytes how much of the log is kept; cookies that would need more become invalid earlier
  * @returns the number of log rows deleted
  */
-export async function prune(db: Database, retentionSeconds: number, retentionBytes = Infinity): Promise<number> {
+export async function prune(db: Database, retentionSeconds: number, retentionBytes: number = Infinity): Promise<number> {
   const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
   if (row!.isStandby) return 0;
   await db.transact(async (client) => {

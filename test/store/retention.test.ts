@@ -218,6 +218,16 @@ it('measures each change once, however many servers do, and however long its tra
   expect(bytes).toBe(rows[0].bytes);
 });
 
+it('measures a log that an older version has kept', async () => {
+  await prune(db, hour);
+  await run('update t set n = n + 1; update tidemark.tick set bytes = null');
+  await prune(db, hour);
+  await run('update t set n = n + 1; select pg_current_xact_id()');
+  await prune(db, hour);
+  const { bytes, rows } = await measured();
+  expect([rows, Math.floor(bytes / 100)]).toEqual([4, 4]);
+});
+
 it('keeps no more than so many bytes, and resets only the cookies that would need more', async () => {
   await run(`alter table t add column note text default repeat('x', 900)`);
   const limit = 4500;
