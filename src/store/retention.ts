@@ -62,16 +62,16 @@ const batch = 10_000;
  * do: it follows its primary in this too.
  *
  * @param retentionSeconds how long a cookie stays valid without a pull
- * @param retentionBytes how much of the log is kept; cookies that would need more become invalid earlier
+ * @param retentionBytes how much of the log is kept; cookies that would need more become invalid earlier. Default: all
  * @returns the number of log rows deleted
  */
-export async function prune(db: Database, retentionSeconds: number, retentionBytes: number = Infinity): Promise<number> {
+export async function prune(db: Database, retentionSeconds: number, retentionBytes?: number): Promise<number> {
   const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
   if (row!.isStandby) return 0;
   await db.transact(async (client) => {
     for (const statement of [...oneAtATime, insertTick]) await client.query(statement);
   });
-  await db.query({ text: raiseHorizon, values: [retentionSeconds, retentionBytes] });
+  await db.query({ text: raiseHorizon, values: [retentionSeconds, retentionBytes ?? Infinity] });
   let deleted = 0;
   for (const { id } of await db.query<{ id: number }>({ text: loggedTables })) deleted += await pruneTable(db, id);
   await db.query({ text: deleteTicks });
