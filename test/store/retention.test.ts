@@ -219,13 +219,13 @@ it('measures each change once, however many servers do, and however long its tra
 });
 
 it('measures a log that an older version has kept', async () => {
+  await run('update t set n = n + 1');
   await prune(db, hour);
-  await run('update t set n = n + 1; update tidemark.tick set bytes = null');
+  const { bytes } = await measured();
+  await run('update tidemark.tick set bytes = null');
   await prune(db, hour);
-  await run('update t set n = n + 1; select pg_current_xact_id()');
-  await prune(db, hour);
-  const { bytes, rows } = await measured();
-  expect([rows, Math.floor(bytes / 100)]).toEqual([4, 4]);
+  expect(bytes).toBeGreaterThan(160);
+  expect((await measured()).bytes).toBe(bytes);
 });
 
 it('keeps no more than so many bytes, and resets only the cookies that would need more', async () => {
