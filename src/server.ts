@@ -60,6 +60,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   /** How long a cookie can still be used for a delta after its last pull, in seconds. Default: a week. */
   readonly retentionSeconds?: number | undefined;
   /**
+   * How much of the change log is kept, in bytes on disk. If there is more, cookies become unusable earlier. Default
+   * 10 GiB.
+   */
+  readonly retentionBytes?: number | undefined;
+  /**
    * The share of client groups, from 0 to 1, whose data is compared with their views from time to time. A client that
    * does not hold what it should is logged, counted and reset. Default 0.
    */
@@ -106,6 +111,7 @@ export interface Sync {
 }
 
 const week = 7 * 24 * 60 * 60;
+const tenGiB = 10 * 1024 ** 3;
 const pruneEveryMs = 60_000;
 
 /**
@@ -121,6 +127,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     schemaVersions,
     pokes = {},
     retentionSeconds = week,
+    retentionBytes = tenGiB,
     rest = {},
     audit = 0,
     window = 100_000,
@@ -195,7 +202,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const app = createApp(routes, log);
 
   const pruning = setInterval(() => {
-    prune(db, retentionSeconds).catch((error: unknown) => {
+    prune(db, retentionSeconds, retentionBytes).catch((error: unknown) => {
       log.warn({ error: describeError(error) }, 'Could not prune the change log; trying again in a minute');
     });
   }, pruneEveryMs).unref();

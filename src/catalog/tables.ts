@@ -40,6 +40,8 @@ export interface Table {
    * foreign key actions, whose changes triggers see as part of the UPDATE, may change rows again.
    */
   readonly keysMayRepeat: boolean;
+  /** Whether a session's settings may change how a row is written as text, as they do for dates. */
+  readonly textVaries: boolean;
   /** The table itself, then its partitions at every level. Each needs triggers of its own. */
   readonly parts: readonly TablePart[];
 }
@@ -62,6 +64,13 @@ const columnsOf = (c: string) => `array(
       select a.attname::text from pg_attribute a
       where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
     )`;
+
+/** Types whose values are written as the same text whatever the settings. So are arrays of them, and enums. */
+const invariable =
+  'bool, int2, int4, int8, numeric, oid, uuid, text, varchar, bpchar, name, json, jsonb, inet, cidr, bit, varbit'
+    .split(', ')
+    .map((type) => `pg_catalog.${type}`)
+    .join();
 
 const tableByName = `
   select c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
@@ -92,6 +101,12 @@ const tableByName = `
       where (f.conrelid = c.oid or f.conrelid in (select t.relid from pg_partition_tree(c.oid) t)) and f.contype = 'f'
         and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))
     ) as "keysMayRepeat",
+    exists (
+      select from pg_attribute a join pg_type t on t.oid = a.atttypid
+      left join pg_type element on element.oid = t.typelem and t.typcategory = 'A'
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+        and coalesce(element.typtype, t.typtype) <> 'e' and coalesce(element.oid, t.oid) <> all ('{${invariable}}'::regtype[])
+    ) as "textVaries",
     (
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,
         'persistence', m.relpersistence, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)

@@ -13,11 +13,14 @@ export interface CaptureRow {
   readonly enabled: string;
   /** The body of the trigger's function. */
   readonly body: string;
+  /** Whether the function writes values as the same text in every session. */
+  readonly sameText: boolean;
 }
 
 /** The triggers that call the capture functions of the given change-log IDs. */
 export const captureSql: string = `
-  select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body
+  select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body,
+    cardinality(p.proconfig) > 1 as "sameText"
   from tidemark.synced_table s
   join pg_proc p on p.pronamespace = 'tidemark'::regnamespace and p.proname = 'capture_' || s.id
   join pg_trigger t on t.tgfoid = p.oid
@@ -34,7 +37,8 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
       const row = own.find((candidate) => candidate.relation === part.oid && candidate.trigger === trigger);
       if (!row) return `the trigger ${trigger} is missing on ${label}`;
       if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;
-      if (row.body !== expected) return `the capture of ${label} does not match its columns`;
+      if (row.body !== expected || (table.textVaries && !row.sameText))
+        return `the capture of ${label} does not match its columns`;
     }
   }
   return undefined;

@@ -58,7 +58,10 @@ function imageOf(row: string): string {
   return `(${row}.*)::text`;
 }
 
-/** A row's key. Keys are compared as text: a type's own operators need not be on the function's search path. */
+/** Types whose values are equal if and only if their texts are, with operators on the function's search path. */
+const plainTypes: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'uuid']);
+
+/** A row's key. */
 function keyOf({ primaryKey }: Table, row: string): string {
   return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
 }
@@ -83,81 +86,77 @@ export function captureBody(id: number, table: Table): string {
   const made = (row: string) => entry(keyOf(table, row), 'null', hash(row));
   const changed = (key: string, old: string, made: string) => entry(key, imageOf(old), hash(made));
   const events =
-    table.kind === 'p'
-      ? rowEvents(table, { gone, made, changed })
-      : statementEvents(table, { gone, made, entry, hash });
+    table.kind === 'p' ? rowEvents(table, { gone, made, changed }) : statementEvents(table, { gone, made, changed });
   return `
 begin
-  case tg_op
 ${events}
-  when 'TRUNCATE' then
+  else
     ${entry('null', 'null', 'null')};
-  end case;
+  end if;
   return null;
 end
 `;
 }
 
-type Entry = (row: string) => string;
+interface Entries {
+  readonly gone: (row: string) => string;
+  readonly made: (row: string) => string;
+  readonly changed: (key: string, old: string, made: string) => string;
+}
 
-function rowEvents(
-  table: Table,
-  { gone, made, changed }: { gone: Entry; made: Entry; changed: (key: string, old: string, made: string) => string },
-): string {
-  return `  when 'INSERT' then
-    ${made('new')};
-  when 'UPDATE' then
+function rowEvents(table: Table, { gone, made, changed }: Entries): string {
+  return `  if tg_op = 'UPDATE' then
     if ${keyOf(table, 'old')} = ${keyOf(table, 'new')} then
       ${changed(keyOf(table, 'old'), 'old', 'new')};
     else
       ${gone('old')};
       ${made('new')};
     end if;
-  when 'DELETE' then
+  elsif tg_op = 'INSERT' then
+    ${made('new')};
+  elsif tg_op = 'DELETE' then
     ${gone('old')};`;
 }
 
-interface StatementEntries {
-  readonly gone: Entry;
-  readonly made: Entry;
-  readonly entry: (key: string, old: string, hash: string) => string;
-  readonly hash: (row: string) => string;
-}
-
-function statementEvents(table: Table, { gone, made, entry, hash }: StatementEntries): string {
-  const first = identifier(table.primaryKey[0]!.name);
-  const sameKey = table.primaryKey.map(({ name }) => `${textOf('o', name)} = ${textOf('n', name)}`).join(' and ');
-  const when = (row: string, value: string) => `case when ${row}.${first} is not null then ${value} end`;
-  const paired = entry(
-    `coalesce(${when('o', keyOf(table, 'o'))}, ${keyOf(table, 'n')})`,
-    when('o', imageOf('o')),
-    when('n', hash('n')),
-  );
+/**
+ * A row that has no counterpart in the join is null, and so are its image and its hash. Keys are compared as text where
+ * a type's own operators need not be on the function's search path.
+ */
+function statementEvents(table: Table, { gone, made, changed }: Entries): string {
+  const keys = table.primaryKey.map(({ name, type }) => {
+    const value = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
+    return [value('o'), value('n')] as const;
+  });
+  const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
+  const sameKey = keys.map(([o, n]) => `${o} = ${n}`).join(' and ');
   const updated = table.keysMayRepeat
     ? `${gone('o')} from old_rows o;
     ${made('n')} from new_rows n;`
-    : `${paired}
+    : `${changed(key, 'o', 'n')}
     from old_rows o full join new_rows n on ${sameKey};`;
-  return `  when 'INSERT' then
-    ${made('n')} from new_rows n;
-  when 'UPDATE' then
+  return `  if tg_op = 'UPDATE' then
     ${updated}
-  when 'DELETE' then
+  elsif tg_op = 'INSERT' then
+    ${made('n')} from new_rows n;
+  elsif tg_op = 'DELETE' then
     ${gone('o')} from old_rows o;`;
 }
 
+/** So that values are written as the same text in every session. */
+const sameText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'`;
+
 /**
  * The statements that install or replace the capture of a table and its partitions. The function runs as its owner, so
- * that those who write to the table need no privileges on the log. Its settings make sure that values are written as
- * the same text in every session. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
+ * that those who write to the table need no privileges on the log. Settings cost time with every call, so it has only
+ * those that matter. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
   const relation = identifier(table.schema, table.name);
   return [
     `create or replace function ${call}() returns trigger language plpgsql security definer
-set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
-set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'
+set search_path = pg_catalog, pg_temp ${table.textVaries ? sameText : ''}
 as ${quotedText(captureBody(id, table))}`,
     // Otherwise anyone with access to the schema could call it from their own trigger, and have the casts of their own
     // types run as the owner.

@@ -4,29 +4,50 @@ import { mutationsID } from './client-groups.js';
 
 const isStandby = 'select pg_is_in_recovery() as "isStandby"';
 
+/** Ticks are written one at a time, in READ COMMITTED, so that each log row is in the measure of one of them. */
+const oneAtATime = [
+  'set transaction isolation level read committed',
+  `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,
+];
+
+/** The log is measured as it grows, since files keep the space of deleted rows. What is below xmin grows no more. */
 const insertTick = `
-  insert into tidemark.tick (oldest_xid, snapshot, system_identifier)
-  select pg_snapshot_xmin(s), s, c.system_identifier from pg_current_snapshot() s, pg_control_system() c
+  insert into tidemark.tick (oldest_xid, snapshot, system_identifier, bytes)
+  select pg_snapshot_xmin(s), s, c.system_identifier, (
+    select coalesce(sum(80 + pg_column_size(key) + coalesce(pg_column_size(old), 0)), 0) from tidemark.change
+    where table_id = any (array(select id from tidemark.synced_table) || ${mutationsID}) and xid < pg_snapshot_xmin(s)
+      and xid >= coalesce((select max(oldest_xid) from tidemark.tick where bytes is not null), (select horizon from tidemark.meta))
+  )
+  from pg_current_snapshot() s, pg_control_system() c
   on conflict do nothing`;
 
-/** A cookie that is younger than the retention has a snapshot whose xmin is at least that of every earlier tick. */
+/**
+ * A cookie that is younger than the retention has a snapshot whose xmin is at least that of every earlier tick. The
+ * horizon is also raised to the newest tick before which the log began to be too large.
+ */
 const raiseHorizon = `
   update tidemark.meta
   set horizon = greatest(meta.horizon, past.horizon), aging = greatest(meta.aging, past.aging)
   from (
-    select max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1)) as horizon,
-      max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1) / 2) as aging
-    from tidemark.tick
+    select max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1) or kept > $2::float8) as horizon,
+      max(oldest_xid) filter (where at < clock_timestamp() - make_interval(secs => $1) / 2 or kept > $2::float8 / 2) as aging
+    from (select at, oldest_xid, sum(bytes) over (order by oldest_xid desc) as kept from tidemark.tick) tick
   ) past
   where past.horizon > meta.horizon or past.aging > meta.aging`;
 
+const loggedTables = `select id from tidemark.synced_table union all select ${mutationsID}`;
+
+/** Each batch begins where the one before ended: until a vacuum, the index still has the rows that were deleted. */
 const deleteBatch = `
-  delete from tidemark.change where ctid = any (array(
-    select ctid from tidemark.change
-    where table_id = any (array(select id from tidemark.synced_table) || ${mutationsID}) and xid < (select horizon from tidemark.meta)
-    limit $1
-  ))
-  returning 1`;
+  with deleted as (
+    delete from tidemark.change where ctid = any (array(
+      select ctid from tidemark.change
+      where table_id = $1 and xid >= $2::xid8 and xid < (select horizon from tidemark.meta)
+      order by xid limit $3
+    ))
+    returning xid
+  )
+  select count(*)::integer as rows, max(xid)::text as last from deleted`;
 
 /** A cookie that is still valid may name the newest tick below the horizon. */
 const deleteTicks = `
@@ -41,19 +62,29 @@ const batch = 10_000;
  * do: it follows its primary in this too.
  *
  * @param retentionSeconds how long a cookie stays valid without a pull
+ * @param retentionBytes how much of the log is kept; cookies that would need more become invalid earlier. Default: all
  * @returns the number of log rows deleted
  */
-export async function prune(db: Database, retentionSeconds: number): Promise<number> {
+export async function prune(db: Database, retentionSeconds: number, retentionBytes?: number): Promise<number> {
   const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
   if (row!.isStandby) return 0;
-  await db.query({ text: insertTick });
-  await db.query({ text: raiseHorizon, values: [retentionSeconds] });
+  await db.transact(async (client) => {
+    for (const statement of [...oneAtATime, insertTick]) await client.query(statement);
+  });
+  await db.query({ text: raiseHorizon, values: [retentionSeconds, retentionBytes ?? Infinity] });
   let deleted = 0;
-  for (;;) {
-    const rows = await db.query({ text: deleteBatch, values: [batch] });
-    deleted += rows.length;
-    if (rows.length < batch) break;
-  }
+  for (const { id } of await db.query<{ id: number }>({ text: loggedTables })) deleted += await pruneTable(db, id);
   await db.query({ text: deleteTicks });
   return deleted;
+}
+
+async function pruneTable(db: Database, id: number): Promise<number> {
+  let deleted = 0;
+  for (let from = '0'; ; ) {
+    const values = [id, from, batch];
+    const [done] = await db.query<{ rows: number; last: string }>({ text: deleteBatch, values });
+    deleted += done!.rows;
+    if (done!.rows < batch) return deleted;
+    from = done!.last;
+  }
 }

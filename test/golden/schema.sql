@@ -4,25 +4,18 @@ function capture_1()
    LANGUAGE plpgsql
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
-   SET "DateStyle" TO 'ISO, YMD'
-   SET "IntervalStyle" TO 'iso_8601'
-   SET extra_float_digits TO '1'
-   SET "TimeZone" TO 'UTC'
-   SET bytea_output TO 'hex'
-   SET lc_monetary TO 'C'
   AS $function$
   begin
-    case tg_op
-    when 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
-    when 'UPDATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), coalesce(case when o."id" is not null then array[o."id"::text collate "C"] end, array[n."id"::text collate "C"]), case when o."id" is not null then (o.*)::text end, case when n."id" is not null then hashtextextended((n.*)::text, 0) end
+    if tg_op = 'UPDATE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
-    when 'DELETE' then
+    elsif tg_op = 'INSERT' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
+    elsif tg_op = 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], (o.*)::text, null from old_rows o;
-    when 'TRUNCATE' then
+    else
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), null, null, null;
-    end case;
+    end if;
     return null;
   end
   $function$
@@ -42,21 +35,20 @@ function capture_2()
    SET lc_monetary TO 'C'
   AS $function$
   begin
-    case tg_op
-    when 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
-    when 'UPDATE' then
+    if tg_op = 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0), tg_relid;
       else
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
       end if;
-    when 'DELETE' then
+    elsif tg_op = 'INSERT' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
+    elsif tg_op = 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
-    when 'TRUNCATE' then
+    else
       insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
-    end case;
+    end if;
     return null;
   end
   $function$
@@ -322,7 +314,6 @@ function unseen(integer,xid8[],xid8[])
 
 
 table change
-  seq bigint not null generated always as identity
   table_id integer not null
   xid xid8 not null
   key text[]
@@ -392,6 +383,7 @@ table tick
   xid xid8 not null default pg_current_xact_id()
   snapshot pg_snapshot
   system_identifier bigint
+  bytes bigint
   CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
   CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)

@@ -213,7 +213,15 @@ describe('whoever writes, with whatever settings', () => {
     insert into t values ('2026-03-04 05:06:07.89+02', '-1 year 2 mons -3 days 04:05:06.789', 0.1::float8 + 0.2, '2026-12-11', '\\x00ff', 'before_us');
     grant usage on schema public to capture_writer`;
 
-  it.each([
+  /** Their text is the same in every session. So their capture does without settings. */
+  const plainTypes = `
+    create type mood as enum ('so so');
+    create table t (id bigint primary key, f int, b bool, i2 int2, n numeric, o oid, u uuid, t text, v varchar(9), c char(3), name name,
+      j json, jb jsonb, ip inet, net cidr, bits bit(3), vb varbit, mood mood, texts text[], moods mood[], n2 numeric[]);
+    insert into t values (1, 2, true, 3, 1.50, 4294967295, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'é"', 'v', 'c', 'n', '{ "a" :1.0}',
+      '{"b": 1.00}', '10.0.0.1/8', '10.0.0.0/8', '101', '1', 'so so', '{a,NULL,""}', '{so so}', '{1.0,NaN}')`;
+
+  const sessions = [
     ["set datestyle to 'German'"],
     ["set intervalstyle to 'sql_standard'"],
     ['set extra_float_digits to 0'],
@@ -222,7 +230,39 @@ describe('whoever writes, with whatever settings', () => {
     ["set bytea_output to 'escape'"],
     ['set session_replication_role to replica'],
     ['set role capture_writer'],
-  ])('%s', async (session) => {
+  ];
+
+  it.each(sessions)('%s, with types whose text is the same everywhere', async (session) => {
+    const ddl = `${plainTypes};
+      do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
+      grant all on t to capture_writer`;
+    const columns = 'f, b, i2, n, o, u, t, v, c, name, j, jb, ip, net, bits, vb, mood, texts, moods, n2';
+    const insert = `insert into t select id + 1, ${columns} from t`;
+    const { log, ...captured } = await capturing.capture({ ddl, write: [insert, session, 'update t set f = 7'] });
+    expect(log).toHaveLength(3);
+    expect(captured).toMatchObject({ exact: true, ownXid: true, rebuilt: captured.before });
+    expect(await settings()).toEqual(['search_path=pg_catalog, pg_temp']);
+  });
+
+  /** Of the newest capture. */
+  async function settings(): Promise<readonly string[]> {
+    const { rows } = await capturing.database.pool.query(
+      `select proconfig from pg_proc where pronamespace = 'tidemark'::regnamespace and proname like 'capture%' order by oid desc limit 1`,
+    );
+    return rows[0].proconfig;
+  }
+
+  it.each(['date', 'float4', 'money', 'date[]', 'moment', 'moment[]', 'pair', 'daterange', 'point', 'regclass', 'xml'])(
+    '%s is always written with the same settings',
+    async (type) => {
+      const ddl = `create domain moment as timestamptz; create type pair as (a int, at time);
+        create table t (id int primary key, v ${type})`;
+      await capturing.capture({ ddl, write: ['delete from t'] });
+      expect(await settings()).toHaveLength(7);
+    },
+  );
+
+  it.each(sessions)('%s', async (session) => {
     const ddl = `create table before_us (); ${times};
       do $$ begin execute format('grant usage on schema %I to capture_writer', current_schema()); end $$;
       grant all on t to capture_writer`;

@@ -22,7 +22,7 @@ export interface Writing {
 }
 
 export interface Captured {
-  /** One text a log row, in order: `-key` with an image, `+key` for a row that did not exist, `truncate`. */
+  /** One text a log row: `-key` with an image, `+key` for a row that did not exist, `truncate`. */
   readonly log: readonly string[];
   /** Whether each key's first image equals, byte for byte, the row that had the key before. */
   readonly exact: boolean;
@@ -93,7 +93,7 @@ async function compare(pool: pg.Pool, table: SyncedTable, snapshot: string, xid:
   const { rows: log } = await pool.query<{ entry: string; own: boolean }>(
     `select case when key is null then 'truncate' else case when old is null then '+' else '-' end || array_to_string(key, ',') end
        as entry, xid = $2::xid8 as own
-     from tidemark.change where table_id = $1 order by seq`,
+     from tidemark.change where table_id = $1`,
     [table.id, xid],
   );
   const withQueries = `with ${stateQueries(table, unseenLiterals(parseSnapshot(snapshot)!), log.length).join(', ')}`;

@@ -63,6 +63,7 @@ const firstRun = [
   'applying 0006-moments.sql',
   'applying 0007-headers.sql',
   'applying 0008-look.sql',
+  'applying 0009-leaner-log.sql',
   'applying 0010-claims.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
@@ -101,14 +102,17 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.header, tidemark.headers;
-       drop function tidemark.claim_mutation, tidemark.claim_key, tidemark.keep_answer;
-       alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.look, tidemark.looks;
+         drop function tidemark.claim_mutation, tidemark.claim_key, tidemark.keep_answer;
+       alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier,
+         drop column bytes;
+       alter table tidemark.change add column seq bigint generated always as identity;
+       alter table tidemark.change reset (autovacuum_vacuum_scale_factor);
        create function tidemark.truncated_since(pg_snapshot, integer[]) returns boolean language sql return true;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 8/);
-    expect(await run()).toEqual(firstRun.slice(1, 8));
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 10/);
+    expect(await run()).toEqual(firstRun.slice(1, 10));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

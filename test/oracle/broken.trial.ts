@@ -40,14 +40,14 @@ const snapshotFields = 'return { text, xmin, xmax, unseen };';
 
 const faults: readonly Fault[] = [
   {
-    name: 'a sequence cursor in place of the snapshot',
+    name: 'a cursor in the order of the log in place of the snapshot',
     rules: ofData,
     patches: [
       {
         file: 'store/states.ts',
         find: `\${unseenRows(table, unseen, rows)}\n          cross join lateral`,
-        replace: `(select * from tidemark.change where table_id = \${table.id} and seq > (
-          select coalesce(max(c.seq), 0) from tidemark.change c
+        replace: `(select * from tidemark.change where table_id = \${table.id} and ctid > (
+          select coalesce(max(c.ctid), '(0,0)') from tidemark.change c
           where not exists (select from unnest(\${unseen.lows}::xid8[], \${unseen.highs}::xid8[]) u (low, high) where c.xid between low and high))) c
           cross join lateral`,
       },

@@ -182,6 +182,94 @@ it('deletes in batches, and the ticks with them', async () => {
   expect(await prune(db, 0)).toBe(0);
 });
 
+/** The rows that the log has, and what the ticks above the horizon say of their size. */
+async function measured(): Promise<{ bytes: number; rows: number }> {
+  const { rows } =
+    await run(`select coalesce(sum(bytes), 0)::float8 as bytes, (select count(*)::int from tidemark.change) as rows
+    from tidemark.tick where oldest_xid > (select horizon from tidemark.meta)`);
+  return rows[0];
+}
+
+it('knows about how large the log is on disk', async () => {
+  await run(`alter table t add column note text; insert into t select i, i, repeat('x', i % 200) from generate_series(10, 20009) i;
+    update t set n = n + 1`);
+  await prune(db, hour);
+  const { bytes, rows } = await measured();
+  expect(rows).toBe(40_002);
+  const { rows: sizes } = await run(`select pg_total_relation_size('tidemark.change')::float8 as size`);
+  expect(bytes / sizes[0].size).toBeGreaterThan(0.8);
+  expect(bytes / sizes[0].size).toBeLessThan(1.25);
+});
+
+it('measures each change once, however many servers do, and however long its transaction is open', async () => {
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  await writer.query('begin; update t set n = 77 where id = 1');
+  await run('update t set n = n + 1 where id = 2');
+  await Promise.all([1, 2, 3].map(() => prune(db, hour)));
+  expect((await measured()).bytes).toBe(0);
+  await writer.query('commit');
+  await writer.end();
+  await Promise.all([1, 2, 3].map(() => prune(db, hour)));
+  const { bytes } = await measured();
+  const { rows } = await run(
+    'select sum(80 + pg_column_size(key) + pg_column_size(old))::float8 as bytes from tidemark.change',
+  );
+  expect(bytes).toBe(rows[0].bytes);
+});
+
+it('measures a log that an older version has kept', async () => {
+  await run('update t set n = n + 1');
+  await prune(db, hour);
+  const { bytes } = await measured();
+  await run('update tidemark.tick set bytes = null');
+  await prune(db, hour);
+  expect(bytes).toBeGreaterThan(160);
+  expect((await measured()).bytes).toBe(bytes);
+});
+
+it('keeps no more than so many bytes, and resets only the cookies that would need more', async () => {
+  await run(`alter table t add column note text default repeat('x', 900)`);
+  const limit = 4500;
+  const clients: SyncClient[] = [];
+  for (let minute = 0; minute < 12; minute++) {
+    clients.push(await client());
+    await run('update t set n = n + 1 where id = 1');
+    await prune(db, hour, limit);
+    expect((await measured()).bytes).toBeLessThan(limit);
+  }
+  // Each change is about a kilobyte.
+  expect(await count('change')).toBe(4);
+  for (const [i, one] of clients.entries()) {
+    const { patch } = await one.pull();
+    expect([i, patch[0]!.op]).toEqual([i, i < 8 ? 'clear' : 'put']);
+    expect(one.held()).toEqual(await fullRead(server));
+  }
+});
+
+it('renews the cookie of a client to whom nothing happens when half of the bytes are logged', async () => {
+  const quiet = await client();
+  const { cookie: first } = await quiet.pull();
+  await run(`insert into tidemark.client_group values ('other', 'bob')`);
+  const mutations = (client: string) =>
+    run(
+      `insert into tidemark.client select '${client}' || n, 'other', 1, pg_current_xact_id() from generate_series(1, 99) n`,
+    );
+  await mutations('a');
+  await prune(db, hour, 1e6);
+  expect((await quiet.pull()).cookie).toEqual(first);
+
+  const { bytes } = await measured();
+  await mutations('b');
+  expect(await prune(db, hour, 3 * bytes)).toBe(0);
+  const renewed = await quiet.pull();
+  expect(renewed.cookie).not.toEqual(first);
+  expect(renewed.patch).toEqual([]);
+  expect(await prune(db, hour, 1.5 * bytes)).toBe(99);
+  await run('update t set n = 7 where id = 1');
+  expect((await quiet.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 7 } }]);
+});
+
 it('runs at the same time from several servers', async () => {
   await run('update t set n = n + 1');
   const counts = await Promise.all([1, 2, 3].map(() => prune(db, 0)));

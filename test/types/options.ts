@@ -62,6 +62,7 @@ await createSync({
   limits: { pull: undefined, call: 1024 },
   pokes: { intervalMs: undefined, notify: undefined, maxStreams: undefined },
   retentionSeconds: undefined,
+  retentionBytes: undefined,
   audit: undefined,
   log: undefined,
 });

@@ -9,7 +9,6 @@ import { inTurns, median, ratePerSecond } from '../../statistics.js';
 const writers = 16;
 const bulkRows = 100_000;
 const rowsPerWriter = 100;
-const manyMutations = 1000;
 const limitName = 'the same without capture';
 
 type TableName = 'plain' | 'captured';
