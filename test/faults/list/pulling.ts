@@ -200,7 +200,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a cookie behind the horizon is as good',
     file: plan,
-    find: 'if (cookie.parsedSnapshot.xmin < BigInt(header.horizon))',
+    find: 'if (cookie.parsedSnapshot.xmin < header.horizon)',
     replace: 'if (cookie.parsedSnapshot.xmax < BigInt(header.horizon))',
     tests: planned,
   },

@@ -35,7 +35,7 @@ export const retention: readonly Fault[] = [
   {
     name: 'cookies are not renewed before they fall behind the horizon',
     file: 'src/pulls/plan.ts',
-    find: 'cookie.parsedSnapshot.xmin < BigInt(aging)',
+    find: 'cookie.parsedSnapshot.xmin < aging',
     replace: 'cookie.parsedSnapshot.xmin < 0n * BigInt(aging)',
     tests: ['test/pulls/plan.test.ts'],
   },

@@ -15,7 +15,7 @@ export const windowing: readonly Fault[] = [
   {
     name: 'what may have been pruned in between is not missed',
     file: window,
-    find: 'before.snapshot.xmin >= BigInt(horizon) &&',
+    find: 'before.snapshot.xmin >= horizon &&',
     replace: '',
     tests: model,
   },
