@@ -10,10 +10,11 @@ import type { Audit } from '../protocol/audit.js';
 import { digest, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
+import { fullPatch } from '../store/full-patch.js';
 import { type Header, headerQuery, type Member, type PatchHeader } from '../store/header.js';
-import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
+import { auditedFullPatch } from '../store/patch-sql.js';
 import { type Auditor, checkedFor } from './auditor.js';
-import { openPatch } from './patch-stream.js';
+import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
@@ -135,7 +136,9 @@ class Pull {
     const { db, auditor, installation, views, request } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
-    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(header, views), isSampled);
+    const patch = isSampled
+      ? await openPatch(db, auditedFullPatch(header, views), true)
+      : await openFullPatch(db, fullPatch(header, views));
     const [answered] = patch.headers as [PatchHeader];
     let plan: Plan;
     try {

@@ -12,23 +12,23 @@ function copyOut(query: string): string {
 }
 
 /**
- * Each op is preceded by a comma. The header comes first, because reading it through a materialized WITH query keeps
+ * A query whose first row is the header. The header comes first, because reading it through a materialized WITH query keeps
  * Postgres from running the parts in parallel.
+ * @param others what the header's row has in the columns after the first
  */
-function linesQuery(header: string, withQueries: readonly string[], lines: readonly string[]): string {
+export function linesQuery(
+  header: string,
+  withQueries: readonly string[],
+  lines: readonly string[],
+  others: readonly string[] = [],
+): string {
   const queries = [`tidemark_header as materialized (${header})`, ...withQueries];
   return `with ${queries.join(',\n')}
-select line from tidemark_header
+select ${['line', ...others].join(', ')} from tidemark_header
 ${lines.map((line) => `union all\n${line}`).join('\n')}`;
 }
 
-/** The header, and every row of every view. */
-export function fullPatch(header: string, views: readonly BoundView[]): string {
-  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) b`);
-  return copyOut(linesQuery(header, [], puts));
-}
-
-/** The same, with a line of checksums after the header. */
+/** The header, a line of checksums, and every row of every view. */
 export function auditedFullPatch(header: string, views: readonly BoundView[]): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
   const queries = views.map(
@@ -84,6 +84,7 @@ export function deltaQuery(
   );
 }
 
+/** Each op is preceded by a comma. */
 const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
 const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
 
