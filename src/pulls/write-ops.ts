@@ -2,9 +2,8 @@
 import type { OpForm } from '../store/full-patch.js';
 
 const codeOf = (character: string) => character.charCodeAt(0);
-const [tab, newline, quote, backslash, letterN] = [0x09, 0x0a, 0x22, 0x5c, 0x4e];
+const [tab, newline, quote, zero, letterN, backslash] = [0x09, 0x0a, 0x22, 0x30, 0x4e, 0x5c];
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const nothing: Uint8Array = new Uint8Array();
 
 /** What the format's escapes stand for, by the character after the backslash. Others stand for that character. */
@@ -84,9 +83,11 @@ export class OpWriter {
       if (!form) {
         const stop = source.indexOf(tab, at);
         if (stop < 0) break;
-        form = this.#forms[Number(decoder.decode(source.subarray(at, stop)))]!;
+        let index = 0;
+        for (; at < stop; at++) index = 10 * index + source[at]! - zero;
+        form = this.#forms[index]!;
         field = 0;
-        at = stop + 1;
+        at++;
         continue;
       }
       const current: Field | undefined = form.fields[field];

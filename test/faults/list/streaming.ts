@@ -155,8 +155,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'rows of all views are written as the first view’s',
     file: writer,
-    find: 'Number(decoder.decode(source.subarray(at, stop)))',
-    replace: '0',
+    find: 'form = this.#forms[index]!;',
+    replace: 'form = this.#forms[0]!;',
     tests: written,
   },
   {
