@@ -17,6 +17,7 @@ import { type Auditor, checkedFor } from './auditor.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
+import { ResetsBySize } from './reset-by-size.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
@@ -41,13 +42,14 @@ export type PullRoute<Context extends UserContext> = (
 export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
   const { db, installation, auditor, schemaVersions } = options;
   const reads = new SharedReads(db);
+  const sizes = new ResetsBySize(db);
   return async (request, caller) => {
     const { profileID, schemaVersion } = request;
     if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
     return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads, auditor, ...bound, request, caller }).answer(last?.header),
+      new Pull({ db, reads, sizes, auditor, ...bound, request, caller }).answer(last?.header),
     );
   };
 }
@@ -55,6 +57,7 @@ export function createPull<Context extends UserContext>(options: PullOptions<Con
 interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
+  readonly sizes: ResetsBySize;
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
@@ -101,9 +104,10 @@ class Pull {
     reader: Reader,
     changed: Header['changed'],
   ): Promise<{ answer: JSONAnswer } | { plan: Plan; changed: Header['changed'] }> {
-    const { reads, auditor, installation, views, request, caller } = this.#parts;
+    const { reads, sizes, auditor, installation, views, request, caller } = this.#parts;
     let patch: Patch | undefined;
     try {
+      if (await sizes.isCheaper(reader, changed)) return { plan: { kind: 'reset', reason: 'size' }, changed };
       patch = await reads.delta(reader, changed);
       const { header, tables, checksums, held, more } = patch;
       if (header.torn) throw new OutdatedError(header);
