@@ -103,6 +103,14 @@ export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, cha
   return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= countedRows;
 }
 
+/** A delta over more changed keys than this is too large to be held for several pulls, and takes a tenth of a second. */
+const mostKeysOfShort = 1000;
+
+/** Whether a delta over so many changed keys is a long read. */
+export function isLong(changedKeys: number): boolean {
+  return changedKeys > mostKeysOfShort;
+}
+
 /** Fewer changed keys than this are a delta, whatever there is: it takes less than a second. */
 const fewestKeys = 10_000;
 /**

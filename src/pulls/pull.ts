@@ -14,10 +14,11 @@ import { fullPatch } from '../store/full-patch.js';
 import { type Header, headerQuery, type Member, type PatchHeader } from '../store/header.js';
 import { auditedFullPatch } from '../store/patch-sql.js';
 import { type Auditor, checkedFor } from './auditor.js';
+import { DeltaSizes } from './delta-size.js';
+import { type LongReads, longReadsOf } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
-import { ResetsBySize } from './reset-by-size.js';
 import { type Patch, type Reader, SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
@@ -42,14 +43,15 @@ export type PullRoute<Context extends UserContext> = (
 export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
   const { db, installation, auditor, schemaVersions } = options;
   const reads = new SharedReads(db);
-  const sizes = new ResetsBySize(db);
+  const sizes = new DeltaSizes(db);
+  const longReads = longReadsOf(db);
   return async (request, caller) => {
     const { profileID, schemaVersion } = request;
     if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
     return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads, sizes, auditor, ...bound, request, caller }).answer(last?.header),
+      new Pull({ db, reads, sizes, longReads, auditor, ...bound, request, caller }).answer(last?.header),
     );
   };
 }
@@ -57,7 +59,8 @@ export function createPull<Context extends UserContext>(options: PullOptions<Con
 interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
-  readonly sizes: ResetsBySize;
+  readonly sizes: DeltaSizes;
+  readonly longReads: LongReads;
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
@@ -104,11 +107,13 @@ class Pull {
     reader: Reader,
     changed: Header['changed'],
   ): Promise<{ answer: JSONAnswer } | { plan: Plan; changed: Header['changed'] }> {
-    const { reads, sizes, auditor, installation, views, request, caller } = this.#parts;
+    const { reads, sizes, longReads, auditor, installation, views, request, caller } = this.#parts;
     let patch: Patch | undefined;
     try {
-      if (await sizes.isCheaper(reader, changed)) return { plan: { kind: 'reset', reason: 'size' }, changed };
-      patch = await reads.delta(reader, changed);
+      const size = await sizes.of(reader, changed);
+      if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, changed };
+      const read = () => reads.delta(reader, changed);
+      patch = await (size === 'short' ? read() : longReads.run(read, caller.signal?.()));
       const { header, tables, checksums, held, more } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
@@ -137,31 +142,31 @@ class Pull {
 
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
-    const { db, auditor, installation, views, request } = this.#parts;
+    const { db, longReads, auditor, installation, views, request, caller } = this.#parts;
     const header = headerQuery({ base: undefined, tables: installation.tables, members: [this.#member(undefined)] });
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
-    const patch = isSampled
-      ? await openPatch(db, auditedFullPatch(header, views), true)
-      : await openFullPatch(db, fullPatch(header, views));
-    const [answered] = patch.headers as [PatchHeader];
-    let plan: Plan;
+    const read = async () => ({
+      more: isSampled
+        ? await openPatch(db, auditedFullPatch(header, views), true)
+        : await openFullPatch(db, fullPatch(header, views)),
+    });
+    const { more: patch } = await longReads.run(read, caller.signal?.());
     try {
+      const [answered] = patch.headers as [PatchHeader];
       if (answered.torn) throw new OutdatedError();
-      plan = this.#plan(cookie, answered);
+      const plan = this.#plan(cookie, answered);
+      const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
+      if (!first || first.done) await patch.close();
+      if (!first) return unchangedAnswer(request);
+      const whole = patch.checksums?.whole;
+      const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
+      const clear = request.cookie === null ? '' : '{"op":"clear"}';
+      if (first.done) return answerOf(`${opening}${clear}`, []);
+      return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
     } catch (error) {
       await patch.close();
       throw error;
     }
-    if (plan.kind === 'behind') {
-      await patch.close();
-      return unchangedAnswer(request);
-    }
-    const whole = patch.checksums?.whole;
-    const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
-    const clear = request.cookie === null ? '' : '{"op":"clear"}';
-    const first = await patch.ops.next();
-    if (first.done) return answerOf(`${opening}${clear}`, []);
-    return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
   }
 
   /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */

@@ -2,7 +2,8 @@
 import type { Database, Statement } from '../../src/db/database.js';
 
 export interface Watched {
-  readonly kind: 'probe' | 'copy';
+  /** `size`: one of the questions about the size of a delta. */
+  readonly kind: 'probe' | 'size' | 'copy';
   /** The statement with its values: all that it says of its members. */
   readonly text: string;
 }
@@ -29,7 +30,8 @@ export class WatchedDatabase {
   }
 
   async #query<Row>(db: Database, statement: Statement): Promise<Row[]> {
-    const watched = this.#see({ kind: 'probe', text: JSON.stringify(statement) });
+    const kind = statement.name === undefined ? 'size' : 'probe';
+    const watched = this.#see({ kind, text: JSON.stringify(statement) });
     await this.before(watched);
     const rows = await db.query<Row>(statement);
     await this.after(watched);

@@ -6,7 +6,7 @@ const bound = ['test/installation/current-installation.test.ts'];
 const compile = 'src/view/compile.ts';
 const header = 'sql/0007-headers.sql';
 const plan = 'src/pulls/plan.ts';
-const sizes = ['test/pulls/reset-by-size.test.ts'];
+const sizes = ['test/pulls/delta-size.test.ts'];
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
 const shared = ['test/pulls/shared-pulls.test.ts'];
@@ -59,7 +59,7 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'only the first of many changes are counted',
-    file: 'src/pulls/reset-by-size.ts',
+    file: 'src/pulls/delta-size.ts',
     find: 'if (isWhole) break;',
     replace: 'if (count > 0) break;',
     tests: sizes,

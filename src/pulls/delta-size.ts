@@ -1,10 +1,13 @@
-/** Finds deltas that would take longer than a reset. */
+/** Finds out how long a delta will take. */
 import type { Database } from '../db/database.js';
 import { countedRows, type Header } from '../store/header.js';
 import { areAtMost, countChangedKeys } from '../store/sizes.js';
 import { Coalescer } from './coalesce.js';
-import { sizeWorthReset } from './plan.js';
+import { isLong, sizeWorthReset } from './plan.js';
 import type { Reader } from './shared-reads.js';
+
+/** `too long`: a reset is cheaper. */
+export type DeltaSize = 'short' | 'long' | 'too long';
 
 interface SizeReader extends Reader {
   readonly changed: Header['changed'];
@@ -15,35 +18,34 @@ const patienceMs = 1000;
 const readLogRows = [50_000, 1_000_000];
 
 /** Readers that ask at once, with the same key, are told the same. */
-export class ResetsBySize {
+export class DeltaSizes {
   readonly #db: Database;
   readonly #answers = new Coalescer(async (readers: readonly SizeReader[]) => {
-    const isCheaper = await this.#isCheaper(readers[0]!);
-    return readers.map(() => isCheaper);
+    const size = await this.#sizeFor(readers[0]!);
+    return readers.map(() => size);
   }, patienceMs);
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /**
-   * Whether a reset is cheaper than a delta, given the tables that have changed. Where few rows have, no statement is
-   * run.
-   */
-  async isCheaper(reader: Reader, changed: Header['changed']): Promise<boolean> {
-    if (!changed.some(([, rows]) => rows >= countedRows)) return false;
+  /** The size of a delta, given the tables that have changed. If few rows have, no statement is run. */
+  async of(reader: Reader, changed: Header['changed']): Promise<DeltaSize> {
+    if (!changed.some(([, rows]) => rows >= countedRows)) return 'short';
     return this.#answers.ask(reader.key, { ...reader, changed });
   }
 
-  async #isCheaper({ installation, views, base, changed }: SizeReader): Promise<boolean> {
+  async #sizeFor({ installation, views, base, changed }: SizeReader): Promise<DeltaSize> {
     const ids = new Set(changed.map(([id]) => id));
     const tables = installation.tables.filter(({ id }) => ids.has(id));
+    let size: DeltaSize = 'short';
     for (const logRows of readLogRows) {
       const { count, isWhole } = await countChangedKeys(this.#db, tables, base, logRows);
-      const size = sizeWorthReset(count);
-      if (size && (await areAtMost(this.#db, views, size))) return true;
+      if (isLong(count)) size = 'long';
+      const limit = sizeWorthReset(count);
+      if (limit && (await areAtMost(this.#db, views, limit))) return 'too long';
       if (isWhole) break;
     }
-    return false;
+    return size;
   }
 }
