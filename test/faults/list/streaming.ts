@@ -125,6 +125,13 @@ export const streaming: readonly Fault[] = [
     tests: ['test/pulls/patch-stream.test.ts'],
   },
   {
+    name: 'messages of another kind are taken for rows',
+    file: 'src/db/copy-stream.ts',
+    find: 'if (this.#header[0] === copyData) {',
+    replace: 'if (this.#header[0] !== 0) {',
+    tests: ['test/db/copy-stream.test.ts'],
+  },
+  {
     name: 'a null is written as text',
     file: writer,
     find: 'isQuoted = isString && !isNull;',
