@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import { countedRows, type Header } from '../store/header.js';
 import { areAtMost, countChangedKeys } from '../store/sizes.js';
 import { Coalescer } from './coalesce.js';
-import { isLong, sizeWorthReset } from './plan.js';
+import { sizeWorthReset } from './plan.js';
 import type { Reader } from './shared-reads.js';
 
 /** `too long`: a reset is cheaper. */
@@ -41,8 +41,8 @@ export class DeltaSizes {
     let size: DeltaSize = 'short';
     for (const logRows of readLogRows) {
       const { count, isWhole } = await countChangedKeys(this.#db, tables, base, logRows);
-      if (isLong(count)) size = 'long';
       const limit = sizeWorthReset(count);
+      if (limit) size = 'long';
       if (limit && (await areAtMost(this.#db, views, limit))) return 'too long';
       if (isWhole) break;
     }

@@ -103,15 +103,10 @@ export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, cha
   return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < BigInt(aging) || rows >= countedRows;
 }
 
-/** A delta over more changed keys than this is too large to be held for several pulls, and takes a tenth of a second. */
-const mostKeysOfShort = 1000;
-
-/** Whether a delta over so many changed keys is a long read. */
-export function isLong(changedKeys: number): boolean {
-  return changedKeys > mostKeysOfShort;
-}
-
-/** Fewer changed keys than this are a delta, whatever there is: it takes less than a second. */
+/**
+ * A delta over fewer changed keys than this is short: it takes less than a second, and its patch fits into the buffers
+ * on its way.
+ */
 const fewestKeys = 10_000;
 /**
  * A delta takes some twelve times as long for a changed key as a reset for a row. But a reset also gives the network and
@@ -122,8 +117,8 @@ const rowsPerKey = 5;
 const costPerKey = 8;
 
 /**
- * How large the views may be, so that a reset is cheaper than a delta over so many changed keys; undefined if a delta
- * is always cheaper.
+ * How large the views may be, so that a reset is cheaper than a delta over so many changed keys; undefined if the delta
+ * is short, and always cheaper.
  */
 export function sizeWorthReset(changedKeys: number): ViewSize | undefined {
   if (changedKeys < fewestKeys) return undefined;

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sizeWorthReset } from '../../src/pulls/plan.js';
 import { defineView } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
-import { createSynced, fullRead, PullServer, SyncClient } from '../synced.js';
+import { createSynced, fullRead, PullServer, SyncClient, textOf } from '../synced.js';
 import { WatchedDatabase } from './watched.js';
 
 const itemsOf = (where: string) =>
@@ -127,6 +127,32 @@ it('clients that pull together are told the same by the same statements', async 
   const questions = watched.take().filter((kind) => kind === 'size');
   // How many keys have changed, what the views cost, and how many rows they have.
   expect(questions.length).toBeLessThanOrEqual(6);
+});
+
+it('a long delta waits for a place, as first pulls do, and a short one does not', async () => {
+  await insert('ada', 1, 70_000);
+  const { server, client } = await pulled();
+  const short = new SyncClient(server);
+  await run('update item set n = n + 1 where id <= 9000');
+  // The server has three connections, and so two places.
+  const unread = await Promise.all([server.answer(null), server.answer(null)]);
+  short.cookie = client.cookie;
+  expect((await short.pull()).patch).toHaveLength(9000);
+  await run('update item set n = n + 1 where id between 9001 and 12000');
+  watched.take();
+  const pulling = client.pull();
+  const seen: string[] = [];
+  while (seen.filter((kind) => kind === 'size').length < 3) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    seen.push(...watched.take());
+  }
+  // It has asked all there is to ask. Were it not to wait, it would copy at once.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect([...seen, ...watched.take()]).toEqual(['probe', 'size', 'size', 'size']);
+  await textOf(unread[0]!);
+  expect((await pulling).patch).toHaveLength(12_000);
+  expect(reasons(server)).toEqual([]);
+  await textOf(unread[1]!);
 });
 
 it('a reset is worth while as long as the views are not much larger than what has changed', () => {

@@ -51,6 +51,13 @@ export const sharing: readonly Fault[] = [
     tests: longReading,
   },
   {
+    name: 'long deltas wait for nobody',
+    file: pull,
+    find: "size === 'short' ?",
+    replace: 'size ?',
+    tests: ['test/pulls/delta-size.test.ts'],
+  },
+  {
     name: 'a place is given back twice',
     file: longReads,
     find: 'if (isOver) return;',
