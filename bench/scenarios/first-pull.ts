@@ -46,7 +46,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
         limit: bareMs,
         limitName,
         ratio: ms / bareMs,
-        goal: '≤ 1.15 × the limit',
+        goal: '≤ 0.75 × the limit',
         note: `${megabytes} MB`,
       },
       {
@@ -56,7 +56,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
         limit: bareFirstByte,
         limitName,
         ratio: firstByte / bareFirstByte,
-        goal: '≤ 20 ms',
+        goal: '≤ 12 ms',
       },
       ...(memory === undefined
         ? []
@@ -66,7 +66,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
               value: memory,
               unit: 'MB',
               ...(bareMemory !== undefined && { limit: bareMemory, limitName, ratio: memory / bareMemory }),
-              goal: '< 300 MB, later < 150',
+              goal: '≤ 130 MB',
             },
           ]),
       ...compressed,
