@@ -21,11 +21,11 @@ export async function startWithTodos(todos: number, length: number): Promise<Tes
   return server;
 }
 
-/** How many of the server's connections copy a full pull. */
+/** How many of the server's connections copy pulls of client groups whose names begin with "large". */
 export async function copying({ pool }: TestServer): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int from pg_stat_activity
-     where datname = current_database() and state = 'active' and query like 'copy (%'`,
+     where datname = current_database() and state = 'active' and query like 'copy (%{"large %'`,
   );
   return rows[0]!.count;
 }
