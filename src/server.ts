@@ -14,7 +14,7 @@ import { CurrentInstallation } from './installation/current-installation.js';
 import { describeError, jsonLog, type Logger } from './log.js';
 import { Tail } from './pokes/tail.js';
 import { Auditor } from './pulls/auditor.js';
-import { createPull } from './pulls/pull.js';
+import { createPull } from './pulls/pull-route.js';
 import { defineMutators, type Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import { type RestOptions, restSurface } from './rest.js';

@@ -9,7 +9,7 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { createPull, type PullRoute } from '../src/pulls/pull.js';
+import { createPull, type PullRoute } from '../src/pulls/pull-route.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { Looks } from '../src/window/looks.js';

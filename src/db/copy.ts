@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
 import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
+import { CopyStream } from './copy-stream.js';
 
 /** How many bytes of COPY output are held in memory before Postgres has to wait. */
 const HIGH_WATER_MARK = 64 * 1024;
@@ -14,7 +14,7 @@ const HIGH_WATER_MARK = 64 * 1024;
 export async function* readCopy(pool: Pool, text: string): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
-  const stream = client.query(copyTo(text, { highWaterMark: HIGH_WATER_MARK }));
+  const stream = client.query(new CopyStream(text, HIGH_WATER_MARK));
   // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   let outcome: 'running' | 'complete' | 'failed' = 'running';

@@ -40,6 +40,9 @@ export interface QueryDescription {
 
 /** All that the rest of Tidemark needs of Postgres. Only this adapter knows the driver. */
 export interface Database {
+  /** The most connections that are open at once. */
+  readonly connections: number;
+
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
 

@@ -29,6 +29,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
   const onError = (error: Error) => options.onIdleError?.(error);
   pool.on('error', onError);
   return {
+    connections: pool.options.max,
     query: <Row>(statement: Statement) => query<Row>(pool, statement),
     describe: (text) => describeQuery(pool, text),
     columns: (text) => describeColumns(pool, text),

@@ -8,7 +8,7 @@ import type { Exchange, RequestID, Route } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
-import type { PullRoute } from '../pulls/pull.js';
+import type { PullRoute } from '../pulls/pull-route.js';
 import type { PokeStreams } from './poke-streams.js';
 
 /** A push as it was received. */

@@ -17,6 +17,8 @@ export interface Caller<Context extends UserContext = UserContext> {
   readonly requestID: string;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
+  /** Returns what aborts when the client goes away. Few requests need it, and it takes time to create. */
+  readonly signal?: () => AbortSignal;
 }
 
 /**
@@ -43,5 +45,5 @@ export async function identify<Context extends UserContext>(
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');
   }
-  return { context, requestID: requestID.value, log };
+  return { context, requestID: requestID.value, log, signal: () => request.signal };
 }

@@ -1,11 +1,13 @@
 /**
  * A patch as it comes from the database: a line with the report, optionally a line with checksums, then the ops as
- * bytes, each preceded by a comma.
+ * bytes, each preceded by a comma; or the rows of which they are written here.
  */
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
 import { type Checksums, readChecksums } from '../store/checksums.js';
+import type { FullPatch } from '../store/full-patch.js';
 import { type PatchReport, readPatchReport } from '../store/header.js';
+import { firstField, OpWriter } from './write-ops.js';
 
 /** The parts of a patch, in the order in which they come. */
 export interface PatchStream {
@@ -25,34 +27,55 @@ const quote = 0x01;
 /** How many times a statement is tried that deadlocks, as with a TRUNCATE that locks the tables in another order. */
 export const maxAttempts = 3;
 
+type Chunks = AsyncIterator<Uint8Array>;
+
 /**
  * Runs a statement that yields a patch, and reads it up to the ops.
  * @param hasChecksums whether the statement yields a line of checksums
  * @throws Problem if a standby has seen more than can be listed.
  */
 export function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
-  return retry(() => openOnce(db, statement, hasChecksums), maxAttempts);
-}
-
-async function openOnce(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
-  const chunks = db.copy(statement)[Symbol.asyncIterator]();
-  const close = async () => void (await chunks.return?.());
-  try {
+  return open(db, statement, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const report = readPatchReport(line);
-    if (!hasChecksums) return { report, checksums: undefined, ops: ops(remainder, chunks), close };
+    if (!hasChecksums) return { report, checksums: undefined, ops: ops(remainder, chunks, unquoted) };
     const second = await readLine(remainder, chunks);
-    return { report, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { report, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks, unquoted) };
+  });
 }
 
-async function readLine(
-  start: Uint8Array,
-  chunks: AsyncIterator<Uint8Array>,
-): Promise<{ line: string; remainder: Uint8Array }> {
+/**
+ * The same for a full patch.
+ * @throws as `openPatch`
+ */
+export function openFullPatch(db: Database, patch: FullPatch): Promise<PatchStream> {
+  return open(db, patch.statement, async (chunks) => {
+    const { line, remainder } = await readLine(new Uint8Array(), chunks);
+    const writer = new OpWriter(patch.ops);
+    const report = readPatchReport(firstField(line));
+    return { report, checksums: undefined, ops: ops(remainder, chunks, (bytes) => writer.write(bytes)) };
+  });
+}
+
+function open(
+  db: Database,
+  statement: string,
+  read: (chunks: Chunks) => Promise<Omit<PatchStream, 'close'>>,
+): Promise<PatchStream> {
+  const openOnce = async () => {
+    const chunks = db.copy(statement)[Symbol.asyncIterator]();
+    const close = async () => void (await chunks.return?.());
+    try {
+      return { ...(await read(chunks)), close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  };
+  return retry(openOnce, maxAttempts);
+}
+
+async function readLine(start: Uint8Array, chunks: Chunks): Promise<{ line: string; remainder: Uint8Array }> {
   let read = start;
   for (;;) {
     const end = read.indexOf(newline);
@@ -63,12 +86,21 @@ async function readLine(
   }
 }
 
-async function* ops(remainder: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+function unquoted(bytes: Uint8Array): Uint8Array {
+  return bytes.includes(quote) ? bytes.filter((byte) => byte !== quote) : bytes;
+}
+
+/** @param write turns the statement's bytes into those of the ops */
+async function* ops(
+  remainder: Uint8Array,
+  chunks: Chunks,
+  write: (bytes: Uint8Array) => Uint8Array,
+): AsyncGenerator<Uint8Array> {
   try {
     let first = true;
     let chunk: Uint8Array | undefined = remainder;
     while (chunk) {
-      const bytes: Uint8Array = chunk.includes(quote) ? chunk.filter((byte) => byte !== quote) : chunk;
+      const bytes: Uint8Array = write(chunk);
       const start: number = first ? bytes.indexOf(comma) + 1 : 0;
       if (bytes.length > start) yield bytes.subarray(start);
       if (bytes.length > 0) first = false;

@@ -4,6 +4,7 @@
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import { type Header, manyRows } from '../store/header.js';
+import type { ViewSize } from '../store/sizes.js';
 
 /** How to answer a pull. */
 export type Plan =
@@ -30,7 +31,16 @@ export type Plan =
   | { readonly kind: 'lost' };
 
 /** Why a client is reset. */
-export type ResetReason = 'cookie' | 'views' | 'epoch' | 'future' | 'horizon' | 'truncate' | 'failure' | 'audit';
+export type ResetReason =
+  | 'cookie'
+  | 'views'
+  | 'epoch'
+  | 'future'
+  | 'horizon'
+  | 'truncate'
+  | 'size'
+  | 'failure'
+  | 'audit';
 
 /** The current state, which a cookie is compared with. */
 export interface Present {
@@ -91,4 +101,26 @@ export function covers(prepared: Plan, actual: Plan): boolean {
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
   return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows;
+}
+
+/**
+ * A delta over fewer changed keys than this is short: it takes less than a second, and its patch fits into the buffers
+ * on its way.
+ */
+const fewestKeys = 10_000;
+/**
+ * A delta takes some twelve times as long for a changed key as a reset for a row. But a reset also gives the network and
+ * the client all rows to work on, not only those that have changed.
+ */
+const rowsPerKey = 5;
+/** What a delta takes for a changed key, in the units of Postgres's estimates. */
+const costPerKey = 8;
+
+/**
+ * How large the views may be, so that a reset is cheaper than a delta over so many changed keys; undefined if the delta
+ * is short, and always cheaper.
+ */
+export function sizeWorthReset(changedKeys: number): ViewSize | undefined {
+  if (changedKeys < fewestKeys) return undefined;
+  return { rows: rowsPerKey * changedKeys, cost: costPerKey * changedKeys };
 }

@@ -4,71 +4,40 @@ import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
-import { type Bound, type CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
+import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import { digest, type OpenedCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
+import { fullPatch } from '../store/full-patch.js';
 import { type Header, type Member, memberHeader } from '../store/header.js';
 import { literalReport } from '../store/look.js';
-import { auditedFullPatch, fullPatch } from '../store/patch-sql.js';
-import type { Looks } from '../window/looks.js';
+import { auditedFullPatch } from '../store/patch-sql.js';
+import type { KnownCookie, KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
-import { type KnownCookie, KnownCookies } from './known-cookies.js';
-import { openPatch } from './patch-stream.js';
+import type { DeltaSizes } from './delta-size.js';
+import type { LongReads } from './long-reads.js';
+import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
 import type { Patch, Reader } from './reader.js';
-import { SharedReads } from './shared-reads.js';
+import type { SharedReads } from './shared-reads.js';
 
-export interface PullOptions<Context extends UserContext> {
-  readonly db: Database;
-  readonly installation: CurrentInstallation<Context>;
-  /** If undefined, each pull reads the change log by itself. */
-  readonly looks: Looks | undefined;
-  readonly auditor: Auditor;
-  /** The schema versions that the application serves; all if undefined. */
-  readonly schemaVersions: readonly string[] | undefined;
-}
-
-/**
- * Answers a pull with the changes since the request's cookie, as of one snapshot of the database.
- * @throws Problem if the client group belongs to another user, or a client's record is lost; SetupError; and every
- * transient failure.
- */
-export type PullRoute<Context extends UserContext> = (
-  request: PullRequest,
-  caller: Caller<Context>,
-) => Promise<ProtocolError | JSONAnswer>;
-
-/** Creates a pull route. Nothing but speed depends on what it keeps once a pull is answered. */
-export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
-  const { db, installation, looks, auditor, schemaVersions } = options;
-  const reads = new SharedReads(db, looks);
-  const cookies = new KnownCookies();
-  return async (request, caller) => {
-    const { profileID, schemaVersion } = request;
-    if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
-      return { error: 'VersionNotSupported', versionType: 'schema' };
-    }
-    return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads, cookies, auditor, ...bound, request, caller }).answer(last?.header),
-    );
-  };
-}
-
-interface PullParts extends Bound {
+/** What a pull is answered from. */
+export interface PullParts extends Bound {
   readonly db: Database;
   readonly reads: SharedReads;
   readonly cookies: KnownCookies;
+  readonly sizes: DeltaSizes;
+  readonly longReads: LongReads;
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
 }
 
 /** A single pull, while it is answered. */
-class Pull {
+export class Pull {
   readonly #parts: PullParts;
 
   constructor(parts: PullParts) {
@@ -118,10 +87,14 @@ class Pull {
     reader: Reader,
     asked: Header,
   ): Promise<{ answer: JSONAnswer } | { plan: Plan; header: Header }> {
-    const { reads, auditor, installation, views, caller } = this.#parts;
+    const { reads, sizes, longReads, auditor, installation, views, caller } = this.#parts;
+    const { changed } = asked;
     let patch: Patch | undefined;
     try {
-      patch = await reads.delta(reader, asked.changed);
+      const size = await sizes.of(reader, changed);
+      if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, header: asked };
+      const read = () => reads.delta(reader, changed);
+      patch = await (size === 'short' ? read() : longReads.run(read, caller.signal?.()));
       const { header, tables, checksums, held, more } = patch;
       if (header.torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
@@ -150,32 +123,34 @@ class Pull {
 
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
-    const { db, auditor, installation, views, request } = this.#parts;
+    const { db, longReads, auditor, installation, views, request, caller } = this.#parts;
     const member = this.#member(undefined);
     const tables = installation.tables.map(({ id }) => id);
     const report = literalReport({ base: undefined, tables, groupIDs: [member.clientGroupID] }, installation.tables);
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
-    const patch = await openPatch(db, (isSampled ? auditedFullPatch : fullPatch)(report, views), isSampled);
-    const { header, groups, torn } = patch.report;
-    const answered = { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, undefined) };
-    let plan: Plan;
+    const read = async () => ({
+      more: isSampled
+        ? await openPatch(db, auditedFullPatch(report, views), true)
+        : await openFullPatch(db, fullPatch(report, views)),
+    });
+    const { more: patch } = await longReads.run(read, caller.signal?.());
     try {
+      const { header, groups, torn } = patch.report;
       if (torn) throw new OutdatedError();
-      plan = this.#plan(cookie, answered);
+      const answered = { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, undefined) };
+      const plan = this.#plan(cookie, answered);
+      const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
+      if (!first || first.done) await patch.close();
+      if (!first) return unchangedAnswer(request);
+      const whole = patch.checksums?.whole;
+      const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
+      const clear = request.cookie === null ? '' : '{"op":"clear"}';
+      if (first.done) return answerOf(`${opening}${clear}`, []);
+      return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
     } catch (error) {
       await patch.close();
       throw error;
     }
-    if (plan.kind === 'behind') {
-      await patch.close();
-      return unchangedAnswer(request);
-    }
-    const whole = patch.checksums?.whole;
-    const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
-    const clear = request.cookie === null ? '' : '{"op":"clear"}';
-    const first = await patch.ops.next();
-    if (first.done) return answerOf(`${opening}${clear}`, []);
-    return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
   }
 
   /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */

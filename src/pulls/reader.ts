@@ -5,7 +5,7 @@ import type { Checksums } from '../store/checksums.js';
 import { type Header, type Member, manyRows } from '../store/header.js';
 import type { Checked } from '../store/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
-import type { KnownCookie } from './known-cookies.js';
+import type { KnownCookie } from '../window/known-cookies.js';
 import type { PatchStream } from './patch-stream.js';
 
 /** One pull, and what it reads. */

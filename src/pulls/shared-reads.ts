@@ -6,10 +6,10 @@ import { type LookInput, literalReport, look } from '../store/look.js';
 import { changesOf, deltaPatch } from '../store/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
+import { headerIn } from '../window/sight.js';
 import { openPatch } from './patch-stream.js';
 import { type DeltaReader, isSmall, type Patch, type Reader } from './reader.js';
 import { SeatedReads } from './seated-reads.js';
-import { headerIn } from './sight.js';
 
 /** The size, in bytes, up to which a patch is held for several pulls. */
 const heldBytes = 256 * 1024;

@@ -12,23 +12,23 @@ function copyOut(query: string): string {
 }
 
 /**
- * Each op is preceded by a comma. The report comes first, because reading it through a materialized WITH query keeps
+ * A query whose first row is the report. The report comes first, because reading it through a materialized WITH query keeps
  * Postgres from running the parts in parallel.
+ * @param others what the report's row has in the columns after the first
  */
-function linesQuery(report: string, withQueries: readonly string[], lines: readonly string[]): string {
+export function linesQuery(
+  report: string,
+  withQueries: readonly string[],
+  lines: readonly string[],
+  others: readonly string[] = [],
+): string {
   const queries = [`tidemark_report as materialized (${report})`, ...withQueries];
   return `with ${queries.join(',\n')}
-select line from tidemark_report
+select ${['line', ...others].join(', ')} from tidemark_report
 ${lines.map((line) => `union all\n${line}`).join('\n')}`;
 }
 
-/** The report, and every row of every view. */
-export function fullPatch(report: string, views: readonly BoundView[]): string {
-  const puts = views.map(({ view, literals }) => `select ${putOp} from (${rowsOf(view, view.now, literals)}) b`);
-  return copyOut(linesQuery(report, [], puts));
-}
-
-/** The same, with a line of checksums after the report. */
+/** The report, a line of checksums, and every row of every view. */
 export function auditedFullPatch(report: string, views: readonly BoundView[]): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
   const queries = views.map(

@@ -1,11 +1,11 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
-import type { ResultColumn } from '../db/database.js';
 import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
 import { type Template, toTemplate } from './parse/template.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import type { Strategy } from './strategy.js';
+import { type TextColumn, textColumns, valueSql } from './value-sql.js';
 
 export interface CompiledView {
   readonly name: string;
@@ -19,6 +19,8 @@ export interface CompiledView {
   /** SQL expressions over a row `v` of the query: the client's key, and the value as JSON text. */
   readonly keySql: string;
   readonly valueSql: string;
+  /** The columns that make up the value, which may be cheaper to read. */
+  readonly columns: readonly TextColumn[];
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
@@ -52,6 +54,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     parameterTypes: analysis.parameterTypes,
     keySql: keySql(naming),
     valueSql: valueSql(analysis.columns),
+    columns: textColumns(analysis.columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,
     isSeparable: analysis.isSeparable,
@@ -78,26 +81,4 @@ function keySql({ name, prefix, key }: ViewNaming): string {
   const texts = key.map((column) => `v.${identifier(column)}::text collate "C"`);
   const parts = texts.length === 1 ? texts : texts.map((text) => `replace(replace(${text}, '%', '%25'), '/', '%2F')`);
   return `coalesce(${quotedText(prefix)} || ${parts.join(` || '/' || `)}, tidemark.null_key(${quotedText(name)}))`;
-}
-
-const int8 = 20;
-const numeric = 1700;
-
-/** A row as JSON text. Numbers that a JavaScript number cannot hold exactly become strings. */
-function valueSql(columns: readonly ResultColumn[]): string {
-  if (!columns.some(({ typeOID }) => typeOID === int8 || typeOID === numeric)) return 'row_to_json(v.*)::text';
-  const values = columns.map(({ name, typeOID }) => {
-    const column = `v.${identifier(name)}`;
-    const exact =
-      typeOID === int8
-        ? `${column} between -9007199254740991 and 9007199254740991`
-        : typeOID === numeric
-          ? `length(ltrim(translate(trim_scale(abs(${column}))::text, '.', ''), '0')) <= 15`
-          : undefined;
-    const value = exact
-      ? `case when ${column} is null then null when ${exact} then to_json(${column}) else to_json(${column}::text) end`
-      : column;
-    return `${value} as ${identifier(name)}`;
-  });
-  return `(select row_to_json(j.*)::text from (select ${values.join(', ')}) j)`;
 }

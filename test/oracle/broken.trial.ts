@@ -151,7 +151,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a window that overlooks mutations',
     rules: [...ofMutations, 'lastMutationID', ...ofData],
-    patches: [{ file: 'pulls/sight.ts', find: ' && !window.hasMoved(base, clientGroupID)', replace: '' }],
+    patches: [{ file: 'window/sight.ts', find: ' && !window.hasMoved(base, clientGroupID)', replace: '' }],
   },
   {
     name: 'a delta for those who have not seen the newest change alone',

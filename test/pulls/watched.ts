@@ -2,8 +2,11 @@
 import type { Database, Statement } from '../../src/db/database.js';
 
 export interface Watched {
-  /** A look that all share, a probe for one base, a delta by a prepared statement, or whatever comes by COPY. */
-  readonly kind: 'look' | 'probe' | 'delta' | 'copy';
+  /**
+   * A look that all share, a probe for one base, a question about the size of a delta, a delta by a prepared statement,
+   * or whatever comes by COPY.
+   */
+  readonly kind: 'look' | 'probe' | 'size' | 'delta' | 'copy';
   /** The statement with its values: all that it says of its members. */
   readonly text: string;
 }
@@ -51,6 +54,7 @@ export class WatchedDatabase {
 }
 
 function kindOf({ name }: Statement): Watched['kind'] {
+  if (name === undefined) return 'size';
   if (name === 'tidemark_news') return 'look';
   return name === 'tidemark_look' ? 'probe' : 'delta';
 }

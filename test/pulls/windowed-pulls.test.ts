@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
-import { KnownCookies } from '../../src/pulls/known-cookies.js';
+import { KnownCookies } from '../../src/window/known-cookies.js';
 import { Window } from '../../src/window/window.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, PullServer, tableView } from '../synced.js';

@@ -43,8 +43,8 @@ export const auditing: readonly Fault[] = [
   {
     name: 'clients that are not sampled are counted too',
     file: 'src/pulls/pull.ts',
-    find: 'isSampled ? auditedFullPatch : fullPatch',
-    replace: 'isSampled || !isSampled ? auditedFullPatch : fullPatch',
+    find: 'more: isSampled\n',
+    replace: 'more: isSampled || !isSampled\n',
     tests,
   },
   {

@@ -7,6 +7,7 @@ const compile = 'src/view/compile.ts';
 const look = 'sql/0008-look.sql';
 const header = 'src/store/header.ts';
 const plan = 'src/pulls/plan.ts';
+const sizes = ['test/pulls/delta-size.test.ts'];
 const wire = ['test/conformance/pull-wire.test.ts'];
 const cookies = ['test/conformance/pull-cookies.test.ts'];
 const shared = ['test/pulls/shared-pulls.test.ts'];
@@ -35,6 +36,34 @@ export const pulling: readonly Fault[] = [
     find: 'plan = this.#plan(cookie, answered)',
     replace: 'plan = this.#plan(cookie, { ...answered, owner: null })',
     tests: wire,
+  },
+  {
+    name: 'a client is reset after a bulk change, however much it holds',
+    file: 'src/pulls/plan.ts',
+    find: 'rows: rowsPerKey * changedKeys',
+    replace: 'rows: 1_000_000_000',
+    tests: sizes,
+  },
+  {
+    name: 'a row that is changed many times counts as many',
+    file: 'src/store/sizes.ts',
+    find: '  group by table_id, key\n',
+    replace: '  group by table_id, key, random()\n',
+    tests: sizes,
+  },
+  {
+    name: 'nobody looks at what it takes to read all rows',
+    file: 'src/store/sizes.ts',
+    find: '> limit.cost) return false;',
+    replace: '< 0) return false;',
+    tests: sizes,
+  },
+  {
+    name: 'only the first of many changes are counted',
+    file: 'src/pulls/delta-size.ts',
+    find: 'if (isWhole) break;',
+    replace: 'if (count > 0) break;',
+    tests: sizes,
   },
   {
     name: 'a pull is not tried again after a deadlock',

@@ -2,10 +2,68 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/pulls/shared-reads.ts';
 const pull = 'src/pulls/pull.ts';
+const longReads = 'src/pulls/long-reads.ts';
+const longReading = ['test/pulls/long-reads.test.ts'];
 const tests = ['test/pulls/shared-pulls.test.ts'];
 const large = ['test/pulls/large-patches.test.ts'];
 
 export const sharing: readonly Fault[] = [
+  {
+    name: 'large pulls take all connections',
+    file: longReads,
+    find: 'if (this.#running < places)',
+    replace: 'if (this.#running < 2 * places)',
+    tests: longReading,
+  },
+  {
+    name: 'whoever waits last is let in first',
+    file: longReads,
+    find: 'const [next] = this.#waiting;',
+    replace: 'const next = [...this.#waiting].at(-1);',
+    tests: longReading,
+  },
+  {
+    name: 'any number of large pulls wait',
+    file: longReads,
+    find: 'if (this.#waiting.size >= mostWaiting)',
+    replace: 'if (this.#waiting.size < 0)',
+    tests: longReading,
+  },
+  {
+    name: 'all who are sent away are to come back at the same time',
+    file: longReads,
+    find: 'Math.max(free, this.#promised + turnMs)',
+    replace: 'free',
+    tests: longReading,
+  },
+  {
+    name: 'a client that has gone waits on',
+    file: longReads,
+    find: "signal?.addEventListener('abort', onAbort);",
+    replace: '',
+    tests: longReading,
+  },
+  {
+    name: 'a place is kept by a pull that has been read',
+    file: longReads,
+    find: 'more.close().finally(leave)',
+    replace: 'more.close()',
+    tests: longReading,
+  },
+  {
+    name: 'long deltas wait for nobody',
+    file: pull,
+    find: "size === 'short' ?",
+    replace: 'size ?',
+    tests: ['test/pulls/delta-size.test.ts'],
+  },
+  {
+    name: 'a place is given back twice',
+    file: longReads,
+    find: 'if (isOver) return;',
+    replace: '',
+    tests: longReading,
+  },
   {
     name: 'members are told what the first one is',
     file,

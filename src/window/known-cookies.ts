@@ -1,7 +1,7 @@
 import { BoundedMap } from '../bounded-map.js';
 import { type Cookie, fieldCount, type OpenedCookie, openCookie } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import type { Window } from '../window/window.js';
+import type { Window } from './window.js';
 
 const keptCookies = 10_000;
 

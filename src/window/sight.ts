@@ -1,13 +1,21 @@
 /** What a window tells a pull. Pure. */
-import type { Header } from '../store/header.js';
-import type { Window } from '../window/window.js';
-import type { Reader } from './reader.js';
+import type { Installation } from '../installation/installation.js';
+import type { Header, Member } from '../store/header.js';
+import type { KnownCookie } from './known-cookies.js';
+import type { Window } from './window.js';
+
+/** A pull, as far as the window is concerned. */
+export interface Onlooker {
+  readonly installation: Installation;
+  readonly known: KnownCookie;
+  readonly member: Member;
+}
 
 /**
- * The header of a reader; undefined if the window does not know it. If data has changed, a statement will follow: then
+ * The header of a pull; undefined if the window does not know it. If data has changed, a statement will follow: then
  * the header need not say what became of the client group, but only that it may have changed.
  */
-export function headerIn(window: Window, { known, member, installation }: Reader): Header | undefined {
+export function headerIn(window: Window, { known, member, installation }: Onlooker): Header | undefined {
   const { tick, mutations } = known.cookie;
   const base = known.baseIn(window);
   const tables = installation.tables.map(({ id }) => id);

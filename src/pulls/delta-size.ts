@@ -1,0 +1,47 @@
+/** Finds out how long a delta will take. */
+import type { Database } from '../db/database.js';
+import type { Header } from '../store/header.js';
+import { areAtMost, countChangedKeys } from '../store/sizes.js';
+import { Coalescer } from '../window/coalesce.js';
+import { sizeWorthReset } from './plan.js';
+import { type DeltaReader, isSmall, type Reader } from './reader.js';
+
+/** `too long`: a reset is cheaper. */
+export type DeltaSize = 'short' | 'long' | 'too long';
+
+const patienceMs = 1000;
+/** How many log rows are read at first, and if these are too few to tell. Reading them takes a hundredth of a delta. */
+const readLogRows = [50_000, 1_000_000];
+
+/** Readers that ask at once, with the same key, are told the same. */
+export class DeltaSizes {
+  readonly #db: Database;
+  readonly #answers = new Coalescer(async (readers: readonly DeltaReader[]) => {
+    const size = await this.#sizeFor(readers[0]!);
+    return readers.map(() => size);
+  }, patienceMs);
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The size of a delta, given the tables that have changed. If few rows have, no statement is run. */
+  async of(reader: Reader, changed: Header['changed']): Promise<DeltaSize> {
+    if (isSmall(changed)) return 'short';
+    return this.#answers.ask(reader.key, { ...reader, changed });
+  }
+
+  async #sizeFor({ installation, views, base, changed }: DeltaReader): Promise<DeltaSize> {
+    const ids = new Set(changed.map(([id]) => id));
+    const tables = installation.tables.filter(({ id }) => ids.has(id));
+    let size: DeltaSize = 'short';
+    for (const logRows of readLogRows) {
+      const { count, isWhole } = await countChangedKeys(this.#db, tables, base, logRows);
+      const limit = sizeWorthReset(count);
+      if (limit) size = 'long';
+      if (limit && (await areAtMost(this.#db, views, limit))) return 'too long';
+      if (isWhole) break;
+    }
+    return size;
+  }
+}

@@ -1,0 +1,60 @@
+/** How much has changed, and how much there is: what tells whether a delta or a reset is cheaper. */
+import type { Database } from '../db/database.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import type { BoundView } from '../view/client-views.js';
+import { render } from '../view/parse/template.js';
+import type { SyncedTable } from './states.js';
+
+export interface ChangedKeys {
+  readonly count: number;
+  /** There are no more log rows than have been read. */
+  readonly isWhole: boolean;
+}
+
+/** Counts the keys that have changed in the tables since the snapshot, in so many log rows. */
+export async function countChangedKeys(
+  db: Database,
+  tables: readonly SyncedTable[],
+  base: Snapshot,
+  logRows: number,
+): Promise<ChangedKeys> {
+  const { lows, highs } = unseenRanges(base);
+  const [row] = await db.query<{ keys: number; changes: number }>({
+    text: `select count(*)::integer as keys, coalesce(sum(changes), 0)::integer as changes from (
+  select count(*) as changes from (
+    select c.table_id, c.key from unnest($1::integer[]) t (id)
+    cross join unnest($2::xid8[], $3::xid8[]) unseen (low, high)
+    cross join lateral (
+      select * from tidemark.change where table_id = t.id and xid between low and high order by xid
+    ) c
+    where hashtextextended(old, 0) is distinct from new_hash
+    limit $4
+  ) logged
+  group by table_id, key
+) changed`,
+    values: [tables.map(({ id }) => id), lows, highs, logRows],
+  });
+  return { count: row!.keys, isWhole: row!.changes < logRows };
+}
+
+/** A limit for all views together. */
+export interface ViewSize {
+  /** What it takes to read all rows, as Postgres estimates it, in its units. */
+  readonly cost: number;
+  readonly rows: number;
+}
+
+/** Whether the views, as they are now, are at most so large. Rows are counted only if that takes no more than the cost. */
+export async function areAtMost(db: Database, views: readonly BoundView[], limit: ViewSize): Promise<boolean> {
+  const rows = views
+    .map(({ view, literals }) => `select from (\n${render(view.now, literals)}\n) v`)
+    .join('\nunion all\n');
+  const [explained] = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
+    text: `explain (format json) ${rows}`,
+  });
+  if (explained!['QUERY PLAN'][0].Plan['Total Cost'] > limit.cost) return false;
+  const [counted] = await db.query<{ rows: number }>({
+    text: `select count(*)::integer as rows from (${rows} limit ${limit.rows + 1}) r`,
+  });
+  return counted!.rows <= limit.rows;
+}

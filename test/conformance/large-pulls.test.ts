@@ -1,0 +1,53 @@
+/** Large first pulls leave connections to everything else; `large-pulls.trial.ts` has more of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { copying, LargePull, pullUntilWhole, startWithTodos } from './large-pulls.js';
+import type { TestServer } from './server.js';
+import { mutation, pull, push } from './wire.js';
+
+const todos = 8000;
+/** Half of the server's connections. */
+const places = 5;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startWithTodos(todos, 4000);
+});
+afterAll(() => server.close());
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await condition())) await sleep(20);
+}
+
+it('pushes and small pulls are answered beside pulls that nobody reads, and these end whole', async () => {
+  const { cookie } = await pull(server, 'bob');
+  const pulls = Array.from({ length: 8 }, (_, i) => new LargePull(server, `large ${i}`));
+  await until(async () => (await copying(server)) === places);
+  let last = cookie;
+  for (let id = 1; id <= 10; id++) {
+    const args = { id: `b${id}`, listID: 'b', title: 'Sweep', sort: id };
+    expect((await push(server, 'bob', [mutation(id, 'todo.create', args)])).status).toBe(200);
+    const answer = await pull(server, 'bob', { cookie: last });
+    expect(answer.patch).toEqual([expect.objectContaining({ key: `todo/b${id}` })]);
+    last = answer.cookie;
+    expect(await copying(server)).toBe(places);
+  }
+  const ends = await Promise.all(pulls.map((large, i) => pullUntilWhole(server, `large ${i}`, large)));
+  expect(ends.map((all) => all.at(-1)!.ops)).toEqual(pulls.map(() => todos + 1));
+}, 120_000);
+
+it('a client that gives up while it waits leaves the queue, and one that gives up while it reads its place', async () => {
+  const read = Array.from({ length: places }, (_, i) => new LargePull(server, `large and read ${i}`));
+  await until(async () => (await copying(server)) === places);
+  const waiting = Array.from({ length: 10 * places }, (_, i) => new LargePull(server, `waits ${i}`));
+  await until(async () => (await new LargePull(server, 'asks').read()).status === 503);
+  const refused = await new LargePull(server, 'refused').read();
+  expect(Number(refused.retryAfter)).toBeGreaterThanOrEqual(1);
+  for (const one of waiting) one.giveUp();
+  const late = new LargePull(server, 'late');
+  const gone = () =>
+    server.lines.filter(({ fields }) => fields.detail === 'The client went away while its pull was waiting').length;
+  await until(() => gone() >= waiting.length - 1);
+  for (const one of read) one.giveUp();
+  expect(await late.read()).toMatchObject({ status: 200, ops: todos + 1 });
+}, 120_000);
