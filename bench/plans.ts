@@ -5,9 +5,9 @@ import { CurrentInstallation } from '../src/installation/current-installation.js
 import { parseSnapshot } from '../src/protocol/snapshot.js';
 import { manyRows } from '../src/store/header.js';
 import { type LookInput, literalReport, look } from '../src/store/look.js';
-import { changesOf, deltaQuery, type TableChanges } from '../src/store/patch-sql.js';
-import { seatedSql } from '../src/store/seats.js';
-import type { SyncedTable } from '../src/store/states.js';
+import { changesOf, deltaQuery, type TableChanges } from '../src/store/patches/patch-sql.js';
+import { seatedSql } from '../src/store/patches/seats.js';
+import type { SyncedTable } from '../src/store/patches/states.js';
 import { type BoundView, ClientViews } from '../src/view/client-views.js';
 import type { CompiledView } from '../src/view/compile.js';
 import { views } from './applications/todos.mjs';

@@ -3,7 +3,7 @@ import { typedLiteral } from '../db/literal.js';
 import { isOfMoments, isOfValues, isTransient } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { allSeen } from '../protocol/snapshot.js';
-import { deltaQuery } from '../store/patch-sql.js';
+import { deltaQuery } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
 import { identifier } from '../sql.js';
-import type { SyncedTable } from '../store/states.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
 import { codeVersion, installedVersion, refuseNewer } from './version.js';
 

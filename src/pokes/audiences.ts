@@ -1,5 +1,5 @@
 /** The listeners for pokes, by what they see. */
-import type { SyncedTable } from '../store/states.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 

@@ -5,8 +5,8 @@ import { describeError, type Logger } from '../log.js';
 import { type Audit, decodeAudit, sampleOf } from '../protocol/audit.js';
 import { add, type Difference, differenceOf } from '../protocol/checksum.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Checksums, findKeys, transactionsSince } from '../store/checksums.js';
-import type { Checked } from '../store/patch-sql.js';
+import { type Checksums, findKeys, transactionsSince } from '../store/patches/checksums.js';
+import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 
 /** Of this many deltas of a sampled client, the last one has its result compared with the full views. */

@@ -4,9 +4,9 @@
  */
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
-import { type Checksums, readChecksums } from '../store/checksums.js';
-import type { FullPatch } from '../store/full-patch.js';
 import { type PatchReport, readPatchReport } from '../store/header.js';
+import { type Checksums, readChecksums } from '../store/patches/checksums.js';
+import type { FullPatch } from '../store/patches/full-patch.js';
 import { firstField, OpWriter } from './write-ops.js';
 
 /** The parts of a patch, in the order in which they come. */

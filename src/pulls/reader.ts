@@ -1,9 +1,9 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import type { Checksums } from '../store/checksums.js';
 import { type Header, type Member, manyRows } from '../store/header.js';
-import type { Checked } from '../store/patch-sql.js';
+import type { Checksums } from '../store/patches/checksums.js';
+import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 import type { KnownCookie } from '../window/known-cookies.js';
 import type { PatchStream } from './patch-stream.js';

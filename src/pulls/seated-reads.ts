@@ -4,8 +4,16 @@ import { retry } from '../db/transact.js';
 import { digest } from '../protocol/cookie.js';
 import { type Snapshot, without } from '../protocol/snapshot.js';
 import { memberHeader, readPatchReport } from '../store/header.js';
-import { changesOf, type TableChanges } from '../store/patch-sql.js';
-import { mostOps, type Seat, type SeatedLine, seatedSql, seatedValues, seatOf, sharedSeats } from '../store/seats.js';
+import { changesOf, type TableChanges } from '../store/patches/patch-sql.js';
+import {
+  mostOps,
+  type Seat,
+  type SeatedLine,
+  seatedSql,
+  seatedValues,
+  seatOf,
+  sharedSeats,
+} from '../store/patches/seats.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Window } from '../window/window.js';
 import { maxAttempts } from './patch-stream.js';

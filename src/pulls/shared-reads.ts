@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { type Header, memberHeader, type PatchReport, readReport } from '../store/header.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
-import { changesOf, deltaPatch } from '../store/patch-sql.js';
+import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
 import { headerIn } from '../window/sight.js';

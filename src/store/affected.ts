@@ -2,9 +2,9 @@
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile.js';
-import type { TableChanges } from './patch-sql.js';
-import { focusedRows, sidesOf } from './sides.js';
-import { everQueries, stateQueries, states, unseenLiterals } from './states.js';
+import type { TableChanges } from './patches/patch-sql.js';
+import { focusedRows, sidesOf } from './patches/sides.js';
+import { everQueries, stateQueries, states, unseenLiterals } from './patches/states.js';
 
 /** One view, and the parameters of each seat that sees it. */
 export interface Question {

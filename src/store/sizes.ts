@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { BoundView } from '../view/client-views.js';
 import { render } from '../view/parse/template.js';
-import type { SyncedTable } from './states.js';
+import type { SyncedTable } from './patches/states.js';
 
 export interface ChangedKeys {
   readonly count: number;

@@ -30,7 +30,7 @@ export const faults: readonly Fault[] = [
     kinds: ofRows,
     seed: 1,
     patch: {
-      file: 'store/sides.ts',
+      file: 'store/patches/sides.ts',
       find: 'const before = rowsOf(view, view.standing(asof), values);',
       replace: 'const before = rowsOf(view, view.now, values);',
     },
@@ -40,7 +40,7 @@ export const faults: readonly Fault[] = [
     kinds: ofRows,
     seed: 3,
     patch: {
-      file: 'store/delta.ts',
+      file: 'store/patches/delta.ts',
       find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
       replace: 'b.tidemark_other is null',
     },

@@ -44,7 +44,7 @@ const faults: readonly Fault[] = [
     rules: ofData,
     patches: [
       {
-        file: 'store/states.ts',
+        file: 'store/patches/states.ts',
         find: `\${unseenRows(table, unseen, rows)}\n          cross join lateral`,
         replace: `(select * from tidemark.change where table_id = \${table.id} and ctid > (
           select coalesce(max(c.ctid), '(0,0)') from tidemark.change c

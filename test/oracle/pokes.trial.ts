@@ -7,9 +7,9 @@ import { CurrentInstallation } from '../../src/installation/current-installation
 import { migrate } from '../../src/migrate.js';
 import type { Snapshot } from '../../src/protocol/snapshot.js';
 import { findAffected, type Question } from '../../src/store/affected.js';
-import { changesOf } from '../../src/store/patch-sql.js';
-import { rowsOf } from '../../src/store/sides.js';
-import type { SyncedTable } from '../../src/store/states.js';
+import { changesOf } from '../../src/store/patches/patch-sql.js';
+import { rowsOf } from '../../src/store/patches/sides.js';
+import type { SyncedTable } from '../../src/store/patches/states.js';
 import { readTail, type TailBatch } from '../../src/store/tail.js';
 import type { BoundView } from '../../src/view/client-views.js';
 import { ClientViews } from '../../src/view/client-views.js';

@@ -7,7 +7,7 @@ import { openPool } from '../../src/db/pg.js';
 import { CurrentInstallation } from '../../src/installation/current-installation.js';
 import { migrate } from '../../src/migrate.js';
 import { findAffected, type Question } from '../../src/store/affected.js';
-import { changesOf } from '../../src/store/patch-sql.js';
+import { changesOf } from '../../src/store/patches/patch-sql.js';
 import { readTail } from '../../src/store/tail.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';

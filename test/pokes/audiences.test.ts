@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Audiences, type Listener, type Outlook } from '../../src/pokes/audiences.js';
-import type { SyncedTable } from '../../src/store/states.js';
+import type { SyncedTable } from '../../src/store/patches/states.js';
 import type { BoundView } from '../../src/view/client-views.js';
 import type { CompiledView } from '../../src/view/compile.js';
 

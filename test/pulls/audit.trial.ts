@@ -26,14 +26,14 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'a view that is compared is compared with itself',
-    file: 'store/sides.ts',
+    file: 'store/patches/sides.ts',
     find: 'const before = rowsOf(view, view.standing(asof), values);',
     replace: 'const before = rowsOf(view, view.now, values);',
     reports: [{ view: 'alone', surplus: ['alone/3'], missing: [] }, { view: 'count' }],
   },
   {
     name: 'rows that have changed are not put',
-    file: 'store/delta.ts',
+    file: 'store/patches/delta.ts',
     find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
     replace: 'b.tidemark_other is null',
     reports: [{ view: 'todo' }, { view: 'count' }],
@@ -51,7 +51,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'rows go that are there for another reason',
-    file: 'store/sides.ts',
+    file: 'store/patches/sides.ts',
     find: 'isThere: isIn(view, view.now, values)',
     replace: `isThere: 'false'`,
     reports: [{ view: 'todo', surplus: [] }],

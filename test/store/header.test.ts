@@ -16,7 +16,7 @@ import {
   readReport,
 } from '../../src/store/header.js';
 import { literalReport, look, news } from '../../src/store/look.js';
-import type { SyncedTable } from '../../src/store/states.js';
+import type { SyncedTable } from '../../src/store/patches/states.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, installationOf, tableView } from '../synced.js';
 

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
-import { everQueries, type SyncedTable, stateQueries, states, unseenLiterals } from '../../src/store/states.js';
+import { everQueries, type SyncedTable, stateQueries, states, unseenLiterals } from '../../src/store/patches/states.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, installationOf, wholeTable } from '../synced.js';
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.js';
 
-const patches = 'src/store/delta.ts';
+const patches = 'src/store/patches/delta.ts';
 const auditor = 'src/pulls/auditor.ts';
 const tests = ['test/pulls/audit.test.ts'];
 

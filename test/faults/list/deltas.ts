@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.js';
 
-const sides = 'src/store/sides.ts';
-const states = 'src/store/states.ts';
-const patches = 'src/store/delta.ts';
+const sides = 'src/store/patches/sides.ts';
+const states = 'src/store/patches/states.ts';
+const patches = 'src/store/patches/delta.ts';
 const schema = 'sql/0001-initial.sql';
 const outlines = 'sql/0004-outlines-and-witnesses.sql';
 const tests = ['test/pulls/deltas.test.ts'];

@@ -3,7 +3,7 @@ import type { Fault } from '../fault.js';
 const window = 'src/window/window.ts';
 const looks = 'src/window/looks.ts';
 const seated = 'src/pulls/seated-reads.ts';
-const seats = 'src/store/seats.ts';
+const seats = 'src/store/patches/seats.ts';
 const sight = 'src/window/sight.ts';
 const known = 'src/window/known-cookies.ts';
 const model = ['test/window/window.test.ts'];
@@ -189,7 +189,7 @@ export const windowing: readonly Fault[] = [
   },
   {
     name: 'rows of all seats are paired',
-    file: 'src/store/delta.ts',
+    file: 'src/store/patches/delta.ts',
     find: "const key = [...whom, 'tidemark_key",
     replace: "const key = ['tidemark_key",
     tests: colleagues,

@@ -1,9 +1,9 @@
 /** Queries for checksums of what clients hold, and for the rows whose hashes are in them. */
-import type { Database } from '../db/database.js';
-import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../protocol/checksum.js';
-import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import type { BoundView } from '../view/client-views.js';
-import { manyRows } from './header.js';
+import type { Database } from '../../db/database.js';
+import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../../protocol/checksum.js';
+import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
+import type { BoundView } from '../../view/client-views.js';
+import { manyRows } from '../header.js';
 import { rowsOf } from './sides.js';
 import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 

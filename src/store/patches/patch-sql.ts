@@ -1,6 +1,6 @@
 /** The statements that yield a report and a patch in one snapshot, as COPY text. */
-import type { Snapshot } from '../protocol/snapshot.js';
-import type { BoundView } from '../view/client-views.js';
+import type { Snapshot } from '../../protocol/snapshot.js';
+import type { BoundView } from '../../view/client-views.js';
 import { checksumsQuery, rowHash } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
 import { rowsOf } from './sides.js';

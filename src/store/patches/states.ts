@@ -1,8 +1,8 @@
 /** The states of a table between a snapshot and now, as WITH queries over the change log. */
-import type { Table } from '../catalog/tables.js';
-import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import { identifier } from '../sql.js';
-import { manyRows } from './header.js';
+import type { Table } from '../../catalog/tables.js';
+import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
+import { identifier } from '../../sql.js';
+import { manyRows } from '../header.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {

@@ -1,6 +1,6 @@
 /** The statement of a full pull: a report, and all rows of the views, whose ops are yet to be written. */
-import type { BoundView } from '../view/client-views.js';
-import { render } from '../view/parse/template.js';
+import type { BoundView } from '../../view/client-views.js';
+import { render } from '../../view/parse/template.js';
 import { linesQuery } from './patch-sql.js';
 import { rowsOf } from './sides.js';
 
