@@ -4,7 +4,7 @@ import { retry } from '../db/transact.js';
 import { digest } from '../protocol/cookie.js';
 import { type Snapshot, without } from '../protocol/snapshot.js';
 import { memberHeader, readPatchReport } from '../store/header.js';
-import { changesOf, type TableChanges } from '../store/patches/patch-sql.js';
+import { changesOf } from '../store/patches/patch-sql.js';
 import {
   mostOps,
   type Seat,
@@ -27,7 +27,8 @@ const keptStatements = 200;
 /** The readers who have not seen the same changes of the same tables. */
 interface Group {
   readonly base: Snapshot;
-  readonly changes: readonly TableChanges[];
+  /** How many log rows each changed table has, by its ID: what the window says, and what any reader has been told. */
+  readonly rows: Map<number, number>;
   readonly readers: DeltaReader[];
 }
 
@@ -74,8 +75,9 @@ export class SeatedReads {
   }
 
   /** One statement. What it yields for a seat is for the readers in that seat alone. */
-  async #share({ base, changes }: Group, tables: readonly Table[]): Promise<Map<DeltaReader, Patch>> {
+  async #share({ base, rows }: Group, tables: readonly Table[]): Promise<Map<DeltaReader, Patch>> {
     const { views, installation, form } = tables[0]!.readers[0]!;
+    const changes = changesOf(installation.tables, rows);
     const isShared = tables.length > 1;
     const readers = tables.flatMap((table) => table.readers);
     const groupIDs = [...new Set(readers.map(({ member }) => member.clientGroupID))];
@@ -133,21 +135,19 @@ function groupsOf(readers: readonly DeltaReader[], window: Window | undefined): 
     const from = window && known.baseIn(window);
     const gap = window?.lists(ids) && window.reaches(from!) ? window.since(from!, ids) : undefined;
     const base = gap?.xids ? without(window!.header.snapshot, gap.xids) : own;
-    const changed = gap?.changed ?? reader.changed;
+    // A statement of the reader's own may have seen more than the window's newest look.
+    const changed = [...(gap?.changed ?? []), ...reader.changed];
     if (!isSmall(changed)) continue;
-    const group = groups.get(base.text) ?? {
-      base,
-      changes: changesOf(installation.tables, new Map(changed)),
-      readers: [],
-    };
+    const group: Group = groups.get(base.text) ?? { base, rows: new Map(), readers: [] };
     groups.set(base.text, group);
+    for (const [table, rows] of changed) group.rows.set(table, Math.max(rows, group.rows.get(table) ?? 0));
     group.readers.push(reader);
   }
   return groups.values();
 }
 
 /** Splits a group into those who share a statement. */
-function shares({ readers, changes }: Group): Table[][] {
+function shares({ readers, rows }: Group): Table[][] {
   const tables = new Map<string, Table>();
   for (const reader of readers) {
     const seat = seatOf(reader.views);
@@ -156,8 +156,8 @@ function shares({ readers, changes }: Group): Table[][] {
     tables.set(key, table);
     table.readers.push(reader);
   }
-  const rows = changes.reduce((sum, change) => sum + change.rows, 0);
-  const size = sharedSeats(readers[0]!.views, rows);
+  const logged = [...rows.values()].reduce((sum, count) => sum + count, 0);
+  const size = sharedSeats(readers[0]!.views, logged);
   const all = [...tables.values()];
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -109,83 +109,6 @@ function fixed_moment(text)
   $function$
 
 
-function header(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
-  fs  CREATE OR REPLACE FUNCTION tidemark.header(group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid)
-   RETURNS json
-   LANGUAGE plpgsql
-   STABLE PARALLEL RESTRICTED
-  AS $function$
-  begin
-    return (select h from tidemark.headers(group_ids, same_groups, client_ids, lows, highs, tables, named_tick) h);
-  end
-  $function$
-
-
-function headers(text[],boolean[],text[],xid8[],xid8[],integer[],uuid)
-  fs  CREATE OR REPLACE FUNCTION tidemark.headers(group_ids text[], same_groups boolean[], client_ids text[], lows xid8[], highs xid8[], tables integer[], named_tick uuid)
-   RETURNS SETOF json
-   LANGUAGE sql
-   STABLE PARALLEL RESTRICTED
-  AS $function$
-  with unseen (low, high) as materialized (
-    select * from unnest((select lows), (select highs))
-  )
-  select json_build_object(
-    'snapshot', s::text,
-    'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
-    'begun', age(pg_snapshot_xmax(s)::xid),
-    'recovery', pg_is_in_recovery(),
-    'installID', m.install_id,
-    'database', (select oid::text from pg_database where datname = current_database()),
-    'tick', newest.id,
-    'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
-      select from tidemark.tick where id = named_tick
-    ),
-    'horizon', m.horizon::text,
-    'aging', m.aging::text,
-    'members', (
-      select json_object_agg(place, json_build_object(
-        'owner', (select user_id from tidemark.client_group where id = group_id),
-        'clientKnown', client_id is null or exists (
-          select from tidemark.client where id = client_id and client_group_id = group_id
-        ),
-        'lastMutationIDs', moved,
-        'mutations', mutations
-      ))
-      from unnest((select group_ids), (select same_groups), (select client_ids))
-        with ordinality member (group_id, same_group, client_id, place)
-      cross join lateral (
-        select coalesce(sum(last_mutation_id), 0) as mutations, json_object_agg(id, last_mutation_id) filter (
-          where not same_group or exists (select from unseen where xid between low and high)
-        ) as moved
-        from tidemark.client where client_group_id = group_id
-      ) clients
-    ),
-    'changed', (
-      select coalesce(json_agg(json_build_array(t.id, c.rows)), '[]')
-      from unnest((select tables)) t (id)
-      cross join lateral (
-        select count(*) as rows from (
-          select from unseen
-          cross join lateral (
-            select from tidemark.change where table_id = t.id and xid between low and high order by xid limit 100
-          ) changes
-          limit 100
-        ) counted
-      ) c
-      where c.rows > 0
-    ),
-    'truncated', exists (
-      select from unseen
-      join tidemark.change on key is null and table_id = any (tables) and xid between low and high
-    )
-  )
-  from tidemark.meta m
-  cross join pg_current_snapshot() s
-  left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
-  $function$
-
-
 function keep_answer(text,text,text,text)
   fv  CREATE OR REPLACE FUNCTION tidemark.keep_answer(of_user text, of_key text, its_fingerprint text, its_answer text)
    RETURNS void
@@ -211,6 +134,94 @@ function log_mutation()
     insert into tidemark.change (table_id, xid, key) values (0, new.xid, array[new.client_group_id]);
     return null;
   end
+  $function$
+
+
+function look(xid8[],xid8[],integer[],boolean,uuid,text[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.look(lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[])
+   RETURNS json
+   LANGUAGE plpgsql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  begin
+    return (select l from tidemark.looks(lows, highs, tables, listed, named_tick, group_ids) l);
+  end
+  $function$
+
+
+function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.looks(lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[])
+   RETURNS SETOF json
+   LANGUAGE sql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  with unseen (low, high) as materialized (
+    select * from unnest((select lows), (select highs))
+  )
+  select json_build_object(
+    'snapshot', s::text,
+    'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
+    'begun', age(pg_snapshot_xmax(s)::xid),
+    'recovery', pg_is_in_recovery(),
+    'started', extract(epoch from pg_postmaster_start_time())::text,
+    'installID', m.install_id,
+    'database', (select oid::text from pg_database where datname = current_database()),
+    'tick', newest.id,
+    'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
+      select from tidemark.tick where id = named_tick
+    ),
+    'horizon', m.horizon::text,
+    'aging', m.aging::text,
+    'changes', (
+      select coalesce(json_agg(json_build_array(t.id, c.rows, c.xids)), '[]')
+      from unnest((select tables)) t (id)
+      cross join lateral (
+        select sum(x.rows) as rows, case when listed then json_agg(json_build_array(x.xid::text, x.rows)) end as xids
+        from (
+          select counted.xid, count(*) as rows
+          from (
+            select change.xid from unseen
+            cross join lateral (
+              select xid from tidemark.change where table_id = t.id and xid between low and high order by xid limit 10000
+            ) change
+            limit 10000
+          ) counted
+          group by counted.xid
+        ) x
+      ) c
+      where c.rows > 0
+    ),
+    'truncations', (
+      select coalesce(json_agg(distinct jsonb_build_array(table_id, xid::text)), '[]')
+      from unseen
+      join tidemark.change on key is null and table_id = any (tables) and xid between low and high
+    ),
+    'mutations', (
+      select coalesce(json_agg(json_build_array(c.key[1], g.user_id, c.xid::text)), '[]')
+      from (
+        select change.* from unseen
+        cross join lateral (
+          select key, xid from tidemark.change where table_id = 0 and xid between low and high order by xid limit 1000
+        ) change
+        where listed
+        limit 1000
+      ) c
+      left join tidemark.client_group g on g.id = c.key[1]
+    ),
+    'groups', (
+      select coalesce(json_object_agg(id, json_build_array(
+        (select user_id from tidemark.client_group g where g.id = asked.id),
+        (
+          select coalesce(json_agg(json_build_array(c.id, c.last_mutation_id, c.xid::text)), '[]')
+          from tidemark.client c where c.client_group_id = asked.id
+        )
+      )), '{}')
+      from unnest((select group_ids)) asked (id)
+    )
+  )
+  from tidemark.meta m
+  cross join pg_current_snapshot() s
+  left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
   $function$
 
 

@@ -113,7 +113,7 @@ describe('after a change of', () => {
     const { client } = await pulled();
     await run('update item set n = n + 1 where id < 100');
     expect((await client.pull()).patch).toHaveLength(99);
-    expect(watched.take()).toEqual(['probe', 'copy']);
+    expect(watched.take()).toEqual(['look', 'probe', 'delta']);
   });
 });
 
@@ -149,7 +149,7 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
   }
   // It has asked all there is to ask. If it did not wait, it would copy at once.
   await sleep(200);
-  expect([...seen, ...watched.take()]).toEqual(['probe', 'size', 'size']);
+  expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size']);
   await textOf(unread[0]!);
   expect((await pulling).patch).toHaveLength(12_000);
   expect(reasons(server)).toEqual([]);

@@ -89,6 +89,15 @@ describe('mutations', () => {
   });
 });
 
+it('what is committed between a look and a probe is in the delta', async () => {
+  const cookie = await known();
+  watched.before = async ({ kind }) => {
+    if (kind === 'probe') await run('update item set n = n + 1');
+  };
+  expect(await pull(cookie, 'another')).toMatchObject({ patch: [{ key: 'item/1' }] });
+  expect(watched.take()).toEqual(['look', 'probe', 'delta']);
+});
+
 it('another owner of the group is told to whoever is not', async () => {
   const cookie = await known();
   await mutate('g', 1);

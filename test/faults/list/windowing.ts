@@ -202,6 +202,13 @@ export const windowing: readonly Fault[] = [
     tests: colleagues,
   },
   {
+    name: 'a delta does not read what a probe has seen beyond the window',
+    file: seated,
+    find: '[...(gap?.changed ?? []), ...reader.changed]',
+    replace: '[...(gap?.changed ?? reader.changed)]',
+    tests: windowed,
+  },
+  {
     name: 'more than a statement may yield is cut off',
     file: seated,
     find: 'if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();',
