@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
@@ -13,6 +14,9 @@ const maxAgeMs = 1000;
 
 /** Limits each statement: a connection that died silently must not block the next reading. */
 const timeoutMs = 5000;
+
+/** How many texts of queries have a short name. */
+const keptTexts = 1000;
 
 /** How many times an answer is attempted while the tables keep changing. */
 const maxAttempts = 5;
@@ -53,6 +57,9 @@ export class CurrentInstallation<Context extends UserContext> {
   readonly #views: ClientViews<Context>;
   /** By OID: every table that any view has read. */
   readonly #tables = new Map<number, Table>();
+  /** Short names for the texts of queries. */
+  readonly #texts = new BoundedMap<string, number>(keptTexts);
+  #newest = 0;
   #read: Reading | undefined;
 
   constructor(db: Database, views: ClientViews<Context>) {
@@ -91,7 +98,7 @@ export class CurrentInstallation<Context extends UserContext> {
   async #bind(input: ViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
     const { userID } = input.ctx;
     const queries = this.#views.queries(input);
-    const key = keyOf(userID, queries);
+    const key = this.#keyOf(userID, queries);
     for (;;) {
       const reading = this.#current();
       const installation = await reading.installation;
@@ -133,6 +140,26 @@ export class CurrentInstallation<Context extends UserContext> {
     if (added.length > 0) this.#read = undefined;
   }
 
+  /**
+   * Identifies a user's queries. Undefined if a value is an object: the driver may write two of them differently that
+   * are the same in JSON.
+   */
+  #keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
+    const parts: unknown[] = [userID];
+    for (const { text, values } of queries) {
+      if (!values.every(isPlain)) return undefined;
+      parts.push(this.#nameOf(text), values);
+    }
+    return JSON.stringify(parts);
+  }
+
+  #nameOf(text: string): number {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, ++this.#newest);
+    return this.#newest;
+  }
+
   #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
       const installation = readInstallation(this.#db, [...this.#tables.values()]);
@@ -147,15 +174,9 @@ export class CurrentInstallation<Context extends UserContext> {
   }
 }
 
-/**
- * Identifies a user's queries. Undefined if a value is an object: the driver may write two of them differently that are
- * the same in JSON.
- */
-function keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
-  const isPlain = (value: unknown) =>
-    typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
-  if (!queries.every(({ values }) => values.every(isPlain))) return undefined;
-  return JSON.stringify([userID, ...queries.flatMap(({ text, values }) => [text, values])]);
+/** Whether the driver writes two such values alike only if they are alike in JSON. */
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
 }
 
 function digestsOf(

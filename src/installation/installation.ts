@@ -31,6 +31,8 @@ export interface Installation {
   readonly shape: string;
   /** The tables whose changes are captured. */
   readonly tables: readonly SyncedTable[];
+  /** Their IDs in the change log. */
+  readonly tableIDs: readonly number[];
   /** For the other tables that were asked for, by OID: why their changes are not captured. */
   readonly faults: ReadonlyMap<number, string>;
 }
@@ -127,7 +129,7 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   const { secret, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table now has its name');
-  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), tables: captured, faults };
+  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
 }
 
 type ShapedTable = Omit<SyncedTable, 'id'>;
@@ -162,7 +164,11 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
     if (fault === undefined) continue;
     throw new SetupError(`Changes to ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
   }
-  return { ...installation, shape: digest(synced.map(({ shape }) => shape)), tables: synced };
+  return { ...installation, shape: digest(synced.map(({ shape }) => shape)), ...withIDs(synced) };
+}
+
+function withIDs(tables: readonly SyncedTable[]): Pick<Installation, 'tables' | 'tableIDs'> {
+  return { tables, tableIDs: tables.map(({ id }) => id) };
 }
 
 async function checkCapture(

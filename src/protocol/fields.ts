@@ -5,11 +5,9 @@ const MAX_ID_LENGTH = 256;
 
 export type JSONObject = Readonly<Record<string, unknown>>;
 
-const unstorable = /\p{Surrogate}|\0/u;
-
 /** Whether Postgres can store this string unchanged: it has no lone surrogate and no U+0000. */
 export function isStorableText(value: string): boolean {
-  return !unstorable.test(value);
+  return value.isWellFormed() && !value.includes('\0');
 }
 
 /** A `malformed-request` Problem that names the field. It does not repeat the value. */

@@ -125,8 +125,10 @@ export class Pull {
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
     const { db, longReads, auditor, installation, views, request, caller } = this.#parts;
     const member = this.#member(undefined);
-    const tables = installation.tables.map(({ id }) => id);
-    const report = literalReport({ base: undefined, tables, groupIDs: [member.clientGroupID] }, installation.tables);
+    const report = literalReport(
+      { base: undefined, tables: installation.tableIDs, groupIDs: [member.clientGroupID] },
+      installation.tables,
+    );
     const isSampled = auditor.samples(request.clientGroupID, installation.secret);
     const read = async () => ({
       more: isSampled
@@ -160,8 +162,13 @@ export class Pull {
     const checked = audit ? checkedFor(audit) : 'no';
     const { cluster } = installation;
     return {
-      key: JSON.stringify([caller.context.userID, viewsDigest, cluster, epoch, snapshot, tick, checked]),
-      form: JSON.stringify([formDigest, cluster]),
+      // Most pulls end without either.
+      get key() {
+        return JSON.stringify([caller.context.userID, viewsDigest, cluster, epoch, snapshot, tick, checked]);
+      },
+      get form() {
+        return JSON.stringify([formDigest, cluster]);
+      },
       installation,
       views,
       known,

@@ -81,7 +81,7 @@ export class SeatedReads {
     const isShared = tables.length > 1;
     const readers = tables.flatMap((table) => table.readers);
     const groupIDs = [...new Set(readers.map(({ member }) => member.clientGroupID))];
-    const input = { base, tables: installation.tables.map(({ id }) => id), groupIDs };
+    const input = { base, tables: installation.tableIDs, groupIDs };
     const key = [form, isShared, ...changes.map(({ table }) => table.id)].join();
     const statement =
       this.#statements.get(key) ??
@@ -131,7 +131,7 @@ function groupsOf(readers: readonly DeltaReader[], window: Window | undefined): 
   const groups = new Map<string, Group>();
   for (const reader of readers) {
     const { known, base: own, installation } = reader;
-    const ids = installation.tables.map(({ id }) => id);
+    const { tableIDs: ids } = installation;
     const from = window && known.baseIn(window);
     const gap = window?.lists(ids) && window.reaches(from!) ? window.since(from!, ids) : undefined;
     const base = gap?.xids ? without(window!.header.snapshot, gap.xids) : own;

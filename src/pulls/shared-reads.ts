@@ -94,7 +94,7 @@ function lookInput(readers: readonly Reader[]): LookInput {
   return {
     base,
     tick: known.cookie.tick,
-    tables: installation.tables.map(({ id }) => id),
+    tables: installation.tableIDs,
     groupIDs: [...new Set(readers.map(({ member }) => member.clientGroupID))],
   };
 }

@@ -46,8 +46,7 @@ export class Looks {
   }
 
   async #lookOnce(): Promise<Window> {
-    const { tables: synced, cluster } = await this.#present();
-    const tables = synced.map(({ id }) => id);
+    const { tableIDs: tables, cluster } = await this.#present();
     const known = this.#cluster === cluster && this.#window?.lists(tables) ? this.#window : undefined;
     const seen = known?.header;
     const input = { base: seen?.snapshot, tables, isListed: seen !== undefined, tick: seen?.tick };

@@ -18,7 +18,7 @@ export interface Onlooker {
 export function headerIn(window: Window, { known, member, installation }: Onlooker): Header | undefined {
   const { tick, mutations } = known.cookie;
   const base = known.baseIn(window);
-  const tables = installation.tables.map(({ id }) => id);
+  const { tableIDs: tables } = installation;
   if (!member.sameGroup || !window.lists(tables) || !window.reaches(base)) return undefined;
   if (tick !== null && !window.knowsTick(tick)) return undefined;
   const { clientGroupID, clientID } = member;

@@ -13,6 +13,8 @@ export interface Gap {
   readonly xids: readonly bigint[] | undefined;
 }
 
+const nothing: Gap = { changed: [], truncated: false, xids: [] };
+
 interface TableLog {
   readonly changes: Transactions;
   readonly truncations: Transactions;
@@ -138,6 +140,7 @@ export class Window {
 
   /** What has been logged since a base that the window reaches. */
   since(base: Snapshot, tables: readonly number[]): Gap {
+    if (covers(base, this.#header.snapshot)) return nothing;
     const changed: (readonly [table: number, rows: number])[] = [];
     const xids = new Set<bigint>();
     let truncated = false;
@@ -160,6 +163,7 @@ export class Window {
 
   /** Whether mutations, of a client group or of any, may have been applied since a base that the window reaches. */
   hasMoved(base: Snapshot, clientGroupID?: string): boolean {
+    if (covers(base, this.#header.snapshot)) return false;
     if (this.#movesBlurredBefore && !covers(base, this.#movesBlurredBefore)) return true;
     const moves = clientGroupID === undefined ? this.#moves : this.#movesOf.get(clientGroupID);
     return (moves?.since(base).length ?? 0) > 0;

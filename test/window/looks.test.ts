@@ -181,7 +181,7 @@ describe('the window begins anew', () => {
 
   it('if another table is followed', async () => {
     const all = installation;
-    installation = { ...all, tables: all.tables.slice(0, 1) };
+    installation = { ...all, tableIDs: all.tableIDs.slice(0, 1) };
     const [, young] = await renewed(async () => {
       installation = all;
     });
