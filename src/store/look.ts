@@ -86,7 +86,7 @@ function reportQuery(written: readonly string[], [oids, outlines]: readonly [str
 }
 
 /** The values of `known`, as Postgres array literals. */
-export function outlineValues(tables: readonly Outlined[]): readonly [oids: string, outlines: string] {
+function outlineValues(tables: readonly Outlined[]): readonly [oids: string, outlines: string] {
   return [`{${tables.map(({ oid }) => oid).join()}}`, `{${tables.map(({ outline }) => outline).join()}}`];
 }
 
