@@ -30,10 +30,15 @@ export class ClientGroup {
   }
 }
 
-/** Pulls, and fails unless the response holds so many ops. */
-export async function pullOps(group: ClientGroup, ops: number): Promise<Reply> {
+/**
+ * Pulls, and fails unless the response holds so many ops.
+ * @param orReset how many rows it may hold instead, after a `clear`
+ */
+export async function pullOps(group: ClientGroup, ops: number, orReset?: number): Promise<Reply> {
   const reply = await group.pull(Number.POSITIVE_INFINITY);
-  const { patch } = JSON.parse(reply.body) as { patch: unknown[] };
-  if (patch.length !== ops) throw new Error(`the patch has ${patch.length} ops, not ${ops}`);
+  const { patch } = JSON.parse(reply.body) as { patch: { readonly op: string }[] };
+  const rows = patch[0]?.op === 'clear' ? patch.length - 1 : undefined;
+  if (patch.length !== ops && (rows === undefined || rows !== orReset))
+    throw new Error(`the patch has ${patch.length} ops, not ${ops}`);
   return reply;
 }

@@ -48,6 +48,7 @@ interface Returning {
   readonly user: string;
   readonly id: string;
   readonly cookie: string;
+  readonly rows: number;
 }
 
 function firstPulls({ url }: ServerProcess, id: string): Promise<Returning[]> {
@@ -57,8 +58,9 @@ function firstPulls({ url }: ServerProcess, id: string): Promise<Returning[]> {
     for (const size of away) {
       const user = userOf(size);
       const group = new ClientGroup(connection, user, `${id} ${user}`);
-      await pullOps(group, size + size / 100);
-      clients.push({ user, id: `${id} ${user}`, cookie: group.cookie });
+      const rows = size + size / 100;
+      await pullOps(group, rows);
+      clients.push({ user, id: `${id} ${user}`, cookie: group.cookie, rows });
     }
     return clients;
   });
@@ -89,15 +91,18 @@ async function writeForeign(url: string, rows: number): Promise<void> {
   );
 }
 
-/** The first pull and the second of each, one client after the other. Nothing has happened in their views. */
+/**
+ * The first pull and the second of each, one client after the other. Nothing has happened in their views, but a reset
+ * may be cheaper than finding that out.
+ */
 function comeBack({ url }: ServerProcess, clients: readonly Returning[], name: string): Promise<Result[]> {
   return withConnections(async (open) => {
     const [first, second]: [number[], number[]] = [[], []];
     const connection = await open(url);
-    for (const { user, id, cookie } of clients) {
+    for (const { user, id, cookie, rows } of clients) {
       const group = new ClientGroup(connection, user, id);
       group.cookie = cookie;
-      first.push((await pullOps(group, 0)).ms);
+      first.push((await pullOps(group, 0, rows)).ms);
       second.push((await pullOps(group, 0)).ms);
     }
     const note = `the very first ${first[0]!.toFixed(1)} ms, of ${clients.length} users`;
