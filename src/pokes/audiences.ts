@@ -39,6 +39,9 @@ export interface Audience {
 export class Audiences {
   readonly #listeners = new Set<Listener>();
   readonly #audiences = new Map<CompiledView, Audience>();
+  /** What `tables` returns, until a listener comes or goes: every look asks. */
+  #tables: readonly SyncedTable[] | undefined;
+  #ids: ReadonlyMap<number, number> | undefined;
 
   get size(): number {
     return this.#listeners.size;
@@ -57,19 +60,24 @@ export class Audiences {
   }
 
   /** The tables that any listener's views read, each once. */
-  tables(): SyncedTable[] {
-    const tables = new Map<number, SyncedTable>();
-    for (const { outlook } of this.#listeners) for (const table of outlook.tables) tables.set(table.id, table);
-    return [...tables.values()];
+  tables(): readonly SyncedTable[] {
+    if (!this.#tables) {
+      const tables = new Map<number, SyncedTable>();
+      for (const { outlook } of this.#listeners) for (const table of outlook.tables) tables.set(table.id, table);
+      this.#tables = [...tables.values()];
+    }
+    return this.#tables;
   }
 
   /** The change-log IDs of these tables, by OID. */
-  ids(): Map<number, number> {
-    return new Map(this.tables().map(({ oid, id }) => [oid, id]));
+  ids(): ReadonlyMap<number, number> {
+    this.#ids ??= new Map(this.tables().map(({ oid, id }) => [oid, id]));
+    return this.#ids;
   }
 
   add(listener: Listener): void {
     this.#listeners.add(listener);
+    this.#forgetTables();
     for (const { view, literals } of listener.outlook.views) {
       const audience = this.#audiences.get(view) ?? { view, seats: new Map<string, Seat>() };
       this.#audiences.set(view, audience);
@@ -82,6 +90,7 @@ export class Audiences {
 
   remove(listener: Listener): void {
     if (!this.#listeners.delete(listener)) return;
+    this.#forgetTables();
     for (const { view, literals } of listener.outlook.views) {
       const audience = this.#audiences.get(view);
       const key = literals.join();
@@ -90,6 +99,11 @@ export class Audiences {
       if (seat?.listeners.size === 0) audience!.seats.delete(key);
       if (audience?.seats.size === 0) this.#audiences.delete(view);
     }
+  }
+
+  #forgetTables(): void {
+    this.#tables = undefined;
+    this.#ids = undefined;
   }
 
   /** Pokes those of the listeners that still listen. */
