@@ -34,7 +34,10 @@ it(
 );
 
 const file = 'writes/calls.js';
-const keep = 'await key?.keep(transaction, answer);';
+const keep = 'last(key.keep(answer));';
+/** Keeps the answer in a transaction of its own. */
+const keepApart = (answer: string) =>
+  `await transact(({ query }) => query(key.keep(${answer}).text, key.keep(${answer}).values), []);`;
 const reply = "return outcome.status === 'applied'";
 /** So that a kill is likely to fall between the two transactions. */
 const pause = 'await new Promise((resolve) => setTimeout(resolve, 10));';
@@ -50,13 +53,13 @@ const faults: readonly Fault[] = [
     name: 'an answer that is kept after the transaction of its call',
     found: /has its effect twice/,
     patches: [
-      { file, find: keep, replace: '' },
+      { file, find: keep, replace: ';' },
       {
         file,
         find: reply,
         replace: `if (key && outcome.status === 'applied') {
           ${pause}
-          await transact((late) => key.keep(late, outcome.result));
+          ${keepApart('outcome.result')}
         }
         ${reply}`,
       },
@@ -65,9 +68,7 @@ const faults: readonly Fault[] = [
   {
     name: 'an answer that is kept before the transaction of its call',
     found: /has its effect 0 times/,
-    patches: [
-      { file, find: keep, replace: `if (key) { await transact((early) => key.keep(early, answer)); ${pause} }` },
-    ],
+    patches: [{ file, find: keep, replace: `{ ${keepApart('answer')} ${pause} }` }],
   },
 ];
 

@@ -104,9 +104,9 @@ const faults: readonly Fault[] = [
     rules: [...ofMutations, 'lastMutationID', 'error'],
     patches: [
       {
-        file: 'pulls/seated-reads.ts',
-        find: 'groups.get(member.clientGroupID)!',
-        replace: '[...groups.values()][0]!',
+        file: 'store/header.ts',
+        find: '.map(([id, [owner, clients]]) => [id, { owner, clients }] as const)',
+        replace: '.map(([id, [owner]], _, all) => [id, { owner, clients: all[0]![1][1] }] as const)',
       },
     ],
   },

@@ -278,7 +278,11 @@ describe('a standby that is behind', () => {
     const release = await crossed();
     const client = await pulled(onPrimary);
     const behind = openPool(standby.url, { max: 1 });
-    const balanced = new PullServer(other.url, views, (db) => ({ ...db, copy: (text) => behind.copy(text) }));
+    const balanced = new PullServer(other.url, views, (db) => ({
+      ...db,
+      query: (statement) => (statement.name?.startsWith('tidemark_delta') ? behind : db).query(statement),
+      copy: (text) => behind.copy(text),
+    }));
     await expect.poll(async () => keys(await pulled(onOther))).toEqual(['k', 't']);
     await expectUnchanged(client, balanced);
     await standby.resume();
