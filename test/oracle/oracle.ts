@@ -24,7 +24,7 @@ export interface OracleOptions {
   readonly replication?: Replication;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
-  /** How many users pull at once. Default 12. */
+  /** How many users pull at once. Default 18. */
   readonly crowd?: number;
   /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
   readonly pauseMs?: number;
@@ -44,7 +44,7 @@ const holdMs = 1000;
 const quietMoments = 4;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
-  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 12 } = options;
+  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 18 } = options;
   const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
