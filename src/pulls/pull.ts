@@ -10,7 +10,7 @@ import type { Audit } from '../protocol/audit.js';
 import { digest, type OpenedCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
-import { type Header, type Member, memberHeader } from '../store/header.js';
+import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
@@ -137,9 +137,8 @@ export class Pull {
     });
     const { more: patch } = await longReads.run(read, caller.signal?.());
     try {
-      const { header, groups, torn } = patch.report;
-      if (torn) throw new OutdatedError();
-      const answered = { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, undefined) };
+      if (patch.report.torn) throw new OutdatedError();
+      const answered = headerOf(patch.report, member, undefined);
       const plan = this.#plan(cookie, answered);
       const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
       if (!first || first.done) await patch.close();

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
 import { digest } from '../protocol/cookie.js';
 import { type Snapshot, without } from '../protocol/snapshot.js';
-import { memberHeader, readPatchReport } from '../store/header.js';
+import { headerOf, readPatchReport } from '../store/header.js';
 import { changesOf } from '../store/patches/patch-sql.js';
 import {
   mostOps,
@@ -98,25 +98,29 @@ export class SeatedReads {
     const lines = await retry(() => this.#db.query<SeatedLine>({ ...statement, values }), maxAttempts);
     const [first, ...ops] = lines as [SeatedLine, ...SeatedLine[]];
     if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();
-    const { header, groups, torn } = readPatchReport(first.line!);
-    this.#window()?.learn(groups);
+    const report = readPatchReport(first.line!);
+    this.#window()?.learn(report.groups);
+    const texts = textsBySeat(ops);
+    const changed = changes.map(({ table }) => table.id);
     const found = new Map<DeltaReader, Patch>();
     for (const [place, { readers: seated }] of tables.entries()) {
-      const own = ops.filter(({ seat }) => seat === (isShared ? place : null)).map(({ line }) => line);
+      const text = texts.get(isShared ? place : null);
       // Each op is preceded by a comma.
-      const held = own.length === 0 ? [] : [Buffer.from(own.join('').slice(1))];
+      const held = text === undefined ? [] : [Buffer.from(text.slice(1))];
       for (const reader of seated) {
-        const { member } = reader;
-        const record = groups.get(member.clientGroupID)!;
-        found.set(reader, {
-          header: { ...header, ...memberHeader(record, member, reader.base), torn },
-          tables: changes.map(({ table }) => table.id),
-          held,
-        });
+        const header = { ...headerOf(report, reader.member, reader.base), torn: report.torn };
+        found.set(reader, { header, tables: changed, held });
       }
     }
     return found;
   }
+}
+
+/** The ops of each seat, one after the other. */
+function textsBySeat(ops: readonly SeatedLine[]): ReadonlyMap<SeatedLine['seat'], string> {
+  const texts = new Map<SeatedLine['seat'], string>();
+  for (const { seat, line } of ops) texts.set(seat, (texts.get(seat) ?? '') + line);
+  return texts;
 }
 
 function named(text: string): { name: string; text: string } {

@@ -1,7 +1,7 @@
 /** What pulls read together: those that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Header, memberHeader, type PatchReport, readReport } from '../store/header.js';
+import { type Header, headerOf, readReport } from '../store/header.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
 import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
@@ -62,12 +62,9 @@ export class SharedReads {
 
   async #probe(readers: readonly Reader[]): Promise<Header[]> {
     const [row] = await this.#db.query<{ line: string }>(look(lookInput(readers)));
-    const { header, groups } = readReport(row!.line);
-    this.#looks?.window?.learn(groups);
-    return readers.map(({ member, base }) => ({
-      ...header,
-      ...memberHeader(groups.get(member.clientGroupID)!, member, base),
-    }));
+    const report = readReport(row!.line);
+    this.#looks?.window?.learn(report.groups);
+    return readers.map(({ member, base }) => headerOf(report, member, base));
   }
 
   async #delta(readers: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
@@ -76,17 +73,16 @@ export class SharedReads {
     const tables = changes.map(({ table }) => table.id);
     const report = literalReport(lookInput(readers), installation.tables);
     const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
-    const { checksums } = stream;
+    const { report: answered, checksums } = stream;
     const { held, isWhole } = await hold(stream.ops);
-    const patches = readers.map((reader): Patch => ({ ...headerOf(stream.report, reader), tables, checksums, held }));
+    const patches = readers.map((reader): Patch => {
+      const header = { ...headerOf(answered, reader.member, reader.base), torn: answered.torn };
+      return { header, tables, checksums, held };
+    });
     if (isWhole) return patches;
     const [, ...others] = readers;
     return [{ ...patches[0]!, more: stream }, ...others.map(async (reader) => (await this.#delta([reader]))[0]!)];
   }
-}
-
-function headerOf({ header, groups, torn }: PatchReport, { member, base }: Reader): Pick<Patch, 'header'> {
-  return { header: { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, base), torn } };
 }
 
 function lookInput(readers: readonly Reader[]): LookInput {

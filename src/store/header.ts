@@ -144,8 +144,12 @@ function toReport(line: ReportLine): Report {
   return { header, changes, truncations, mutations, groups: new Map(records) };
 }
 
-/** The header of one member, as far as its client group's record tells. */
-export function memberHeader(record: GroupRecord, member: Member, base: Snapshot | undefined): MemberHeader {
+/** The header of one member, from a report that has the record of its client group. */
+export function headerOf({ header, groups }: Report, member: Member, base: Snapshot | undefined): Header {
+  return { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, base) };
+}
+
+function memberHeader(record: GroupRecord, member: Member, base: Snapshot | undefined): MemberHeader {
   const { owner, clients } = record;
   const { sameGroup, clientID } = member;
   const moved = clients.filter(([, , xid]) => !base || !sameGroup || !hasSeen(base, BigInt(xid)));

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { namedLiteral, parameterText, typedLiteral } from '../db/literal.js';
@@ -41,7 +42,7 @@ const keptQueries = 1000;
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
-  readonly #prepared = new Map<string, Promise<Prepared>>();
+  readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
 
   constructor(db: Database, views: Views<Context>) {
     checkPrefixes(views);
@@ -88,7 +89,6 @@ export class ClientViews<Context> {
     const prepared = this.#compile(name, this.#views[name]!, text);
     this.#prepared.set(id, prepared);
     prepared.catch(() => this.#prepared.delete(id));
-    if (this.#prepared.size > keptQueries) this.#prepared.delete(this.#prepared.keys().next().value!);
     return prepared;
   }
 

@@ -55,14 +55,15 @@ export class Looks {
     const report = readReport(row.line);
     const { header } = report;
     if (known && known === this.#window) {
-      if (known.isContinuedBy(header)) known.extend(report);
+      if (known.isContinuedBy(header)) {
+        known.extend(report);
+        return known;
+      }
       // A look that began later has ended before this one.
-      else if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;
-      else this.#window = new Window(header, tables, this.#most);
-    } else {
-      this.#window = new Window(header, tables, this.#most);
+      if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;
     }
+    this.#window = new Window(header, tables, this.#most);
     this.#cluster = cluster;
-    return this.#window!;
+    return this.#window;
   }
 }

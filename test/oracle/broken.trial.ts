@@ -127,8 +127,8 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'pulls/seated-reads.ts',
-        find: 'seat === (isShared ? place : null)',
-        replace: 'seat === (isShared ? (place + 1) % tables.length : null)',
+        find: 'texts.get(isShared ? place : null)',
+        replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
       },
     ],
   },

@@ -7,8 +7,8 @@ import type { Installation } from '../../src/installation/installation.js';
 import type { Snapshot } from '../../src/protocol/snapshot.js';
 import {
   type Header,
+  headerOf,
   type Member,
-  memberHeader,
   mostMutations,
   mostRows,
   type Report,
@@ -69,8 +69,8 @@ async function report({ base, tick, isListed, tables = installation.tables, memb
 
 async function ask(input: Input, torn = false): Promise<Header[]> {
   const { members = [member('g')], base } = input;
-  const { header, groups } = await report({ ...input, members }, torn);
-  return members.map((one) => ({ ...header, ...memberHeader(groups.get(one.clientGroupID)!, one, base) }));
+  const found = await report({ ...input, members }, torn);
+  return members.map((one) => headerOf(found, one, base));
 }
 
 const askOne = async (input: Input = {}): Promise<Header> => (await ask(input))[0]!;

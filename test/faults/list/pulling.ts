@@ -180,7 +180,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'rows of a table that was emptied meanwhile are answered',
     file,
-    find: 'if (torn) throw new OutdatedError();',
+    find: 'if (patch.report.torn) throw new OutdatedError();',
     replace: '',
     tests: ['test/pulls/torn-reads.trial.ts'],
   },

@@ -92,7 +92,7 @@ export const windowing: readonly Fault[] = [
   {
     name: 'an older look ends the window',
     file: looks,
-    find: 'else if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;',
+    find: 'if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;',
     replace: '',
     tests: overDatabase,
   },
@@ -169,15 +169,15 @@ export const windowing: readonly Fault[] = [
   {
     name: 'seats are mixed up',
     file: seated,
-    find: 'seat === (isShared ? place : null)',
-    replace: 'seat === (isShared ? (place + 1) % tables.length : null)',
+    find: 'texts.get(isShared ? place : null)',
+    replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
     tests: colleagues,
   },
   {
     name: 'all who share a statement get all that it yields',
     file: seated,
-    find: 'ops.filter(({ seat }) => seat === (isShared ? place : null))',
-    replace: 'ops',
+    find: 'const text = texts.get(isShared ? place : null);',
+    replace: "const text = texts.size === 0 ? undefined : [...texts.values()].join('');",
     tests: colleagues,
   },
   {
