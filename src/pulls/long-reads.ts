@@ -10,18 +10,18 @@ export interface LongReadsOptions {
   readonly places: number;
   /** How many may wait for a place. */
   readonly mostWaiting: number;
-  /** How long each may wait, in milliseconds. */
+  /** How long each may wait, in milliseconds. Whoever would have to wait for longer is refused at once. */
   readonly longestWaitMs: number;
 }
 
 /** Half of a database's connections for long reads, so that there are some for everything else. */
 export function longReadsOf({ connections }: Database): LongReads {
   const places = Math.ceil(connections / 2);
-  return new LongReads({ places, mostWaiting: 10 * places, longestWaitMs: 10_000 });
+  return new LongReads({ places, mostWaiting: 1000, longestWaitMs: 10_000 });
 }
 
 /** What a long read is taken to last until one has ended, in milliseconds. */
-const firstGuessMs = 1000;
+const firstGuessMs = 100;
 /** How much of that each read changes that ends. */
 const weight = 1 / 8;
 /** In seconds. */
@@ -75,12 +75,13 @@ export class LongReads {
   /**
    * Waits for a place.
    * @param signal aborts when the client has gone away
-   * @throws Problem `unavailable` if there is none in time, or if too many are waiting already.
+   * @throws Problem `unavailable` if there is none in time, if none is to be expected in time, or if too many are waiting.
    */
   enter(signal?: AbortSignal): Promise<Leave> {
     const { places, mostWaiting, longestWaitMs } = this.#options;
     if (this.#running < places) return Promise.resolve(this.#take());
-    if (this.#waiting.size >= mostWaiting) return Promise.reject(this.#refusal());
+    const isFull = this.#waiting.size >= mostWaiting || this.#waitMs > longestWaitMs;
+    if (isFull) return Promise.reject(this.#refusal());
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(patience);
@@ -105,6 +106,16 @@ export class LongReads {
     });
   }
 
+  /** How long a place takes to become free if all are taken, in milliseconds. */
+  get #turnMs(): number {
+    return this.#usualMs / this.#options.places;
+  }
+
+  /** How long whoever comes now would wait. */
+  get #waitMs(): number {
+    return (this.#waiting.size + 1) * this.#turnMs;
+  }
+
   #take(): Leave {
     this.#running++;
     const started = performance.now();
@@ -121,9 +132,8 @@ export class LongReads {
 
   #refusal(): Problem {
     const now = performance.now();
-    const turnMs = this.#usualMs / this.#options.places;
-    const free = now + (this.#waiting.size + 1) * turnMs;
-    this.#promised = Math.min(Math.max(free, this.#promised + turnMs), now + longestRetryAfter * 1000);
+    const next = Math.max(now + this.#waitMs, this.#promised + this.#turnMs);
+    this.#promised = Math.min(next, now + longestRetryAfter * 1000);
     const seconds = ((this.#promised - now) / 1000) * (1 + Math.random() / 2);
     const retryAfter = Math.min(Math.ceil(seconds), longestRetryAfter);
     return new Problem('unavailable', 'Too many clients are pulling much data; try again later', {

@@ -78,7 +78,9 @@ function sameRow(side: string, ...also: string[]): string {
 }
 
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
-function evaluated({ view, seats, mode }: Question, ids: Ids): Parts {
+function evaluated({ view: compiled, seats, mode }: Question, ids: Ids): Parts {
+  // Every incremental view can be read by several seats.
+  const view = compiled.seated!;
   const columns = ['tidemark_seat', ...view.parameterTypes.map((_, i) => `tidemark_p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.tidemark_p${i + 1}`);
   const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);

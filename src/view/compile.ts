@@ -2,12 +2,22 @@
 import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
+import { deparseSelect } from './parse/syntax.js';
 import { type Template, toTemplate } from './parse/template.js';
+import type { Tree } from './parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
+import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
 import { type TextColumn, textColumns, valueSql } from './value-sql.js';
 
-export interface CompiledView {
+/** A query, over any state of its tables. */
+export interface QueryForms {
+  readonly now: Template;
+  /** The query with its occurrences of tables reading other states; see `rewrite`. */
+  standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
+}
+
+export interface CompiledView extends QueryForms {
   readonly name: string;
   readonly strategy: Strategy;
   readonly prefix: string;
@@ -25,11 +35,11 @@ export interface CompiledView {
   readonly occurrenceTables: readonly number[];
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
-  /** The query can be evaluated for several users at once, with the columns of a row in place of its parameters. */
-  readonly isSeparable: boolean;
-  readonly now: Template;
-  /** The query with its occurrences of tables reading other states; see `rewrite`. */
-  standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
+  /**
+   * The same view as several users can read it at once, with the columns of a row in place of its parameters; undefined
+   * if they cannot.
+   */
+  readonly seated?: CompiledView | undefined;
   /** See `focusSets`. */
   focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
@@ -43,9 +53,8 @@ export interface ViewNaming {
 
 export function compileView(naming: ViewNaming, analysis: Analysis): CompiledView {
   const { select } = analysis;
-  const templates = new Map<string, Template>();
   const sets = new Map<string, readonly (readonly number[])[]>();
-  return {
+  const view = {
     name: naming.name,
     strategy: analysis.strategy,
     prefix: naming.prefix,
@@ -57,13 +66,25 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     columns: textColumns(analysis.columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,
-    isSeparable: analysis.isSeparable,
-    now: toTemplate(analysis.text),
+    focusSets: (isChanged: readonly boolean[]) =>
+      remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
+  };
+  const seated = analysis.isSeparable ? seatedSelect(select) : undefined;
+  return {
+    ...view,
+    ...formsOf(select, analysis.text),
+    seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
+  };
+}
+
+function formsOf(select: Tree, now: string, settled = (tree: Tree) => tree): QueryForms {
+  const templates = new Map<string, Template>();
+  return {
+    now: toTemplate(now),
     standing(stands, focuses = []) {
       const id = `${stands.join()}|${focuses.join()}`;
-      return remembered(templates, id, () => toTemplate(rewrite(select, stands, focuses)));
+      return remembered(templates, id, () => toTemplate(deparseSelect(settled(rewrite(select, stands, focuses)))));
     },
-    focusSets: (isChanged) => remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };
 }
 

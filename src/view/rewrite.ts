@@ -1,6 +1,5 @@
-/** Rewrites a view's query so that it reads other states of its tables. Pure: tree in, text out. */
+/** Rewrites a view's query so that it reads other states of its tables. Pure: tree in, tree out. */
 import { scopesOf } from './parse/scopes.js';
-import { deparseSelect } from './parse/syntax.js';
 import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
 
 /** What an occurrence of a table reads: the WITH query with this name, or the table itself. */
@@ -13,7 +12,7 @@ export type Stand = string | 'now';
  * @param focuses occurrences that every row of the result must derive from: if they are in some branches of an OR or a
  * UNION, the other branches count as false or empty, so that they add no unrelated rows
  */
-export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): string {
+export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): Tree {
   const tree = cloneTree(select);
   const tables = scopesOf(tree).tables;
   tables.forEach((range, i) => {
@@ -21,7 +20,7 @@ export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonl
   });
   const focused = focuses.map((i) => tables[i]!);
   keepOnly(tree, focused);
-  return deparseSelect(tree);
+  return tree;
 }
 
 /** The RangeVars through which a query reads tables. */

@@ -1,4 +1,5 @@
 /** A client that pulls, keeps what it is told as the sync client does, and objects to every breach of the protocol. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Judge } from './judge.js';
 import type { Report } from './report.js';
@@ -90,13 +91,7 @@ export class PullingClient {
    */
   async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
     before ??= await this.#judge.snapshot();
-    const { response, mayLag } = await this.#send('/sync/pull', this.userID, {
-      pullVersion: 1,
-      profileID: 'p',
-      clientGroupID: this.clientGroupID,
-      schemaVersion: '',
-      cookie,
-    });
+    const { response, mayLag } = await this.#ask(cookie);
     const text = await response.text();
     this.#report.counts.pulls++;
     if (response.status === 503 && mayLag) return void this.#report.ofStandbys.refused++;
@@ -114,6 +109,19 @@ export class PullingClient {
     this.#checkMutations();
     if (answer.cookie.snapshot.includes('~')) this.#report.ofStandbys.packed++;
     await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), mayLag ? undefined : before);
+  }
+
+  /** Comes back when it is told to. */
+  async #ask(cookie: unknown): Promise<Sent> {
+    const { clientGroupID } = this;
+    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: '', cookie };
+    for (;;) {
+      const sent = await this.#send('/sync/pull', this.userID, body);
+      const seconds = sent.response.headers.get('Retry-After');
+      if (seconds === null) return sent;
+      this.#report.sentAway++;
+      await sleep(1000 * Number(seconds));
+    }
   }
 
   async #takeUnchanged({ cookie, patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {

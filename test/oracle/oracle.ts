@@ -28,6 +28,8 @@ export interface OracleOptions {
   readonly crowd?: number;
   /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
   readonly pauseMs?: number;
+  /** How many times everything is compared while nothing happens, besides at the end. Default 4. */
+  readonly quietMoments?: number;
   readonly stopAtDifference?: boolean;
   readonly progress?: (message: string) => void;
 }
@@ -41,7 +43,6 @@ export interface OracleResult {
 const writers = 6;
 /** One of them holds its transactions open for up to so long. */
 const holdMs = 1000;
-const quietMoments = 4;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
   const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 18 } = options;
@@ -151,7 +152,7 @@ class Run {
   }
 
   async #pauseNowAndThen(): Promise<void> {
-    const { transactions, progress = () => {} } = this.#options;
+    const { transactions, quietMoments = 4, progress = () => {} } = this.#options;
     for (let moment = 1; !this.#isOver(); ) {
       await sleep(50);
       if (transactionsOf(this.#workload) < (moment * transactions) / quietMoments) continue;

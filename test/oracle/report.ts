@@ -48,6 +48,8 @@ export class Report {
     mutations: 0, views: 0, audits: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
   readonly ofStandbys: StandbyCounts = { refused: 0, unchangedOrBehind: 0, packed: 0 };
+  /** How many times a client was told to come back later. */
+  sentAway = 0;
   /** The first few. */
   readonly differences: Difference[] = [];
   differenceCount = 0;

@@ -61,13 +61,13 @@ describe('long reads', () => {
     await filled(reads);
     const first = refused(reads);
     expect(reads.waiting).toBe(options.mostWaiting);
-    // A read is taken for a second, so that two places make a turn every half a second. Four turns are taken.
+    // A read is taken for 100 ms, so that two places make a turn every 50 ms. Four turns are taken.
     const seconds = [await first];
-    for (let i = 1; i < 100; i++) seconds.push(await refused(reads));
+    for (let i = 1; i < 1500; i++) seconds.push(await refused(reads));
     expect(seconds.every((value) => Number.isInteger(value))).toBe(true);
-    for (const i of [0, 10, 40]) {
-      expect(seconds[i]).toBeGreaterThanOrEqual(2 + Math.floor(i / 2));
-      expect(seconds[i]).toBeLessThanOrEqual(Math.ceil(1.5 * (2 + (i + 1) / 2)));
+    for (const i of [0, 100, 400]) {
+      expect(seconds[i]).toBeGreaterThanOrEqual(Math.floor((4 + i) / 20));
+      expect(seconds[i]).toBeLessThanOrEqual(Math.ceil((1.5 * (5 + i)) / 20));
     }
     // At most a minute.
     expect(Math.max(...seconds)).toBe(60);
@@ -82,8 +82,20 @@ describe('long reads', () => {
     expect(await refused(reads)).toBe(1);
   });
 
+  it('are refused if a place is not to be expected in time', async () => {
+    const reads = new LongReads({ places: 2, mostWaiting: 1000, longestWaitMs: 1000 });
+    const leaves = await filled(reads, { ...options, mostWaiting: 20 });
+    await refused(reads);
+    expect(reads.waiting).toBe(20);
+    leaves.shift()!();
+    await settled();
+    // The 19 that wait take less than a second, even if the read has taken no time at all.
+    void reads.enter();
+    expect(reads.waiting).toBe(20);
+  });
+
   it('wait for a limited time', async () => {
-    const reads = new LongReads({ ...options, longestWaitMs: 20 });
+    const reads = new LongReads({ ...options, longestWaitMs: 60 });
     const [leave] = await filled(reads, { ...options, mostWaiting: 0 });
     await refused(reads);
     expect(reads.waiting).toBe(0);

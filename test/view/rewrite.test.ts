@@ -9,7 +9,7 @@ beforeAll(() => parserLoaded);
 function standing(text: string, focus: number): string {
   const select = parseSelect(text);
   const stands = tablesIn(select).map((_, i) => (i === focus ? 'x' : 'now'));
-  return rewrite(select, stands, [focus]);
+  return deparseSelect(rewrite(select, stands, [focus]));
 }
 
 function normal(text: string): string {

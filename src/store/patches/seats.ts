@@ -34,7 +34,7 @@ const mostSeats = 1_000;
  * @param rows how many log rows the statement reads
  */
 export function sharedSeats(views: readonly BoundView[], rows: number): number {
-  if (!views.every(({ view }) => view.isSeparable)) return 1;
+  if (!views.every(({ view }) => view.seated)) return 1;
   const bound = views.some(({ view }) => view.strategy === 'compare') ? mostCompared : mostSeats;
   return Math.max(1, Math.min(bound, Math.floor(mostOps / Math.max(1, rows))));
 }
@@ -54,7 +54,7 @@ export function seatedSql(views: readonly CompiledView[], changes: readonly Tabl
   let count = 0;
   const deltas = views.flatMap((view, i) => {
     const values = view.parameterTypes.map(() => value(count++));
-    return deltaOf(view, i, values, ids, seating) ?? [];
+    return deltaOf(isShared ? view.seated! : view, i, values, ids, seating) ?? [];
   });
   const queries = [
     `tidemark_report as materialized (${parameterReport})`,

@@ -19,8 +19,9 @@ export function call(name: readonly string[], ...args: readonly Tree[]): Tree {
   return { FuncCall: { funcname: strings(name), args, funcformat: 'COERCE_EXPLICIT_CALL' } };
 }
 
+/** The parser leaves out zeros. */
 export function integer(ival: number): Tree {
-  return { A_Const: { ival: { ival } } };
+  return { A_Const: { ival: ival === 0 ? {} : { ival } } };
 }
 
 /**

@@ -25,15 +25,22 @@ export const sharing: readonly Fault[] = [
   {
     name: 'any number of large pulls wait',
     file: longReads,
-    find: 'if (this.#waiting.size >= mostWaiting)',
-    replace: 'if (this.#waiting.size < 0)',
+    find: 'this.#waiting.size >= mostWaiting ||',
+    replace: '',
+    tests: longReading,
+  },
+  {
+    name: 'a large pull waits though a place is not to be expected in time',
+    file: longReads,
+    find: ' || this.#waitMs > longestWaitMs;',
+    replace: ';',
     tests: longReading,
   },
   {
     name: 'all who are sent away are to come back at the same time',
     file: longReads,
-    find: 'Math.max(free, this.#promised + turnMs)',
-    replace: 'free',
+    find: 'Math.max(now + this.#waitMs, this.#promised + this.#turnMs)',
+    replace: 'now + this.#waitMs',
     tests: longReading,
   },
   {

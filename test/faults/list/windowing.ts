@@ -167,6 +167,20 @@ export const windowing: readonly Fault[] = [
     tests: colleagues,
   },
   {
+    name: 'a hash table of one seat answers for another',
+    file: 'src/store/patches/seats.ts',
+    find: 'isShared ? view.seated! : view',
+    replace: 'view',
+    tests: ['test/store/seats.test.ts'],
+  },
+  {
+    name: 'a hash table of one seat tells whom to poke',
+    file: 'src/store/affected.ts',
+    find: 'const view = compiled.seated!;',
+    replace: 'const view = compiled;',
+    tests: ['test/store/seats.test.ts'],
+  },
+  {
     name: 'seats are mixed up',
     file: seated,
     find: 'texts.get(isShared ? place : null)',
@@ -218,7 +232,7 @@ export const windowing: readonly Fault[] = [
   {
     name: 'an aggregate of parameters is shared',
     file: seats,
-    find: 'if (!views.every(({ view }) => view.isSeparable)) return 1;',
+    find: 'if (!views.every(({ view }) => view.seated)) return 1;',
     replace: '',
     tests: colleagues,
   },
