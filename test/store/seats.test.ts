@@ -117,6 +117,10 @@ describe.each([
   it.each([
     ['rows go', 'delete from list where id = 1; delete from todo where id < 4'],
     [
+      'a row moves, and another list goes',
+      'delete from todo where id = 2; update todo set list_id = 1 where id = 3; delete from list where id = 2',
+    ],
+    [
       'rows come',
       'insert into todo select 10 + n, n from generate_series(1, 9) n; update list set owner_id = owner_id',
     ],
