@@ -43,6 +43,8 @@ const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 export class LargePull {
   readonly #request: ClientRequest;
   readonly #response: Promise<IncomingMessage>;
+  /** Of the response, once it has come. */
+  status: number | undefined;
 
   constructor({ url }: TestServer, clientGroupID: string) {
     this.#request = request(`${url}/sync/pull`, {
@@ -52,6 +54,9 @@ export class LargePull {
     });
     this.#response = new Promise((resolve, reject) => {
       this.#request.on('response', resolve).on('error', reject);
+    });
+    this.#request.on('response', ({ statusCode }) => {
+      this.status = statusCode;
     });
     this.#response.catch(() => {});
     this.#request.end(JSON.stringify(pullBody({ clientGroupID })));

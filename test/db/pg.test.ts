@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import { createPool, createTestDatabase, type TestDatabase } from '../database.js';
 
 let database: TestDatabase;
 let db: Database;
@@ -100,7 +100,7 @@ describe('query', () => {
   });
 
   it('a pool of the application is used and left open', async () => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    const pool = createPool(database.url, 1);
     const other = openPool(pool);
     expect(await other.query({ text: 'select $1::int as n', values: [3] })).toEqual([{ n: 3 }]);
     await other.close();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { analyze as analyzeView } from '../../src/view/analyze.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createEmptyDatabase, createPool, type TestDatabase } from '../database.js';
 
 const analyze = (db: Database, text: string) => analyzeView(db, text, ['id']);
 
@@ -166,7 +166,7 @@ describe('refused, saying what to do', () => {
   });
 
   it('a temporary table', async () => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    const pool = createPool(database.url, 1);
     await pool.query('create temporary table passing (id int primary key)');
     await expect(analyze(openPool(pool), 'select id from passing')).rejects.toThrow('which is a temporary table');
     await pool.end();

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isPlain, shareClient } from '../../src/writes/plain-statements.js';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import { createPool, createTestDatabase, type TestDatabase } from '../database.js';
 
 describe('plain', () => {
   it.each([
@@ -58,7 +58,7 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = new pg.Pool({ connectionString: database.url });
+  pool = createPool(database.url, 1);
   client = await pool.connect();
 });
 afterAll(async () => {

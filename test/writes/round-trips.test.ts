@@ -1,5 +1,5 @@
 /** How often a write waits for the database. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
@@ -7,7 +7,7 @@ import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { callsOn } from '../../src/writes/call-transactions.js';
 import { Calls } from '../../src/writes/calls.js';
 import { createPush } from '../../src/writes/push.js';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import { createPool, createTestDatabase, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { mutation, pushRequest } from './push-requests.js';
 
@@ -19,7 +19,7 @@ const sent: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  pool = createPool(database.url, 1);
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     const counted = (...args: unknown[]) => {
