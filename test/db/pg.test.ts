@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
