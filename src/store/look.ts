@@ -47,7 +47,7 @@ function lookValues({ base, tables, isListed, tick, groupIDs }: LookInput): unkn
   ];
 }
 
-const lookSql = `select l::text as line from tidemark.looks(${typed(parameters)}) l`;
+const lookSql = `select l::text as line from tidemark.look(${typed(parameters)}) l`;
 
 /** The report alone, as `line`: the cheap query that is all that most pulls need. */
 export function look(input: LookInput): Statement {

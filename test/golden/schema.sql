@@ -142,6 +142,8 @@ function look(xid8[],xid8[],integer[],boolean,uuid,text[])
    RETURNS json
    LANGUAGE plpgsql
    STABLE PARALLEL RESTRICTED
+   SET plan_cache_mode TO 'force_generic_plan'
+   SET enable_seqscan TO 'off'
   AS $function$
   begin
     return (select l from tidemark.looks(lows, highs, tables, listed, named_tick, group_ids) l);
@@ -313,6 +315,8 @@ function unseen(integer,xid8[],xid8[])
    RETURNS SETOF tidemark.change
    LANGUAGE plpgsql
    STABLE PARALLEL SAFE ROWS 1
+   SET plan_cache_mode TO 'force_generic_plan'
+   SET enable_seqscan TO 'off'
   AS $function$
   begin
     return query

@@ -181,6 +181,20 @@ export const windowing: readonly Fault[] = [
     tests: ['test/store/seats.test.ts'],
   },
   {
+    name: 'a plan reads the whole log for a look',
+    file: 'sql/0011-plans-of-the-log.sql',
+    find: 'boolean, uuid, text[])\n  set plan_cache_mode = force_generic_plan set enable_seqscan = off;',
+    replace: 'boolean, uuid, text[])\n  set plan_cache_mode = force_generic_plan;',
+    tests: ['test/store/log-plans.test.ts'],
+  },
+  {
+    name: 'a plan reads the whole log for a delta',
+    file: 'sql/0011-plans-of-the-log.sql',
+    find: 'unseen(integer, xid8[], xid8[])\n  set plan_cache_mode = force_generic_plan set enable_seqscan = off;',
+    replace: 'unseen(integer, xid8[], xid8[])\n  set plan_cache_mode = force_generic_plan;',
+    tests: ['test/store/log-plans.test.ts'],
+  },
+  {
     name: 'seats are mixed up',
     file: seated,
     find: 'texts.get(isShared ? place : null)',

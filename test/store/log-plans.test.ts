@@ -1,0 +1,45 @@
+/** How the change log is read, while it is as small as can be. */
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseSnapshot } from '../../src/protocol/snapshot.js';
+import { look } from '../../src/store/look.js';
+import type { TestDatabase } from '../database.js';
+import { createSynced, wholeTable } from '../synced.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createSynced('create table item (id int primary key)', wholeTable('item'));
+  await database.pool.query('insert into item values (1); analyze tidemark.change');
+});
+afterAll(() => database.drop());
+
+/** How a statement reads the log, once it has a plan that is kept. */
+async function scansOf(statement: pg.QueryConfig): Promise<unknown> {
+  const client = await database.pool.connect();
+  try {
+    for (let i = 0; i < 10; i++) await client.query(statement);
+    await client.query('begin');
+    const { rows } = await client.query(statement);
+    expect(JSON.stringify(rows)).toContain('1');
+    const found = await client.query(
+      `select seq_scan::int, idx_scan > 0 as by_index from pg_stat_xact_user_tables
+       where schemaname = 'tidemark' and relname = 'change'`,
+    );
+    await client.query('rollback');
+    return found.rows[0];
+  } finally {
+    client.release();
+  }
+}
+
+const base = parseSnapshot('3:3:')!;
+
+it('a look reads it by its index, so that the plan is also right when the log has grown', async () => {
+  const { name, text, values } = look({ base, tables: [1], isListed: true });
+  expect(await scansOf({ name: name!, text, values: [...values!] })).toEqual({ seq_scan: 0, by_index: true });
+});
+
+it('and so does a delta', async () => {
+  const text = `select * from tidemark.unseen(1, '{3}', '{18446744073709551615}')`;
+  expect(await scansOf({ name: 'unseen', text })).toEqual({ seq_scan: 0, by_index: true });
+});
