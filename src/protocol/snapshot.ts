@@ -142,9 +142,10 @@ export function unseenRanges({ xmax, unseen }: Snapshot): { lows: string; highs:
  * @param xids in ascending order; `newest` has seen them
  */
 export function without(newest: Snapshot, xids: readonly bigint[]): Snapshot {
-  const { text, xmin, xmax, unseen } = newest;
+  if (xids.length === 0) return newest;
+  const { text, xmax, unseen } = newest;
   const ranges = [...unseen, ...xids.map((xid): Range => [xid, xid])].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { text: `${text} without ${xids.join()}`, xmin: ranges[0]?.[0] ?? xmin, xmax, unseen: ranges };
+  return { text: `${text} without ${xids.join()}`, xmin: ranges[0]![0], xmax, unseen: ranges };
 }
 
 /** Whether a snapshot has seen a transaction. */

@@ -2,7 +2,7 @@ import { BoundedMap } from '../bounded-map.js';
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
 import { digest } from '../protocol/cookie.js';
-import { type Snapshot, without } from '../protocol/snapshot.js';
+import type { Snapshot } from '../protocol/snapshot.js';
 import { headerOf, readPatchReport } from '../store/header.js';
 import { changesOf } from '../store/patches/patch-sql.js';
 import {
@@ -138,7 +138,7 @@ function groupsOf(readers: readonly DeltaReader[], window: Window | undefined): 
     const { tableIDs: ids } = installation;
     const from = window && known.baseIn(window);
     const gap = window?.lists(ids) && window.reaches(from!) ? window.since(from!, ids) : undefined;
-    const base = gap?.xids ? without(window!.header.snapshot, gap.xids) : own;
+    const base = gap?.base ?? own;
     // A statement of the reader's own may have seen more than the window's newest look.
     const changed = [...(gap?.changed ?? []), ...reader.changed];
     if (!isSmall(changed)) continue;

@@ -1,6 +1,6 @@
 /** The newest part of the change log, in memory: which transactions changed which tables, and moved which groups. */
 import { BoundedMap } from '../bounded-map.js';
-import { covers, hasSeen, type Snapshot } from '../protocol/snapshot.js';
+import { covers, hasSeen, type Snapshot, without } from '../protocol/snapshot.js';
 import { type GroupRecord, mostMutations, mostRows, type Report, type SharedHeader } from '../store/header.js';
 import { Transactions } from './transactions.js';
 
@@ -9,11 +9,12 @@ export interface Gap {
   /** The tables that have changed: `[table, number of log rows]`. */
   readonly changed: SharedHeader['changed'];
   readonly truncated: boolean;
-  /** The transactions that changed them, in the order of their IDs; undefined if they are not known one by one. */
-  readonly xids: readonly bigint[] | undefined;
+  /**
+   * A snapshot that has seen the same of these tables, the same one for all bases that have; undefined if it is not known
+   * which transactions changed them.
+   */
+  readonly base: Snapshot | undefined;
 }
-
-const nothing: Gap = { changed: [], truncated: false, xids: [] };
 
 interface TableLog {
   readonly changes: Transactions;
@@ -140,7 +141,9 @@ export class Window {
 
   /** What has been logged since a base that the window reaches. */
   since(base: Snapshot, tables: readonly number[]): Gap {
-    if (covers(base, this.#header.snapshot)) return nothing;
+    const { snapshot } = this.#header;
+    // A base can be newer: it is noted of cookies that nothing has happened to them, up to some statement's snapshot.
+    if (covers(base, snapshot)) return { changed: [], truncated: false, base };
     const changed: (readonly [table: number, rows: number])[] = [];
     const xids = new Set<bigint>();
     let truncated = false;
@@ -158,7 +161,18 @@ export class Window {
       }
       truncated ||= truncations.since(base).length > 0;
     }
-    return { changed, truncated, xids: isBlurred ? undefined : [...xids].sort((a, b) => (a < b ? -1 : 1)) };
+    return {
+      changed,
+      truncated,
+      get base() {
+        return isBlurred
+          ? undefined
+          : without(
+              snapshot,
+              [...xids].sort((a, b) => (a < b ? -1 : 1)),
+            );
+      },
+    };
   }
 
   /** Whether mutations, of a client group or of any, may have been applied since a base that the window reaches. */

@@ -224,10 +224,17 @@ export const windowing: readonly Fault[] = [
   },
   {
     name: 'who has not seen more than others is told no more',
-    file: seated,
-    find: 'window!.header.snapshot, gap.xids)',
-    replace: 'window!.header.snapshot, gap.xids.slice(-1))',
-    tests: colleagues,
+    file: 'src/window/window.ts',
+    find: '[...xids].sort((a, b) => (a < b ? -1 : 1))',
+    replace: '[...xids].sort((a, b) => (a < b ? -1 : 1)).slice(-1)',
+    tests: ['test/window/window.test.ts'],
+  },
+  {
+    name: 'a base that is newer than the window is taken for an older one',
+    file: 'src/window/window.ts',
+    find: 'truncated: false, base };',
+    replace: 'truncated: false, base: snapshot };',
+    tests: ['test/window/window.test.ts'],
   },
   {
     name: 'a delta does not read what a probe has seen beyond the window',
