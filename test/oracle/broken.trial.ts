@@ -153,9 +153,9 @@ const faults: readonly Fault[] = [
     rules: ofData,
     patches: [
       {
-        file: 'pulls/seated-reads.ts',
-        find: 'window!.header.snapshot, gap.xids)',
-        replace: 'window!.header.snapshot, gap.xids.slice(-1))',
+        file: 'window/window.ts',
+        find: '[...xids].sort((a, b) => (a < b ? -1 : 1))',
+        replace: '[...xids].sort((a, b) => (a < b ? -1 : 1)).slice(-1)',
       },
     ],
   },
