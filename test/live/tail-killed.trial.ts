@@ -28,9 +28,10 @@ async function kill(): Promise<string[]> {
     await client.query('begin');
     await client.query('lock table tidemark.change in access exclusive mode');
     await until(async () => {
-      // Not by the client: within a transaction, this view stays as it was. Pulls read the log as well, by other names.
+      // Not by the client: within a transaction, this view stays as it was. A look may wait for the installation to be read.
       const { rows } = await server.pool.query(
-        `select from pg_stat_activity where ${ofTheServer} and wait_event_type = 'Lock' and query like '%mutation (client_group_id)%'`,
+        `select from pg_stat_activity where ${ofTheServer} and wait_event_type = 'Lock'
+           and (query like '% from tidemark.look(%' or query like '%select m.secret%')`,
       );
       return rows.length > 0;
     });
