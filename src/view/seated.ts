@@ -71,7 +71,8 @@ function settleTest(holder: Tree, place: Place): boolean {
     return true;
   }
   if (subLinkType !== 'ANY_SUBLINK') return true;
-  if (place === 'other' || has(testexpr, 'SubLink')) return false;
+  // How many values `t.*` stands for is not known here.
+  if (place === 'other' || has(testexpr, 'SubLink') || has(testexpr, 'A_Star')) return false;
   const matching = matchingRows(select, testexpr as Tree, operName ?? [{ String: { sval: '=' } }]);
   if (place === 'disjunct') evaluateEach(matching);
   put(holder, { SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: matching } } });
@@ -85,18 +86,20 @@ function evaluateEach(select: Tree): void {
 }
 
 const alias = 'tidemark_s';
-const column = 'tidemark_1';
 
 /** The rows of a subquery with which the comparison of a value, or of a row of values, succeeds. */
-function matchingRows(select: Tree, value: Tree, operator: unknown): Tree {
-  const isRow = value.RowExpr !== undefined;
-  const row = { RowExpr: { args: [columnRef(alias, '*')], row_format: 'COERCE_EXPLICIT_CALL' } };
-  const name = isRow ? { aliasname: alias } : { aliasname: alias, colnames: [{ String: { sval: column } }] };
-  const rexpr = isRow ? row : columnRef(alias, column);
+function matchingRows(select: Tree, tested: Tree, operator: unknown): Tree {
+  const row = tested.RowExpr as Tree | undefined;
+  // The subquery's own names for its columns must not hide those that the tested values mean.
+  const columns = ((row?.args ?? [tested]) as unknown[]).map((_, i) => `tidemark_${i + 1}`);
+  const args = columns.map((column) => columnRef(alias, column));
+  const colnames = columns.map((sval) => ({ String: { sval } }));
   return {
     targetList: [{ ResTarget: { val: integer(1) } }],
-    fromClause: [{ RangeSubselect: { subquery: { SelectStmt: select }, alias: name } }],
-    whereClause: { A_Expr: { kind: 'AEXPR_OP', name: operator, lexpr: value, rexpr } },
+    fromClause: [{ RangeSubselect: { subquery: { SelectStmt: select }, alias: { aliasname: alias, colnames } } }],
+    whereClause: {
+      A_Expr: { kind: 'AEXPR_OP', name: operator, lexpr: tested, rexpr: row ? { RowExpr: { ...row, args } } : args[0] },
+    },
     limitOption: 'LIMIT_OPTION_DEFAULT',
     op: 'SETOP_NONE',
   };

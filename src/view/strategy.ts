@@ -84,10 +84,16 @@ function checkCondition(condition: unknown, meaning: Meaning): void {
     for (const part of bool.args as unknown[]) checkCondition(part, meaning);
   } else if (link && (link.subLinkType === 'EXISTS_SUBLINK' || link.subLinkType === 'ANY_SUBLINK')) {
     checkScalar(link.testexpr, meaning);
+    checkTested(link.testexpr);
     checkSelect((link.subselect as { SelectStmt: Tree }).SelectStmt, meaning);
   } else {
     checkScalar(condition, meaning);
   }
+}
+
+/** Queries that many users can share name the values that they test; see `seatedSelect`. */
+function checkTested(tested: unknown): void {
+  for (const { type } of visits(tested)) if (type === 'A_Star') throw new NotMonotone('it tests all columns of a row');
 }
 
 const scalarNodes = new Set([

@@ -27,7 +27,7 @@ describe('a subquery that depends on a parameter is never read into a hash table
     ['an operator', `select * from list where id > any (${shares})`,
       `select * from list where exists (select 1 from (${shares}) tidemark_s (tidemark_1) where id > tidemark_s.tidemark_1)`],
     ['rows', `select * from list where (id, kind) in (select list_id, kind from share where user_id = $1)`,
-      `select * from list where exists (select 1 from (select list_id, kind from share where user_id = $1) tidemark_s where (id, kind) = row(tidemark_s.*))`],
+      `select * from list where exists (select 1 from (select list_id, kind from share where user_id = $1) tidemark_s (tidemark_1, tidemark_2) where (id, kind) = (tidemark_s.tidemark_1, tidemark_s.tidemark_2))`],
     ['an outer join', `select * from todo t left join list l on l.id = t.list_id and l.id in (${shares})`,
       `select * from todo t left join list l on l.id = t.list_id and exists (select 1 from (${shares}) tidemark_s (tidemark_1) where l.id = tidemark_s.tidemark_1 offset 0)`],
     ['EXISTS in an OR', `select * from list where open or exists (${shares} and list_id = list.id)`,
@@ -59,13 +59,14 @@ describe('what is right as it is stays', () => {
   });
 });
 
-describe('where it matters whether a test is null or false, nothing can be done', () => {
+describe('otherwise, or where it matters whether a test is null or false, nothing can be done', () => {
   it.each([
     ['NOT IN', `select * from list where id not in (${shares})`],
     ['a result', `select id, id in (${shares}) as mine from list`],
     ['a comparison', `select * from list where (id in (${shares})) is null`],
     ['HAVING', `select id from list group by id having id in (${shares})`],
     ['FILTER', `select count(*) filter (where id in (${shares})) from list`],
+    ['all columns of a row', `select * from list where (list.*) in (select * from list where owner_id = $1)`],
     ['a subquery on the left', `select * from list where (select id from todo limit 1) in (${shares})`],
   ])('%s', (_, text) => {
     expect(seated(text)).toBeUndefined();
