@@ -95,8 +95,8 @@ export class Pull {
       if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, header: asked };
       const read = () => reads.delta(reader, changed);
       patch = await (size === 'short' ? read() : longReads.run(read, caller.signal?.()));
-      const { header, tables, checksums, held, more } = patch;
-      if (header.torn) throw new OutdatedError(header);
+      const { header, torn, tables, checksums, held, more } = patch;
+      if (torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
       if (!covers({ kind: 'delta', tables }, actual)) {
         await more?.close();

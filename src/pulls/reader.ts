@@ -32,18 +32,11 @@ export interface DeltaReader extends Reader {
   readonly changed: Header['changed'];
 }
 
-/** The header that comes with a patch. */
-export interface PatchHeader extends Header {
-  /**
-   * A table no longer has the outline that is known: the statement may have read another table, or files other than
-   * those that hold what its snapshot shows.
-   */
-  readonly torn: boolean;
-}
-
 /** The answer to one reader, all from one snapshot. */
 export interface Patch {
-  readonly header: PatchHeader;
+  readonly header: Header;
+  /** See `PatchReport`. */
+  readonly torn: boolean;
   /** IDs of the tables whose changes the ops show. */
   readonly tables: readonly number[];
   readonly checksums?: Checksums | undefined;

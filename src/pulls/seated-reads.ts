@@ -108,8 +108,8 @@ export class SeatedReads {
       // Each op is preceded by a comma.
       const held = text === undefined ? [] : [Buffer.from(text.slice(1))];
       for (const reader of seated) {
-        const header = { ...headerOf(report, reader.member, reader.base), torn: report.torn };
-        found.set(reader, { header, tables: changed, held });
+        const header = headerOf(report, reader.member, reader.base);
+        found.set(reader, { header, torn: report.torn, tables: changed, held });
       }
     }
     return found;

@@ -74,11 +74,11 @@ export class SharedReads {
     const report = literalReport(lookInput(readers), installation.tables);
     const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
     const { report: answered, checksums } = stream;
+    const { torn } = answered;
     const { held, isWhole } = await hold(stream.ops);
-    const patches = readers.map((reader): Patch => {
-      const header = { ...headerOf(answered, reader.member, reader.base), torn: answered.torn };
-      return { header, tables, checksums, held };
-    });
+    const patches = readers.map(
+      ({ member }): Patch => ({ header: headerOf(answered, member, base), torn, tables, checksums, held }),
+    );
     if (isWhole) return patches;
     const [, ...others] = readers;
     return [{ ...patches[0]!, more: stream }, ...others.map(async (reader) => (await this.#delta([reader]))[0]!)];

@@ -99,7 +99,7 @@ interface ReportLine
 }
 
 /**
- * Reads what `tidemark.looks` returns.
+ * Reads what `tidemark.look` returns.
  * @throws Problem if a standby has seen more than can be listed.
  */
 export function readReport(line: string): Report {

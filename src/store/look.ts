@@ -24,7 +24,7 @@ export interface Outlined {
   readonly outline: string;
 }
 
-/** The types of the parameters of `tidemark.looks`, in order. */
+/** The types of the parameters of `tidemark.look`, in order. */
 const parameterTypes = ['xid8[]', 'xid8[]', 'integer[]', 'boolean', 'uuid', 'text[]'];
 
 /** @param written the SQL expression for each of the parameters */
@@ -34,7 +34,7 @@ function typed(written: readonly string[]): string {
 
 const parameters = parameterTypes.map((_, i) => `$${i + 1}`);
 
-/** The values of the parameters of `tidemark.looks`. */
+/** The values of the parameters of `tidemark.look`. */
 function lookValues({ base, tables, isListed, tick, groupIDs }: LookInput): unknown[] {
   const ranges = base && unseenRanges(base);
   return [
@@ -75,7 +75,7 @@ export function news(input: LookInput, seen: Seen | undefined): Statement {
 /**
  * The report, and whether the tables are torn, as a query for a statement that yields the patch in the same snapshot.
  * COPY takes its snapshot before it waits for its tables' locks, so it checks for torn tables once it holds the locks.
- * @param written SQL expressions for the parameters of `tidemark.looks`
+ * @param written SQL expressions for the parameters of `tidemark.look`
  * @param known SQL expressions for the tables' OIDs and outlines
  */
 function reportQuery(written: readonly string[], [oids, outlines]: readonly [string, string]): string {

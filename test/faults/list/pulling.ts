@@ -187,7 +187,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a delta of a table that was emptied meanwhile is answered',
     file,
-    find: 'if (header.torn) throw new OutdatedError(header);',
+    find: 'if (torn) throw new OutdatedError(header);',
     replace: '',
     tests: ['test/pulls/torn-reads.trial.ts'],
   },
