@@ -26,8 +26,8 @@ export class CopyStream extends Readable implements pg.Submittable {
   /** How much of the message is still to come, once the header has. */
   #left = 0;
   #isWanted = false;
-  #isForwarding = false;
-  readonly #onReadable = () => this.#forward();
+  #isScheduled = false;
+  readonly #onReadable = () => this.#schedule();
 
   /** @param highWaterMark how many bytes are held in memory before Postgres has to wait */
   constructor(text: string, highWaterMark: number) {
@@ -47,7 +47,7 @@ export class CopyStream extends Readable implements pg.Submittable {
 
   override _read(): void {
     this.#isWanted = true;
-    this.#forward();
+    this.#schedule();
   }
 
   /** The driver calls this when the statement fails, or when its connection breaks. */
@@ -59,15 +59,25 @@ export class CopyStream extends Readable implements pg.Submittable {
 
   handleReadyForQuery(): void {}
 
+  /**
+   * Has the connection read in the next turn of the event loop. If it were read at once, it would be asked for more within
+   * the same turn, again and again, and everything else in the process would wait.
+   */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#forward();
+    });
+  }
+
   #forward(): void {
-    if (this.#isForwarding) return;
-    this.#isForwarding = true;
     while (this.#isWanted && this.#connection) {
       const chunk = this.#connection.stream.read() as Buffer | null;
-      if (chunk === null) break;
+      if (chunk === null) return;
       this.#take(chunk);
     }
-    this.#isForwarding = false;
   }
 
   #take(chunk: Buffer): void {

@@ -15,8 +15,10 @@ class CuttingSocket extends Socket {
     this.#size = size;
   }
 
-  override read(): unknown {
-    return super.read(this.readableLength === 0 ? undefined : Math.min(this.#size, this.readableLength));
+  /** @param size Node's streams ask for 0 bytes to have more fetched */
+  override read(size?: number): unknown {
+    if (size === 0 || this.readableLength === 0) return super.read(size);
+    return super.read(Math.min(this.#size, this.readableLength));
   }
 }
 

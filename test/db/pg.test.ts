@@ -237,6 +237,23 @@ describe('copy', () => {
     expect(sizes.length).toBeLessThan(1_000);
   });
 
+  it('other work in the process gets its turn, however fast rows come', async () => {
+    let inThisTurn = 0;
+    let most = 0;
+    let turning = setImmediate(function turn() {
+      inThisTurn = 0;
+      turning = setImmediate(turn);
+    });
+    const text = "copy (select repeat('x', 10000) from generate_series(1, 5000)) to stdout";
+    for await (const { length } of db.copy(text)) {
+      inThisTurn += length;
+      most = Math.max(most, inThisTurn);
+    }
+    clearImmediate(turning);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(500_000);
+  });
+
   it('an error before or amid the rows is thrown', async () => {
     await expect(collect(db.copy('copy (select * from nowhere) to stdout'))).rejects.toMatchObject({ code: '42P01' });
     const amid = 'copy (select 1 / (100000 - n) from generate_series(1, 200000) n) to stdout';

@@ -132,6 +132,17 @@ export const streaming: readonly Fault[] = [
     tests: ['test/db/copy-stream.test.ts'],
   },
   {
+    name: 'rows are read without a turn for anything else',
+    file: 'src/db/copy-stream.ts',
+    find: `    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#forward();
+    });`,
+    replace: `    this.#forward();
+    this.#isScheduled = false;`,
+    tests: ['test/db/pg.test.ts'],
+  },
+  {
     name: 'a null is written as text',
     file: writer,
     find: 'isQuoted = isString && !isNull;',
