@@ -72,8 +72,8 @@ const invariable =
     .map((type) => `pg_catalog.${type}`)
     .join();
 
-const tableByName = `
-  select c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
+const tablesByName = `
+  select asked.place::integer as place, c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
     c.relpersistence::text as persistence, c.relispartition as "isPartition",
     not c.relispartition and exists (select from pg_inherits i where i.inhrelid = c.oid) as "isInheritanceChild",
     c.relkind <> 'p' and exists (select from pg_inherits i where i.inhparent = c.oid) as "hasInheritanceChildren",
@@ -98,7 +98,7 @@ const tableByName = `
       select from pg_index i where i.indrelid = c.oid and i.indisprimary and not i.indimmediate
       union all
       select from pg_constraint f
-      where (f.conrelid = c.oid or f.conrelid in (select t.relid from pg_partition_tree(c.oid) t)) and f.contype = 'f'
+      where f.conrelid = any (members.oids) and f.contype = 'f'
         and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))
     ) as "keysMayRepeat",
     exists (
@@ -111,14 +111,31 @@ const tableByName = `
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,
         'persistence', m.relpersistence, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace
-      where m.oid = c.oid
-        or c.relkind = 'p' and m.oid in (select t.relid from pg_partition_tree(c.oid) t)
+      where m.oid = any (members.oids)
     ) as parts
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.oid = to_regclass($1)`;
+  from unnest($1::text[]) with ordinality asked (name, place)
+  join pg_class c on c.oid = to_regclass(asked.name)
+  join pg_namespace n on n.oid = c.relnamespace
+  cross join lateral (
+    select array(select c.oid union select t.relid from pg_partition_tree(c.oid) t where c.relkind = 'p') as oids
+  ) members`;
 
-/** Finds a table by its quoted, perhaps qualified name on the search path. Undefined if there is none. */
+/** Finds tables by their quoted, perhaps qualified names on the search path. Undefined where there is none. */
+export async function findTables(
+  db: Pick<Database, 'query'>,
+  names: readonly string[],
+): Promise<(Table | undefined)[]> {
+  const rows = await db.query<Table & { readonly place: number }>({
+    name: 'tidemark_tables',
+    text: tablesByName,
+    values: [names],
+  });
+  const found = new Map(rows.map(({ place, ...table }) => [place, table]));
+  return names.map((_, i) => found.get(i + 1));
+}
+
+/** Finds a table as `findTables` does. */
 export async function findTable(db: Pick<Database, 'query'>, name: string): Promise<Table | undefined> {
-  const [table] = await db.query<Table>({ text: tableByName, values: [name] });
+  const [table] = await findTables(db, [name]);
   return table;
 }

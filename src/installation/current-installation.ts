@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { UserContext } from '../context.js';
@@ -17,6 +18,9 @@ const timeoutMs = 5000;
 
 /** How many texts of queries have a short name. */
 const keptTexts = 1000;
+
+/** How many users' views are remembered. */
+const keptUsers = 10_000;
 
 /** How many times an answer is attempted while the tables keep changing. */
 const maxAttempts = 5;
@@ -42,13 +46,18 @@ export class OutdatedError extends Problem {
   }
 }
 
+/** An installation, and what has been found out for it. */
+interface Known {
+  readonly installation: Installation;
+  /** The installation as far as it concerns some tables, by their OIDs. */
+  readonly narrowed: BoundedMap<string, Installation>;
+  /** What users see, by what `keyOf` returns. */
+  readonly bound: BoundedMap<string, Bound>;
+}
+
 interface Reading {
   readonly at: number;
-  readonly installation: Promise<Installation>;
-  /** The installation as far as it concerns some tables, by their OIDs. */
-  readonly narrowed: Map<string, Installation>;
-  /** What users who have asked since then see, by what `keyOf` returns. */
-  readonly bound: Map<string, Bound>;
+  readonly known: Promise<Known>;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -61,6 +70,7 @@ export class CurrentInstallation<Context extends UserContext> {
   readonly #texts = new BoundedMap<string, number>(keptTexts);
   #newest = 0;
   #read: Reading | undefined;
+  #known: Known | undefined;
 
   constructor(db: Database, views: ClientViews<Context>) {
     this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
@@ -101,36 +111,40 @@ export class CurrentInstallation<Context extends UserContext> {
     const key = this.#keyOf(userID, queries);
     for (;;) {
       const reading = this.#current();
-      const installation = await reading.installation;
-      const known = key === undefined ? undefined : reading.bound.get(key);
-      if (known) return { bound: known, reading };
-      const views = await this.#views.bindQueries(queries, installation.shape);
-      const narrowed = this.#narrow(reading, installation, views);
+      const known = await reading.known;
+      const found = key === undefined ? undefined : known.bound.get(key);
+      if (found) return { bound: found, reading };
+      const views = await this.#views.bindQueries(queries, known.installation.shape);
+      const narrowed = this.#narrow(known, views);
       if (!narrowed) continue;
       const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
-      if (key !== undefined) reading.bound.set(key, bound);
+      if (key !== undefined) known.bound.set(key, bound);
       return { bound, reading };
     }
   }
 
   /** Returns undefined if the reading does not know all tables of the views; the next one will. */
-  #narrow({ narrowed }: Reading, installation: Installation, views: readonly BoundView[]): Installation | undefined {
+  #narrow({ installation, narrowed }: Known, views: readonly BoundView[]): Installation | undefined {
     const tables = views.flatMap((view) => view.tables);
     const oids = tables.map(({ oid }) => oid).join();
-    if (!narrowed.has(oids)) {
-      const unknown = tables.filter((table) => !knows(installation, table.oid));
-      if (unknown.length > 0) this.#follow(unknown);
-      else narrowed.set(oids, narrow(installation, tables));
+    const found = narrowed.get(oids);
+    if (found) return found;
+    const unknown = tables.filter((table) => !knows(installation, table.oid));
+    if (unknown.length > 0) {
+      this.#follow(unknown);
+      return undefined;
     }
-    return narrowed.get(oids);
+    const concerned = narrow(installation, tables);
+    narrowed.set(oids, concerned);
+    return concerned;
   }
 
   /**
    * The installation with all tables that any view has read. As long as its shape stays the same, so does what `bind`
    * returns. It is another object once it has been read again.
    */
-  present(): Promise<Installation> {
-    return this.#current().installation;
+  async present(): Promise<Installation> {
+    return (await this.#current().known).installation;
   }
 
   /** Another pull may have added the tables in the meantime: then the reading that it started serves this one too. */
@@ -162,15 +176,25 @@ export class CurrentInstallation<Context extends UserContext> {
 
   #current(): Reading {
     if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
-      const installation = readInstallation(this.#db, [...this.#tables.values()]);
-      const read: Reading = { at: Date.now(), installation, narrowed: new Map(), bound: new Map() };
+      const read: Reading = { at: Date.now(), known: this.#readAgain() };
       this.#read = read;
       // A fault of the installation may be remembered. If it could not be read, that may be over a moment later.
-      read.installation.catch((error: unknown) => {
+      read.known.catch((error: unknown) => {
         if (this.#read === read && !(error instanceof SetupError)) this.#read = undefined;
       });
     }
     return this.#read;
+  }
+
+  /** Mostly, nothing has changed, and what is known remains true. */
+  async #readAgain(): Promise<Known> {
+    const installation = await readInstallation(this.#db, [...this.#tables.values()]);
+    const last = this.#known;
+    this.#known =
+      last && isDeepStrictEqual(last.installation, installation)
+        ? { ...last, installation }
+        : { installation, narrowed: new BoundedMap(keptTexts), bound: new BoundedMap(keptUsers) };
+    return this.#known;
   }
 }
 

@@ -1,12 +1,12 @@
 /** Which history of which database this is, and whether every change to the synced tables is captured. */
 
-import { findTable, type Table } from '../catalog/tables.js';
+import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
-import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
+import { readShaped, type ShapedTable } from './shaped-tables.js';
 import { codeVersion, installedVersion, refuseNewer } from './version.js';
 
 /**
@@ -51,56 +51,6 @@ const identitySql = `
     ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
-/** Finds the table by its name; if there is no such table any more, by its OID. */
-const outlineSql = `
-  select found.oid, tidemark.outline(found.oid)::text as outline from coalesce(to_regclass($1)::oid, $2::oid) found (oid)`;
-
-/**
- * All that a view's rows depend on, apart from the rows of its tables. The xmin of a catalog row reveals every change
- * to it, even one that was undone: while a trigger was disabled, or a table was another's child, changes were lost. A
- * table that was a parent stays marked as one for a long time. A partition that is truncated by itself gets another
- * file.
- */
-const shapeSql = `
-  with recursive member (oid) as (
-    select $1::oid
-    union
-    select inhrelid from member join pg_inherits on inhparent = member.oid
-  ), type (oid) as (
-    select atttypid from pg_attribute where attrelid = any (array(select oid from member)) and attnum > 0 and not attisdropped
-    union
-    select part.oid
-    from type join pg_type t on t.oid = type.oid left join pg_range r on t.oid in (r.rngtypid, r.rngmultitypid)
-    cross join lateral (
-      select unnest(array[t.typelem, t.typbasetype, r.rngsubtype])
-      union all
-      select atttypid from pg_attribute where attrelid = t.typrelid and attnum > 0 and not attisdropped
-    ) part (oid)
-    where part.oid <> 0
-  ), relation (oid) as (
-    select oid from member
-    union all
-    select t.typrelid from type join pg_type t on t.oid = type.oid where t.typrelid <> 0
-  )
-  select concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
-    pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
-    case when c.relispartition then pg_relation_filenode(c.oid) end) as part
-  from pg_class c join relation on relation.oid = c.oid
-  union all
-  select concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attisdropped, a.xmin)
-  from pg_attribute a join relation on oid = attrelid where attnum > 0
-  union all
-  select concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin) from pg_enum e join type on type.oid = enumtypid
-  union all
-  select concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, xmin) from pg_trigger
-  where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
-  union all
-  select concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
-  where inhparent = any (array(select oid from member)) or inhrelid = $1
-  union all
-  select concat_ws(' ', 'key', indkey) from pg_index where indrelid = $1 and indisprimary
-  order by part`;
-
 /**
  * Reads the installation, and checks which of the tables have all their changes captured.
  * @throws SetupError if the schema is missing, has another version than this code, or comes from another cluster.
@@ -122,29 +72,12 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
     );
   }
-  const current = await Promise.all(tables.map((table) => readShaped(db, table)));
-  // If a table was dropped and created again, its name finds it twice.
-  const found = new Map(current.map((table) => [table.oid, table]));
+  const found = await readShaped(db, tables);
   const shaped = [...found.values()];
   const { secret, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table now has its name');
   return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
-}
-
-type ShapedTable = Omit<SyncedTable, 'id'>;
-
-/**
- * Reads a table as it is now. If it changes while it is being read, this will be noticed: later statements will find
- * another outline, or the next reading another shape.
- */
-async function readShaped(db: Database, table: Table): Promise<ShapedTable> {
-  const name = identifier(table.schema, table.name);
-  const [outlined] = await db.query<{ oid: number; outline: string }>({ text: outlineSql, values: [name, table.oid] });
-  const { oid, outline } = outlined!;
-  const parts = await db.query<{ part: string }>({ text: shapeSql, values: [oid] });
-  const current = (await findTable(db, name)) ?? table;
-  return { ...current, outline, shape: digest(parts.map(({ part }) => part)) };
 }
 
 /** Whether this table was among those that the installation was read for. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { type Bound, CurrentInstallation } from '../../src/installation/current-installation.js';
@@ -39,12 +39,33 @@ const bind = (value: unknown, userID = 'ann'): Promise<Bound> =>
   current.bind({ ctx: { userID, value }, profileID: '', schemaVersion: '' });
 const literalOf = ({ views: [view] }: Bound) => view!.literals[0];
 
+/** As if the last reading had become too old. */
+function laterOn(): void {
+  vi.setSystemTime(Date.now() + 2_000);
+}
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 it('binds views once for the same user and parameters', async () => {
-  // Unless the installation is read again in between, as it is every second.
-  await vi.waitFor(async () => {
-    const first = await bind('a');
-    expect(await bind('a')).toBe(first);
-  });
+  const first = await bind('a');
+  expect(await bind('a')).toBe(first);
+});
+
+it('binds them anew once anything about the tables has changed, and not before', async () => {
+  const first = await bind('a');
+  const before = await current.present();
+  laterOn();
+  expect(await bind('a')).toBe(first);
+  expect(await current.present()).not.toBe(before);
+  await database.pool.query('truncate t');
+  laterOn();
+  const second = await bind('a');
+  expect(second).not.toBe(first);
+  expect(second.installation.tables[0]!.outline).not.toBe(first.installation.tables[0]!.outline);
 });
 
 it('binds views anew for other parameters', async () => {

@@ -5,6 +5,7 @@ const check = 'src/installation/capture-check.ts';
 const tests = ['test/installation/migrate.test.ts'];
 const gaps = ['test/pulls/no-silent-gap.test.ts'];
 const installation = 'src/installation/installation.ts';
+const shaped = 'src/installation/shaped-tables.ts';
 
 export const installing: readonly Fault[] = [
   {
@@ -114,10 +115,24 @@ export const installing: readonly Fault[] = [
   },
   {
     name: 'a trigger that was disabled for a while leaves no trace',
-    file: installation,
-    find: 'tgname, tgenabled, xmin)',
+    file: shaped,
+    find: 'tgname, tgenabled, t.xmin)',
     replace: 'tgname, tgenabled)',
     tests: gaps,
+  },
+  {
+    name: 'a table’s shape depends on what other tables are read with it',
+    file: shaped,
+    find: 'from pg_trigger t join member on member.oid = tgrelid',
+    replace: 'from pg_trigger t join relation on relation.oid = tgrelid',
+    tests: ['test/installation/shaped-tables.test.ts'],
+  },
+  {
+    name: 'what was found out for other tables is used on',
+    file: 'src/installation/current-installation.ts',
+    find: 'last && isDeepStrictEqual(last.installation, installation)',
+    replace: 'last',
+    tests: ['test/installation/current-installation.test.ts'],
   },
   {
     name: 'what a server knows of the tables gets older than a second',

@@ -1,0 +1,99 @@
+/** The tables that views read, as the catalogs describe them at the moment, in as many statements for all as for one. */
+import { findTables, type Table } from '../catalog/tables.js';
+import type { Database } from '../db/database.js';
+import { digest } from '../protocol/cookie.js';
+import { identifier } from '../sql.js';
+import type { SyncedTable } from '../store/patches/states.js';
+
+/** A table, and what reveals that it has changed. */
+export type ShapedTable = Omit<SyncedTable, 'id'>;
+
+/** Finds each table by its name; if there is no such table any more, by its OID. */
+const outlinesSql = `
+  select found.oid, tidemark.outline(found.oid)::text as outline
+  from unnest($1::text[], $2::oid[]) with ordinality asked (name, oid, place)
+  cross join lateral (select coalesce(to_regclass(asked.name)::oid, asked.oid)) found (oid)
+  order by place`;
+
+/**
+ * All that a view's rows depend on, apart from the rows of its tables, for each of some tables. The xmin of a catalog row
+ * reveals every change to it, even one that was undone: while a trigger was disabled, or a table was another's child,
+ * changes were lost. A table that was a parent stays marked as one for a long time. A partition that is truncated by
+ * itself gets another file.
+ *
+ * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes.
+ */
+const shapesSql = `
+  with recursive member (root, oid) as (
+    select oid, oid from unnest($1::oid[]) asked (oid)
+    union
+    select root, inhrelid from member join pg_inherits on inhparent = member.oid
+  ), type (root, oid) as (
+    select root, atttypid from pg_attribute join member on attrelid = member.oid
+    where attrelid = any (array(select oid from member)) and attnum > 0 and not attisdropped
+    union
+    select root, part.oid from type cross join lateral (
+      select unnest(array[t.typelem, t.typbasetype, r.rngsubtype]
+        || array(select atttypid from pg_attribute where attrelid = t.typrelid and attnum > 0 and not attisdropped))
+      from pg_type t left join pg_range r on t.oid in (r.rngtypid, r.rngmultitypid)
+      where t.oid = type.oid offset 0
+    ) part (oid)
+    where part.oid <> 0
+  ), relation (root, oid) as (
+    select root, oid from member
+    union all
+    select root, typrelid from pg_type t join type on type.oid = t.oid
+    where t.oid = any (array(select oid from type)) and typrelid <> 0
+  ), part (root, part) as (
+    select root, concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
+      pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
+      case when c.relispartition then pg_relation_filenode(c.oid) end)
+    from pg_class c join relation on relation.oid = c.oid where c.oid = any (array(select oid from relation))
+    union all
+    select root, concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attisdropped, a.xmin)
+    from pg_attribute a join relation on relation.oid = attrelid
+    where attrelid = any (array(select oid from relation)) and attnum > 0
+    union all
+    select root, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
+    from pg_enum e join type on type.oid = enumtypid where enumtypid = any (array(select oid from type))
+    union all
+    select root, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
+    from pg_trigger t join member on member.oid = tgrelid
+    where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
+    union all
+    select root, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
+    from pg_inherits i join member on member.oid = inhparent where inhparent = any (array(select oid from member))
+    union all
+    select inhrelid, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i where inhrelid = any ($1)
+    union all
+    select indrelid, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ($1) and indisprimary
+  )
+  select root as oid, json_agg(part order by part) as parts from part group by root`;
+
+/**
+ * Reads tables as they are now, by OID. If one changes while it is being read, this will be noticed: later statements will
+ * find another outline, or the next reading another shape.
+ */
+export async function readShaped(db: Database, tables: readonly Table[]): Promise<ReadonlyMap<number, ShapedTable>> {
+  const names = tables.map(({ schema, name }) => identifier(schema, name));
+  const outlined = await db.query<{ oid: number; outline: string }>({
+    name: 'tidemark_outlines',
+    text: outlinesSql,
+    values: [names, tables.map(({ oid }) => oid)],
+  });
+  const oids = outlined.map(({ oid }) => oid);
+  const shapes = await db.query<{ oid: number; parts: string[] }>({
+    name: 'tidemark_shapes',
+    text: shapesSql,
+    values: [oids],
+  });
+  const partsOf = new Map(shapes.map(({ oid, parts }) => [oid, parts]));
+  const current = await findTables(db, names);
+  // If a table was dropped and created again, its name finds it twice.
+  return new Map(
+    outlined.map(({ oid, outline }, i) => {
+      const table = current[i] ?? tables[i]!;
+      return [table.oid, { ...table, outline, shape: digest(partsOf.get(oid) ?? []) }];
+    }),
+  );
+}
