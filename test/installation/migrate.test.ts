@@ -212,9 +212,11 @@ describe('migrate', () => {
     expect(server.lines.lines.map(({ fields }) => fields.reason)).toEqual(['epoch']);
     const client = new SyncClient(server);
     expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 5 });
-    expect(await client.pull()).toMatchObject({ lastMutationIDChanges: {}, patch: [] });
+    expect(await client.pull()).toEqual({ cookie: client.cookie, lastMutationIDChanges: {}, patch: [] });
     await database.pool.query(`update todo set sort = 4 where id = 'b'`);
-    expect((await client.pull()).patch).toMatchObject([{ op: 'put', key: 'todo/b', value: { sort: 4 } }]);
+    const { patch, lastMutationIDChanges } = await client.pull();
+    expect(patch).toMatchObject([{ op: 'put', key: 'todo/b', value: { sort: 4 } }]);
+    expect(lastMutationIDChanges).toEqual({});
     const unchanged = client.cookie;
     await client.pull();
     expect(client.cookie).toEqual(unchanged);

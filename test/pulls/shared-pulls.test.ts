@@ -246,11 +246,14 @@ describe('each client group is told its own', () => {
     expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
     expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'client-record-lost' } });
     expect(back).toMatchObject({ status: 'rejected', reason: { message: 'ClientStateNotFound' } });
-    const told = (lastMutationIDChanges: object) => ({
-      status: 'fulfilled',
-      value: { lastMutationIDChanges, patch: [{ op: 'put', key: 'item/a1' }] },
-    });
-    expect([known, fresh, plain]).toMatchObject([told({ here: 2 }), told({ fresh: 0 }), told({})]);
+    for (const [answer, changes] of [
+      [known, { here: 2 }],
+      [fresh, { fresh: 0 }],
+      [plain, {}],
+    ] as const) {
+      expect(answer).toMatchObject({ status: 'fulfilled', value: { patch: [{ op: 'put', key: 'item/a1' }] } });
+      expect(answer).toHaveProperty('value.lastMutationIDChanges', changes);
+    }
   });
 
   it('refusal: of another user’s group, also one that is registered after the probe', async () => {

@@ -19,7 +19,8 @@ it(
     await until(() => fixture.wire.pushes().length > 0, timeoutMs);
     console.log(`a push of 3,000 mutations by the client: ${Math.round(performance.now() - started)} ms`);
     const [first] = fixture.wire.pushes();
-    expect(first).toMatchObject({ status: 200, answer: {} });
+    expect(first!.status).toBe(200);
+    expect(first!.answer).toEqual({});
     expect(first!.request.mutations).toHaveLength(3_000);
     await ann.settle();
     expect(await ann.keys()).toHaveLength(3_000);
