@@ -47,7 +47,7 @@ export async function askEach(
       onOvertime(view, listeners);
       continue;
     }
-    const question = { view, mode, seats: seats.map(({ literals }) => literals), timeoutMs: limitMs };
+    const question = { view, mode, seats: seats.map(({ parameters }) => parameters), timeoutMs: limitMs };
     const own = changes.filter(({ table }) => view.occurrenceTables.includes(table.oid));
     try {
       const affected = await findAffected({ query }, question, own, since);

@@ -1,6 +1,6 @@
 /** The listeners for pokes, by what they see. */
 import type { SyncedTable } from '../store/patches/states.js';
-import type { BoundView } from '../view/client-views.js';
+import type { BoundView, ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 
 /** What a listener sees, and the shape of the tables for which this was found out. */
@@ -25,7 +25,7 @@ export interface Listener {
 
 /** All listeners with the same parameters of one view: the view has changed for all of them or for none. */
 export interface Seat {
-  readonly literals: readonly string[];
+  readonly parameters: ViewParameters;
   readonly listeners: Set<Listener>;
 }
 
@@ -78,11 +78,12 @@ export class Audiences {
   add(listener: Listener): void {
     this.#listeners.add(listener);
     this.#forgetTables();
-    for (const { view, literals } of listener.outlook.views) {
+    for (const parameters of listener.outlook.views) {
+      const { view, literals } = parameters;
       const audience = this.#audiences.get(view) ?? { view, seats: new Map<string, Seat>() };
       this.#audiences.set(view, audience);
       const key = literals.join();
-      const seat = audience.seats.get(key) ?? { literals, listeners: new Set() };
+      const seat = audience.seats.get(key) ?? { parameters, listeners: new Set() };
       audience.seats.set(key, seat);
       seat.listeners.add(listener);
     }

@@ -3,6 +3,7 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
 import { mostMutations } from '../store/header.js';
 import type { TailBatch, TailChange } from '../store/tail.js';
+import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
@@ -41,7 +42,7 @@ export const mostQuestions = 50;
 export interface SeatedQuestion {
   readonly view: CompiledView;
   readonly mode: Question['mode'];
-  readonly seats: readonly { readonly literals: readonly string[]; readonly listeners: readonly Listener[] }[];
+  readonly seats: readonly { readonly parameters: ViewParameters; readonly listeners: readonly Listener[] }[];
 }
 
 export interface PokePlan {
@@ -122,7 +123,7 @@ export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: 
 
 function waitingOn(seats: Iterable<Seat>, told: ReadonlySet<Listener>): SeatedQuestion['seats'] {
   return [...seats]
-    .map(({ literals, listeners }) => ({ literals, listeners: [...listeners].filter((one) => !told.has(one)) }))
+    .map(({ parameters, listeners }) => ({ parameters, listeners: [...listeners].filter((one) => !told.has(one)) }))
     .filter(({ listeners }) => listeners.length > 0);
 }
 

@@ -1,16 +1,20 @@
 /** Finds, for many users at once, whose views have changed. */
-import type { Database } from '../db/database.js';
-import type { Snapshot } from '../protocol/snapshot.js';
+import type { Database, Statement } from '../db/database.js';
+import { digest } from '../protocol/cookie.js';
+import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
+import { manyRows } from './header.js';
 import type { TableChanges } from './patches/patch-sql.js';
+import { seatsQuery, seatsValues } from './patches/seats.js';
 import { focusedRows, sidesOf } from './patches/sides.js';
-import { everQueries, stateQueries, states, unseenLiterals } from './patches/states.js';
+import { everQueries, stateQueries, states, type UnseenSql, unseenLiterals } from './patches/states.js';
 
 /** One view, and the parameters of each seat that sees it. */
 export interface Question {
   readonly view: CompiledView;
-  /** The parameters of each seat, as SQL literals. */
-  readonly seats: readonly (readonly string[])[];
+  /** The parameters of each seat. */
+  readonly seats: readonly ViewParameters[];
   /**
    * `net`: the seats whose rows differ now from those at the snapshot. This is all there is to know if one transaction
    * made the changes. `ever`: the seats that see, or saw in the meantime, a row that was touched. For incremental views
@@ -32,17 +36,25 @@ export async function findAffected(
   changes: readonly TableChanges[],
   base: Snapshot,
 ): Promise<number[]> {
-  const rows = await db.query<{ seat: number }>({
-    text: affectedSql(question, changes, base),
-    timeoutMs: question.timeoutMs,
-  });
+  const { timeoutMs } = question;
+  const rows = await db.query<{ seat: number }>({ ...affectedStatement(question, changes, base), timeoutMs });
   return rows.map(({ seat }) => seat);
 }
 
-function affectedSql(question: Question, changes: readonly TableChanges[], base: Snapshot): string {
+function affectedStatement(question: Question, changes: readonly TableChanges[], base: Snapshot): Statement {
+  const { view, seats } = question;
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
-  const { queries, select } = question.view.strategy === 'compare' ? compared(question, ids) : evaluated(question, ids);
-  const unseen = unseenLiterals(base);
+  if (view.strategy === 'compare')
+    return { text: statementText(compared(question, ids), changes, unseenLiterals(base)) };
+  const text = statementText(evaluated(question, ids), changes, { lows: '$1', highs: '$2' });
+  const { lows, highs } = unseenRanges(base);
+  const values = [lows, highs, ...seatsValues(seats.map(({ texts }) => texts))];
+  // With few changed rows, any plan begins with these, and planning would take longer than all else.
+  const isFew = changes.every(({ rows }) => rows < manyRows);
+  return { text, values, name: isFew ? `tidemark_affected_${digest([text])}` : undefined };
+}
+
+function statementText({ queries, select }: Parts, changes: readonly TableChanges[], unseen: UnseenSql): string {
   const stateOfTables = changes.flatMap(({ table, rows }) => [
     ...stateQueries(table, unseen, rows),
     ...everQueries(table, unseen, rows),
@@ -62,7 +74,7 @@ type Ids = ReadonlyMap<number, number>;
  * a seat's columns alone would aggregate over the seats.
  */
 function compared({ view, seats }: Question, ids: Ids): Parts {
-  const sides = seats.map((literals) => sidesOf(view, literals, ids)!);
+  const sides = seats.map(({ literals }) => sidesOf(view, literals, ids)!);
   const rows = (side: 'before' | 'after') =>
     `tidemark_${side} as materialized (${sides.map((of, seat) => `select ${seat} as tidemark_seat, tidemark_key, tidemark_value from (\n${of[side]}\n) r`).join('\nunion all\n')})`;
   return {
@@ -78,14 +90,12 @@ function sameRow(side: string, ...also: string[]): string {
 }
 
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
-function evaluated({ view: compiled, seats, mode }: Question, ids: Ids): Parts {
+function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
   // Every incremental view can be read by several seats.
   const view = compiled.seated!;
-  const columns = ['tidemark_seat', ...view.parameterTypes.map((_, i) => `tidemark_p${i + 1}`)];
   const values = view.parameterTypes.map((_, i) => `tidemark_l.tidemark_p${i + 1}`);
-  const rows = seats.map((literals, seat) => `(${[seat, ...literals].join(', ')})`);
   const queries = [
-    `tidemark_seats (${columns.join(', ')}) as materialized (values ${rows.join(',\n')})`,
+    seatsQuery(view.parameterTypes, 3),
     // A seat that sees no touched row, whatever states the other tables were in, need not be examined further.
     `tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (\n${focusedRows(view, values, ids, states.touched, states.ever)}\n)

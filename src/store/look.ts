@@ -59,10 +59,11 @@ export type Seen = Pick<SharedHeader, 'snapshot' | 'next' | 'started'>;
 
 /**
  * On a primary, nothing has been committed between two snapshots with the same text. On a standby, something may have
- * been: its snapshots do not list what is in progress.
+ * been: its snapshots do not list what is in progress. That it is one is asked in a subquery, since the function is
+ * volatile: Postgres would look first, and then ask.
  */
 const newsSql = `${lookSql}
-where pg_is_in_recovery()
+where (select pg_is_in_recovery())
   or (pg_current_snapshot()::text, age(pg_snapshot_xmax(pg_current_snapshot())::xid)::text, extract(epoch from pg_postmaster_start_time())::text)
     is distinct from ($7::text, $8::text, $9::text)`;
 

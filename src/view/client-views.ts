@@ -9,15 +9,17 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
 
-/**
- * A view with one user's parameters, as SQL literals. The same query gives the same `view` as long as the tables' shape
- * is the same.
- */
-export interface BoundView {
-  readonly view: CompiledView;
+/** A view's parameters. */
+export interface ViewParameters {
+  /** As SQL literals. */
   readonly literals: readonly string[];
-  /** The parameters as text, for statements that have parameters. */
+  /** As text, for statements that have parameters. */
   readonly texts: readonly (string | null)[];
+}
+
+/** A view with one user's parameters. The same query gives the same `view` as long as the tables' shape is the same. */
+export interface BoundView extends ViewParameters {
+  readonly view: CompiledView;
   readonly tables: readonly Table[];
 }
 

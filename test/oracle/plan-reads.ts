@@ -1,5 +1,7 @@
 /** How many rows of which table a statement reads, by Postgres's own count. */
 import type { Pool } from 'pg';
+import type { Statement } from '../../src/db/database.js';
+import { literal } from '../../src/db/literal.js';
 
 /** By table: rows that scans returned, and those that they looked at and dropped. */
 export type TableReads = Readonly<Record<string, number>>;
@@ -23,10 +25,22 @@ export async function readPlan(pool: Pool, copy: string): Promise<TableReads> {
   return reads;
 }
 
-/** All rows that the parts of a query's plan yield or drop, each time that they run. */
-export async function countWork(pool: Pool, query: string): Promise<number> {
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
-  return workOf(rows[0]!['QUERY PLAN'][0].Plan);
+/**
+ * All rows that the parts of a statement's plan yield or drop, each time that they run. Its plan is the one for whatever
+ * parameters.
+ */
+export async function countWork(pool: Pool, { text, values = [] }: Statement): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query(`set plan_cache_mode = force_generic_plan; prepare counted as ${text}`);
+    const parameters = values.map(literal);
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (analyze, format json) execute counted (${parameters.join(', ')})`,
+    );
+    return workOf(rows[0]!['QUERY PLAN'][0].Plan);
+  } finally {
+    client.release(true);
+  }
 }
 
 function workOf(node: PlanNode): number {

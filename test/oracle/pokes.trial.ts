@@ -79,8 +79,8 @@ async function affected(batch: TailBatch, base: Snapshot, mode: Question['mode']
   for (const view of new Set(seats.map((seat) => seat.view))) {
     const own = changes.filter(({ table }) => view.occurrenceTables.includes(table.oid));
     if (own.length === 0 || (mode === 'ever' && view.strategy === 'compare')) continue;
-    const asked = seats.flatMap((seat, i) => (seat.view === view ? [{ i, literals: seat.literals }] : []));
-    const question = { view, mode, seats: asked.map(({ literals }) => literals), timeoutMs: 10_000 };
+    const asked = seats.flatMap((seat, i) => (seat.view === view ? [{ i, seat }] : []));
+    const question = { view, mode, seats: asked.map(({ seat }) => seat), timeoutMs: 10_000 };
     for (const place of await findAffected(db, question, own, base)) found.add(asked[place]!.i);
   }
   return found;

@@ -52,10 +52,10 @@ async function ask(mode: Question['mode'], seats: number, change: string) {
   const changes = changesOf(tables, new Map(batch.changes.map((one) => [one.table, one.rows])));
   let work = 0;
   const query: Database['query'] = async (statement) => {
-    work = await countWork(database.pool, statement.text);
+    work = await countWork(database.pool, statement);
     return db.query(statement);
   };
-  const question = { view: todos[0]!.view, mode, seats: todos.map(({ literals }) => literals), timeoutMs: 20_000 };
+  const question = { view: todos[0]!.view, mode, seats: todos, timeoutMs: 20_000 };
   const found = await findAffected({ query }, question, changes, base);
   return { work, found: found.length };
 }

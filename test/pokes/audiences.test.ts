@@ -21,7 +21,10 @@ function listener(userID: string): Listener {
 /** The users on each seat of each audience. */
 const seating = (audiences: Audiences) =>
   [...audiences.all()].map(({ seats }) =>
-    [...seats.values()].map(({ literals, listeners }) => [...literals, ...[...listeners].map((one) => one.userID)]),
+    [...seats.values()].map(({ parameters: { literals }, listeners }) => [
+      ...literals,
+      ...[...listeners].map((one) => one.userID),
+    ]),
   );
 
 it('seats listeners with the same parameters together', () => {

@@ -23,11 +23,15 @@ const listener = (name: string): Listener => ({ clientGroupID: `group of ${name}
 const ann = listener('ann');
 const ben = listener('ben');
 
+const parametersOf = (seat: number) => ({ literals: [`'${seat}'`], texts: [`${seat}`] });
+
 /** An audience with a seat for each group of listeners. */
 function audience(strategy: Strategy, tables: readonly { oid: number }[], ...seats: Listener[][]): Audience {
   return {
     view: { strategy, occurrenceTables: tables.map(({ oid }) => oid) } as unknown as CompiledView,
-    seats: new Map(seats.map((listeners, i) => [`${i}`, { literals: [`'${i}'`], listeners: new Set(listeners) }])),
+    seats: new Map(
+      seats.map((listeners, i) => [`${i}`, { parameters: parametersOf(i), listeners: new Set(listeners) }]),
+    ),
   };
 }
 

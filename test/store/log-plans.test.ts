@@ -2,7 +2,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
-import { look } from '../../src/store/look.js';
+import { readReport } from '../../src/store/header.js';
+import { look, news } from '../../src/store/look.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, wholeTable } from '../synced.js';
 
@@ -42,4 +43,26 @@ it('a look reads it by its index, so that the plan is also right when the log ha
 it('and so does a delta', async () => {
   const text = `select * from tidemark.unseen(1, '{3}', '{18446744073709551615}')`;
   expect(await scansOf({ name: 'unseen', text })).toEqual({ seq_scan: 0, by_index: true });
+});
+
+it('a look at a database in which nothing has happened does not read it at all', async () => {
+  const client = await database.pool.connect();
+  const ask = async (seen?: Parameters<typeof news>[1]) => {
+    const { text, values } = news({ base, tables: [1], isListed: true }, seen);
+    return (await client.query<{ line: string }>({ text, values: [...values!] })).rows;
+  };
+  const reads = async () => {
+    const { rows } = await client.query(`select calls::int from pg_stat_xact_user_functions where funcname = 'look'`);
+    return rows[0]?.calls ?? 0;
+  };
+  try {
+    await client.query(`set track_functions = 'pl'; begin isolation level repeatable read`);
+    const [row] = await ask();
+    expect(await reads()).toBe(1);
+    expect(await ask(readReport(row!.line).header)).toEqual([]);
+    expect(await reads()).toBe(1);
+    await client.query('rollback');
+  } finally {
+    client.release(true);
+  }
 });

@@ -71,7 +71,7 @@ async function opsFor(places: readonly number[], { base, installation, changes, 
 /** Those of some users whose view has changed, by a single statement. */
 async function affected(places: readonly number[], { base, changes, seen }: Known): Promise<number[]> {
   const [{ view }] = seen[0] as [BoundView];
-  const seats = places.map((place) => seen[place]![0]!.literals);
+  const seats = places.map((place) => seen[place]![0]!);
   const found = await findAffected(db, { view, seats, mode: 'net', timeoutMs: 10_000 }, changes, base);
   return found.map((seat) => places[seat]!).sort();
 }

@@ -58,7 +58,7 @@ export function seatedSql(views: readonly CompiledView[], changes: readonly Tabl
   });
   const queries = [
     `tidemark_report as materialized (${parameterReport})`,
-    isShared ? seatsQuery(types) : typesQuery(types),
+    isShared ? seatsQuery(types, firstParameter) : typesQuery(types),
     ...changes.flatMap(({ table, rows }) => stateQueries(table, { lows: '$1', highs: '$2' }, rows)),
     ...deltas.flatMap((delta) => delta.queries),
   ];
@@ -82,23 +82,28 @@ function typesQuery(types: readonly string[]): string {
 }
 
 /**
- * The seats as rows, with a column for each parameter. Each parameter comes as an array of its type, whose elements
+ * The seats as rows, with a column for each parameter; from the statement's parameters on that `seatsValues` gives. Each parameter comes as an array of its type, whose elements
  * Postgres reads as it reads a value of that type. There are no arrays of arrays: those come as arrays of text.
  */
-function seatsQuery(types: readonly string[]): string {
+export function seatsQuery(types: readonly string[], first: number): string {
   const columns = types.map((type, i) => (isArray(type) ? `p${i + 1}::${type}` : `p${i + 1}`));
   const named = columns.map((column, i) => `, ${column} as tidemark_p${i + 1}`).join('');
-  const arrays = types.map((type, i) => `(select $${firstParameter + 1 + i}::${isArray(type) ? 'text' : type}[])`);
+  const arrays = types.map((type, i) => `(select $${first + 1 + i}::${isArray(type) ? 'text' : type}[])`);
   const names = types.map((_, i) => `p${i + 1}`);
   return `tidemark_seats as materialized (
   select (place - 1)::integer as tidemark_seat${named}
-  from unnest(${[`(select $${firstParameter}::integer[])`, ...arrays].join(', ')}) with ordinality s (${['n', ...names, 'place'].join(', ')})
+  from unnest(${[`(select $${first}::integer[])`, ...arrays].join(', ')}) with ordinality s (${['n', ...names, 'place'].join(', ')})
 )`;
 }
 
 /** The names of array types, and of few others, begin with an underscore. */
 function isArray(type: string): boolean {
   return /\."?_/.test(type);
+}
+
+/** The values for `seatsQuery`. */
+export function seatsValues(seats: readonly Seat[]): unknown[] {
+  return [seats.map((_, i) => i), ...seats[0]!.map((_, i) => seats.map((seat) => seat[i]))];
 }
 
 /** The values of the statement's parameters. */
@@ -109,7 +114,5 @@ export function seatedValues(
   isShared: boolean,
 ): unknown[] {
   const report = reportValues(input, tables);
-  const [first] = seats as [Seat];
-  if (!isShared) return [...report, ...first];
-  return [...report, seats.map((_, i) => i), ...first.map((_, i) => seats.map((seat) => seat[i]))];
+  return [...report, ...(isShared ? seatsValues(seats) : seats[0]!)];
 }

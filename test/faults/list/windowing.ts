@@ -264,4 +264,11 @@ export const windowing: readonly Fault[] = [
     replace: "=== 'compare') ? mostSeats : mostSeats",
     tests: colleagues,
   },
+  {
+    name: 'the log is read where nothing has happened',
+    file: 'src/store/look.ts',
+    find: 'where (select pg_is_in_recovery())',
+    replace: 'where pg_is_in_recovery()',
+    tests: ['test/store/log-plans.test.ts'],
+  },
 ];
