@@ -84,7 +84,7 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
 export interface PokesOptions {
   /**
    * How often a server looks for changes to poke clients about while there are none, in milliseconds. It looks at once
-   * after the pushes and calls that it serves itself, and more often while there are changes. Default 25.
+   * after the pushes and calls that it serves itself, and as often as changes come while there are any. Default 200.
    */
   readonly intervalMs?: number | undefined;
   /** Also look whenever Postgres sends a notification. Set it for `migrate` too, or it has no effect. Default false. */
@@ -151,13 +151,13 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     throw error;
   }
 
-  const looks = new Looks(db, () => installation.present(), window);
+  const looks = new Looks(db, installation, window);
   const tail = new Tail({
     db,
     installation,
     looks,
     log,
-    intervalMs: pokes.intervalMs ?? 25,
+    intervalMs: pokes.intervalMs ?? 200,
     notify: pokes.notify ?? false,
   });
   const streams = new PokeStreams<Context>(

@@ -66,7 +66,7 @@ export class PullServer {
     const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
     const database = watch(this.#db);
     this.auditor = new Auditor(database, audit);
-    const looks = new Looks(database, () => installation.present(), 100_000);
+    const looks = new Looks(database, installation, 100_000);
     this.#pull = createPull({ db: database, installation, looks, auditor: this.auditor, schemaVersions: undefined });
   }
 

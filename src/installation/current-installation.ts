@@ -56,7 +56,8 @@ interface Known {
 }
 
 interface Reading {
-  readonly at: number;
+  /** No earlier than this, it was what another reading would have found. */
+  at: number;
   readonly known: Promise<Known>;
 }
 
@@ -145,6 +146,14 @@ export class CurrentInstallation<Context extends UserContext> {
    */
   async present(): Promise<Installation> {
     return (await this.#current().known).installation;
+  }
+
+  /**
+   * Nothing has been committed between two times of the clock: what was read since the first is as good as if it had been
+   * read at the second.
+   */
+  remained(since: number, until: number): void {
+    if (this.#read && this.#read.at >= since) this.#read.at = Math.max(this.#read.at, until);
   }
 
   /** Another pull may have added the tables in the meantime: then the reading that it started serves this one too. */

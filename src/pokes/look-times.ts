@@ -1,18 +1,20 @@
 const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
-/** Changes come in bursts: the next ones are seen sooner. */
-const burstMs = 5;
+/** How long the last change lies back, by how long the next look is away: looks come as often as changes do. */
+const patience = 16;
+const shortestPauseMs = 5;
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
   readonly #intervalMs: number;
   #begunAt = 0;
+  #newsAt = Number.NEGATIVE_INFINITY;
   #restUntil = 0;
   #failures = 0;
   #isNudged = false;
-  #hadNews = false;
 
+  /** @param intervalMs the longest time between the beginnings of two looks */
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs;
   }
@@ -25,7 +27,7 @@ export class LookTimes {
   /** Looks leave two thirds of the time to others. A look that was held up must not delay the next one for long. */
   succeed(now: number, hadNews: boolean): void {
     this.#failures = 0;
-    this.#hadNews = hadNews;
+    if (hadNews) this.#newsAt = this.#begunAt;
     this.#restUntil = now + Math.min(2 * (now - this.#begunAt), longestRestMs);
   }
 
@@ -46,7 +48,9 @@ export class LookTimes {
 
   #pauseMs(): number {
     if (this.#failures === 0 && this.#isNudged) return 0;
-    if (this.#failures === 0) return this.#hadNews ? Math.min(burstMs, this.#intervalMs) : this.#intervalMs;
+    if (this.#failures === 0) {
+      return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs);
+    }
     return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
   }
 }

@@ -6,11 +6,18 @@ export class Outlooks {
   readonly #audiences: Audiences;
   readonly #present: () => Promise<Installation>;
   #known: Installation | undefined;
+  /** A listener has come whose outlook is from another reading. */
+  #isBehind = false;
 
   /** @param present returns the installation, which is another object whenever it has been read again */
   constructor(audiences: Audiences, present: () => Promise<Installation>) {
     this.#audiences = audiences;
     this.#present = present;
+  }
+
+  /** A listener has come. Its outlook may have been found out before the last reading. */
+  add({ foundAt }: Listener): void {
+    this.#isBehind ||= foundAt !== this.#known?.shape;
   }
 
   /**
@@ -21,8 +28,9 @@ export class Outlooks {
   async refresh(): Promise<Iterable<Listener>> {
     const known = this.#known;
     const present = await this.#present();
-    if (present === known) return [];
+    if (present === known && !this.#isBehind) return [];
     this.#known = present;
+    this.#isBehind = false;
     const stale = [...this.#audiences.listeners()].filter(({ foundAt }) => foundAt !== present.shape);
     const concerned = await Promise.all(stale.map((listener) => this.#renew(listener, present.shape)));
     if (known && known.cluster !== present.cluster) return this.#audiences.listeners();

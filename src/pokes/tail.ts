@@ -75,6 +75,7 @@ export class Tail<Context extends UserContext> {
     const { shape: foundAt } = await this.#options.installation.present();
     const listener: Listener = { clientGroupID, userID: ctx.userID, outlook: await lookUp(), foundAt, lookUp, poke };
     this.#audiences.add(listener);
+    this.#outlooks.add(listener);
     try {
       // A look that is under way does not know this listener's tables. What it misses, the listener's first pull will
       // see.

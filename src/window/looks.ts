@@ -8,25 +8,31 @@ import { Window } from './window.js';
 
 const patienceMs = 100;
 
+/** The installation, as it was at most a second ago. */
+export interface Readings {
+  present(): Promise<Installation>;
+  /** Is told that nothing has been committed between two times of the clock. */
+  remained(since: number, until: number): void;
+}
+
 /**
  * Keeps a window up to date, by looks at the database that everybody shares who waits for one. Nothing depends on the
  * window but speed: it can begin anew at any time.
  */
 export class Looks {
   readonly #db: Database;
-  readonly #present: () => Promise<Installation>;
+  readonly #readings: Readings;
   readonly #most: number;
   readonly #looks = new Coalescer((asked: readonly undefined[]) => this.#look(asked), patienceMs);
   #window: Window | undefined;
   #cluster: string | undefined;
+  /** When the look had ended that last found anything new. */
+  #newsAt = 0;
 
-  /**
-   * @param present the installation, as it was at most a second ago
-   * @param most how many transactions the window holds at most
-   */
-  constructor(db: Database, present: () => Promise<Installation>, most: number) {
+  /** @param most how many transactions the window holds at most */
+  constructor(db: Database, readings: Readings, most: number) {
     this.#db = db;
-    this.#present = present;
+    this.#readings = readings;
     this.#most = most;
   }
 
@@ -46,12 +52,17 @@ export class Looks {
   }
 
   async #lookOnce(): Promise<Window> {
-    const { tableIDs: tables, cluster } = await this.#present();
+    const { tableIDs: tables, cluster } = await this.#readings.present();
     const known = this.#cluster === cluster && this.#window?.lists(tables) ? this.#window : undefined;
     const seen = known?.header;
     const input = { base: seen?.snapshot, tables, isListed: seen !== undefined, tick: seen?.tick };
+    const [begunAt, newsAt] = [Date.now(), this.#newsAt];
     const [row] = await this.#db.query<{ line: string }>(news(input, seen));
-    if (!row) return known!;
+    if (!row) {
+      this.#readings.remained(newsAt, begunAt);
+      return known!;
+    }
+    this.#newsAt = Date.now();
     const report = readReport(row.line);
     const { header } = report;
     if (known && known === this.#window) {

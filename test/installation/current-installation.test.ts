@@ -68,6 +68,18 @@ it('binds them anew once anything about the tables has changed, and not before',
   expect(second.installation.tables[0]!.outline).not.toBe(first.installation.tables[0]!.outline);
 });
 
+it('what was read is not read again while nothing has been committed since', async () => {
+  laterOn();
+  const first = await current.present();
+  const readAt = Date.now();
+  laterOn();
+  current.remained(readAt, Date.now());
+  expect(await current.present()).toBe(first);
+  laterOn();
+  current.remained(readAt + 2_001, Date.now());
+  expect(await current.present()).not.toBe(first);
+});
+
 it('binds views anew for other parameters', async () => {
   expect(literalOf(await bind('a'))).toContain("'a'");
   expect(literalOf(await bind('b'))).toContain("'b'");

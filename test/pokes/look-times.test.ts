@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LookTimes } from '../../src/pokes/look-times.js';
 
-/** Times of looks every 100 ms, one of which has begun at 1000. */
+/** Times of looks that are at most 100 ms apart, one of which has begun at 1000. */
 function begun(): LookTimes {
   const times = new LookTimes(100);
   times.begin(1000);
@@ -46,13 +46,22 @@ describe('after a look', () => {
     expect(times.due()).toBe(1150);
   });
 
-  it('that had news, it is due soon: more may follow', () => {
+  it('that had news, it is due soon, then ever later: changes come at their own pace', () => {
     const times = begun();
     times.succeed(1001, true);
     expect(times.due()).toBe(1005);
-    times.begin(1005);
-    times.succeed(1006, false);
-    expect(times.due()).toBe(1105);
+    for (const [at, due] of [
+      [1005, 1010],
+      [1080, 1085],
+      [1160, 1170],
+      [1800, 1850],
+      [2600, 2700],
+      [9000, 9100],
+    ] as const) {
+      times.begin(at);
+      times.succeed(at, false);
+      expect(times.due()).toBe(due);
+    }
   });
 
   it('with a nudge while it was under way, it is due when there has been rest', () => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
   tail = new Tail({
     db,
     installation,
-    looks: new Looks(db, () => installation.present(), 100_000),
+    looks: new Looks(db, installation, 100_000),
     log,
     intervalMs: 10,
     notify: false,

@@ -92,7 +92,7 @@ export function useTailed(setup: string, tailedViews: Views<Context>): TailedDat
     before: async () => {},
     start(intervalMs = 20) {
       const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
-      const looks = new Looks(db, () => installation.present(), 100_000);
+      const looks = new Looks(db, installation, 100_000);
       const { log, lines } = memoryLog();
       const tail = new Tail({ db, installation, looks, log, intervalMs, notify: false });
       tails.push(tail);

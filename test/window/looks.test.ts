@@ -1,4 +1,5 @@
 /** The window over a database, as looks keep it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
@@ -18,6 +19,13 @@ let installation: Installation;
 let before: (statement: Statement) => Promise<void>;
 let statements = 0;
 let looks: Looks;
+/** What the looks have told: between which times nothing was committed. */
+let remained: [since: number, until: number][];
+
+const readings = {
+  present: async () => installation,
+  remained: (since: number, until: number) => void remained.push([since, until]),
+};
 
 beforeAll(async () => {
   database = await createSynced('create table a (id int primary key); create table b (id int primary key)', views);
@@ -39,7 +47,8 @@ beforeEach(async () => {
   await run('delete from a; delete from b');
   installation = await installationOf(database.url, views);
   before = async () => {};
-  looks = new Looks(db, async () => installation, 1000);
+  remained = [];
+  looks = new Looks(db, readings, 1000);
   statements = 0;
 });
 
@@ -54,6 +63,29 @@ function since(window: Window, base = window.header.snapshot) {
 }
 
 describe('a look', () => {
+  it('that finds nothing new tells since when there has been nothing, and up to when', async () => {
+    let news = { from: Date.now(), by: 0 };
+    let known = (await looks.look()).header;
+    news.by = Date.now();
+    expect(remained).toEqual([]);
+    // Other databases of the cluster may be written to at any time.
+    for (const until = Date.now() + 10_000; remained.length < 3 && Date.now() < until; await sleep(2)) {
+      const begunAt = Date.now();
+      const told = remained.length;
+      const { header } = await looks.look();
+      expect(remained.length - told).toBe(header === known ? 1 : 0);
+      if (header === known) {
+        const [since, until] = remained.at(-1)!;
+        expect(since).toBeGreaterThanOrEqual(news.from);
+        expect(since).toBeLessThanOrEqual(news.by);
+        expect(until).toBeGreaterThanOrEqual(begunAt);
+        expect(until).toBeLessThanOrEqual(Date.now());
+      } else news = { from: begunAt, by: Date.now() };
+      known = header;
+    }
+    expect(remained).toHaveLength(3);
+  });
+
   it('adds what has been committed since the last one', async () => {
     const window = await looks.look();
     const base = window.header.snapshot;
@@ -124,7 +156,7 @@ describe('a look', () => {
       await opened;
       return rows as never;
     };
-    const slow = new Looks({ ...db, query }, async () => installation, 1000);
+    const slow = new Looks({ ...db, query }, readings, 1000);
     isHeld = true;
     await slow.look();
     isHeld = false;
