@@ -106,6 +106,10 @@ const phases: readonly Phase[] = [
 ];
 
 function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
+  if (step.kind === 'seats') {
+    if (step.plan !== 0) yield () => put({ ...step, plan: 0 });
+    return;
+  }
   if (step.kind === 'look' || step.kind === 'pull') {
     const { commitAt, ...plain } = step;
     if (commitAt !== undefined) yield () => put(plain);

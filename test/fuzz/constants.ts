@@ -42,7 +42,8 @@ export function barely({ world }: Site, type: SqlType): Tree {
 function newParameter({ choices, parameters }: Site['world'], type: SqlType) {
   const values = type.bound ?? type.values;
   const value = () => (choices.percent(4) ? null : choices.pick(usual(choices, values)));
-  return { parameter: parameters.length, values: [value(), value()] };
+  const parameter = parameters.length;
+  return { parameter, values: [value(), value(), values[parameter % Math.min(4, values.length)]] };
 }
 
 /** More often one of the few values that rows have, too. */
