@@ -83,16 +83,16 @@ function typesQuery(types: readonly string[]): string {
 
 /**
  * The seats as rows, with a column for each parameter. Each parameter comes as an array of its type, whose elements
- * Postgres reads as it reads a value of that type. There are no arrays of arrays: those come as arrays of text.
+ * Postgres reads as it reads a value of that type. There are no arrays of arrays: those come as arrays of text. In FROM,
+ * UNNEST would make a column of each field of a composite type.
  */
 function seatsQuery(types: readonly string[]): string {
-  const columns = types.map((type, i) => (isArray(type) ? `p${i + 1}::${type}` : `p${i + 1}`));
-  const named = columns.map((column, i) => `, ${column} as tidemark_p${i + 1}`).join('');
-  const arrays = types.map((type, i) => `(select $${firstParameter + 1 + i}::${isArray(type) ? 'text' : type}[])`);
-  const names = types.map((_, i) => `p${i + 1}`);
+  const columns = types.map((type, i) => {
+    const values = `unnest((select $${firstParameter + 1 + i}::${isArray(type) ? 'text' : type}[]))`;
+    return `, ${isArray(type) ? `${values}::${type}` : values} as tidemark_p${i + 1}`;
+  });
   return `tidemark_seats as materialized (
-  select (place - 1)::integer as tidemark_seat${named}
-  from unnest(${[`(select $${firstParameter}::integer[])`, ...arrays].join(', ')}) with ordinality s (${['n', ...names, 'place'].join(', ')})
+  select unnest((select $${firstParameter}::integer[])) as tidemark_seat${columns.join('')}
 )`;
 }
 
