@@ -1,6 +1,7 @@
 /** Statements that several seats share: what one yields for a seat is what a statement for that seat alone yields. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/db/database.js';
+import { isCancelled } from '../../src/db/sqlstate.js';
 import type { Bound, CurrentInstallation } from '../../src/installation/current-installation.js';
 import type { Snapshot } from '../../src/protocol/snapshot.js';
 import type { DeltaReader, Patch } from '../../src/pulls/reader.js';
@@ -144,11 +145,16 @@ export class SharedStatements {
       },
     };
     const reads = new code.SeatedReads(counted, () => undefined);
-    const patches = await Promise.all(told.map(({ reader }) => reads.delta(reader))).catch((error: Error) => {
-      console.log('SHAREDFAIL', plan, error.message, told[0]!.reader.views.length);
-      return undefined;
-    });
-    if (!patches) return;
+    const patches: (Patch | undefined)[] = await Promise.all(told.map(({ reader }) => reads.delta(reader))).catch(
+      (error: Error) => {
+        if (isCancelled(error)) return [];
+        const { views } = told[0]!.reader;
+        const name = views.length === 1 ? views[0]!.view.name : undefined;
+        throw this.#difference(name, told[0]!.place, told, plan, [`  together: ${error.message}`]);
+      },
+    );
+    // So much has changed that it is not told in this way.
+    if (patches.length === 0 || patches.includes(undefined)) return;
     if (statements !== 1) throw new Error(`${told.length} seats did not share one statement, but ran ${statements}`);
     tally.shared.statements++;
     for (const [i, patch] of patches.entries()) {
@@ -195,9 +201,15 @@ export class SharedStatements {
     }
   }
 
-  #difference(name: string, place: number, told: readonly Told[], plan: number, lines: readonly string[]): Difference {
-    const view = this.#parts.truth.views.find((one) => one.name === name)!;
-    const seats = told.map((one) => `  seat ${one.place}: ${valuesAt(view, one.place)}`);
+  #difference(
+    name: string | undefined,
+    place: number,
+    told: readonly Told[],
+    plan: number,
+    lines: readonly string[],
+  ): Difference {
+    const view = this.#parts.truth.views.find((one) => one.name === name);
+    const seats = told.map((one) => `  seat ${one.place}: ${view ? valuesAt(view, one.place) : ''}`);
     const settings = plans[plan]!.join(', ') || 'no settings';
     return new Difference('seats', [`Seat ${place} of these, with ${settings}:`, ...seats, ...lines].join('\n'), view);
   }
