@@ -34,7 +34,11 @@ export function createMembershipView(choices: Choices, schema: Schema, name: str
   const making: Making = { world: { choices, parameters: [] }, tables, names: 0 };
   const table = choices.pick(tables);
   const range = rangeOf(making, table);
-  const levels = choices.between(1, 3);
+  const levels = choices.weighted([
+    [15, 1],
+    [60, 2],
+    [25, 3],
+  ]);
   const counted = choices.percent(20)
     ? [`, (select count(*) from `, ...listing(making, [range], levels - 1).from, ') as "how many"']
     : [];
@@ -52,7 +56,7 @@ function from(making: Making, table: Table, range: Range, ranges: Ranges, levels
   const name = identifier(table.schema, table.name);
   const conditions = [
     condition(making, ranges, levels),
-    ...(choices.percent(20) ? [condition(making, ranges, 0)] : []),
+    ...(choices.percent(10) ? [condition(making, ranges, 0)] : []),
   ];
   return [`${name} ${range.alias}`, list(conditions, { before: ' where ', by: ' and ' })];
 }
@@ -78,7 +82,7 @@ function condition(making: Making, ranges: Ranges, levels: number): Tree {
   const { choices } = making.world;
   const isListed = levels > 0 ? listed(making, ranges, levels - 1) : undefined;
   if (!isListed) return part('expression boolean', 'true', own(making, ranges));
-  if (choices.percent(35)) return part('expression boolean', 'true', isListed);
+  if (choices.percent(25)) return part('expression boolean', 'true', isListed);
   const other = choices.percent(25) && levels > 1 ? listed(making, ranges, levels - 2) : undefined;
   const parts = choices.shuffled([
     part('expression boolean', 'false', other ?? own(making, ranges)),
@@ -89,7 +93,7 @@ function condition(making: Making, ranges: Ranges, levels: number): Tree {
 
 /** More often of the query itself than of one around it. */
 function columnOf(choices: Choices, ranges: Ranges, fits: (column: Column) => boolean): Tested | undefined {
-  const range = choices.percent(75) ? ranges[0] : choices.pick(ranges);
+  const range = choices.percent(85) ? ranges[0] : choices.pick(ranges);
   const found = range.columns.filter(fits);
   return found.length === 0 ? undefined : tested(range, choices.pick(found));
 }
@@ -129,7 +133,7 @@ function listed(making: Making, ranges: Ranges, levels: number): Tree | undefine
   const inner = tested(range, choices.pick(isSame ? same : near));
   const [one, other] = isSame ? [outer.tree, inner.tree] : [seq(outer.tree, '::text'), seq(inner.tree, '::text')];
   const form = choices.weighted([
-    [60, 'in'],
+    [80, 'in'],
     [8, '= any'],
     [8, 'not in'],
     [8, '<> all'],
