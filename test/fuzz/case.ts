@@ -1,6 +1,7 @@
 /** A case: a schema, views of it, and what happens. fast-check makes it and makes it smaller. */
 import fc, { type Random } from 'fast-check';
 import { Choices } from './choices.js';
+import { createMembershipView } from './memberships.js';
 import { createSchema } from './schema.js';
 import { type Edit, shorter, tagsOf, treeEdits, withoutTag } from './shrink-tree.js';
 import { createSteps, type Step } from './steps.js';
@@ -35,7 +36,9 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     const schema = createSchema(choices, version);
     const made = Array.from({ length: views }, (_, i) => createView(choices, schema, version, `v${i}`));
     const { setup, rows } = schema;
-    return new fc.Value({ setup, rows, views: made, steps: createSteps(choices, schema) }, start);
+    const steps = createSteps(choices, schema);
+    const members = choices.times(1, 2, (i) => createMembershipView(choices, schema, `m${i}`) ?? []).flat();
+    return new fc.Value({ setup, rows, views: [...members, ...made], steps }, start);
   }
 
   override canShrinkWithoutContext(_: unknown): _ is Case {
@@ -106,6 +109,10 @@ const phases: readonly Phase[] = [
 ];
 
 function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
+  if (step.kind === 'seats') {
+    if (step.plan !== 0) yield () => put({ ...step, plan: 0 });
+    return;
+  }
   if (step.kind === 'look' || step.kind === 'pull') {
     const { commitAt, ...plain } = step;
     if (commitAt !== undefined) yield () => put(plain);

@@ -3,7 +3,10 @@ import { quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import { seq, type Tree } from './tree.js';
 import { castName, type SqlType, typedLiteral } from './types.js';
-import type { Site } from './world.js';
+import type { Site, World } from './world.js';
+
+/** What a query made of a view knows of its parameters. */
+type Parameters = Pick<World, 'choices' | 'parameters'>;
 
 export function literalOf({ world: { choices } }: Site, type: SqlType): Tree {
   if (choices.percent(4)) return `null::${castName(type)}`;
@@ -19,7 +22,7 @@ export function literalOf({ world: { choices } }: Site, type: SqlType): Tree {
 }
 
 /** A new parameter, or one that has its place elsewhere in the query too; its type said, or left to the place. */
-export function parameterOf({ world }: Site, type: SqlType): Tree {
+export function parameterOf({ world }: { world: Parameters }, type: SqlType): Tree {
   const { choices, parameters } = world;
   const known = parameters.filter((other) => other.type === type);
   const isKnown = known.length > 0 && choices.percent(50);
@@ -39,10 +42,11 @@ export function barely({ world }: Site, type: SqlType): Tree {
   return parameter;
 }
 
-function newParameter({ choices, parameters }: Site['world'], type: SqlType) {
+function newParameter({ choices, parameters }: Parameters, type: SqlType) {
   const values = type.bound ?? type.values;
   const value = () => (choices.percent(4) ? null : choices.pick(usual(choices, values)));
-  return { parameter: parameters.length, values: [value(), value()] };
+  const parameter = parameters.length;
+  return { parameter, values: [value(), value(), values[parameter % Math.min(4, values.length)]] };
 }
 
 /** More often one of the few values that rows have, too. */

@@ -4,6 +4,7 @@ import type { Choices } from './choices.js';
 import type { Schema } from './schema.js';
 import type { Table } from './tables.js';
 import { type List, list, tagged, textOf } from './tree.js';
+import { familyOf, type SqlType } from './types.js';
 
 export interface Ddl {
   readonly statements: List;
@@ -26,6 +27,17 @@ export function ddl(choices: Choices, schema: Schema): Ddl {
   };
 }
 
+/** Whose values have one text, whatever the settings of a session are. */
+const invariable: ReadonlySet<string> = new Set(
+  'boolean smallint integer bigint numeric oid uuid text varchar char name json jsonb inet bit varbit enum caseless'.split(
+    ' ',
+  ),
+);
+
+function varies(type: SqlType): boolean {
+  return !invariable.has(type.element ?? familyOf(type));
+}
+
 type Form = (
   choices: Choices,
   table: Table,
@@ -40,7 +52,7 @@ const forms: readonly Form[] = [
     const byDefault = type.isKey ? ` default ${quotedText(choices.pick(type.values))}` : '';
     return [
       [`alter table ${relationOf(table)} add column ${identifier('added later')} ${type.name}${byDefault}`],
-      false,
+      varies(type) && !table.columns.some((column) => varies(column.type)),
     ];
   },
   (choices, table) => {

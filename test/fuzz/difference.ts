@@ -16,7 +16,9 @@ export type DifferenceKind =
   /** The server does not start, and no view is why. */
   | 'setup'
   /** A listener was not told of a change. */
-  | 'missed poke';
+  | 'missed poke'
+  /** Of a statement that seats share, one gets something else than of a statement of its own. */
+  | 'seats';
 
 export class Difference extends Error {
   readonly kind: DifferenceKind;

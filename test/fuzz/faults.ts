@@ -113,4 +113,24 @@ export const faults: readonly Fault[] = [
     seed: 1,
     patch: { file: 'view/parse/syntax.ts', find: '|.*list_(start|end)|', replace: '|' },
   },
+  {
+    name: 'seats are mixed up',
+    kinds: ['seats'],
+    seed: 1,
+    patch: {
+      file: 'pulls/seated-reads.ts',
+      find: 'texts.get(isShared ? place : null)',
+      replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
+    },
+  },
+  {
+    name: 'rows of all seats are paired',
+    kinds: ['seats'],
+    seed: 1,
+    patch: {
+      file: 'store/patches/delta.ts',
+      find: "const key = [...whom, 'tidemark_key",
+      replace: "const key = ['tidemark_key",
+    },
+  },
 ];

@@ -31,6 +31,7 @@ function describeStep(step: Step): string {
   if (step.kind === 'listen') return `-- client ${step.client} listens to server ${step.server}`;
   if (step.kind === 'look') return `-- the servers look for changes, and who is poked pulls${during(step)}`;
   if (step.kind === 'pull') return `-- client ${step.client} pulls from server ${step.server}${during(step)}`;
+  if (step.kind === 'seats') return '-- the seats ask, together and each alone';
   const text = textOf(step.statements).trimEnd();
   if (step.kind === 'ddl') return `-- DDL${step.needsMigrate ? ', and migrate' : ''}\n${text}`;
   const undone =

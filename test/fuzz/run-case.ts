@@ -11,6 +11,7 @@ import { Judge } from './judge.js';
 import { Listeners } from './listeners.js';
 import { refusalOf } from './refusals.js';
 import { type Served, type ServingOptions, servable, serve } from './serving.js';
+import { SharedStatements } from './shared.js';
 import { clientCount, type Step } from './steps.js';
 import type { Tally } from './tally.js';
 import { marksOf, textOf } from './tree.js';
@@ -78,6 +79,7 @@ class CaseRun {
   #keysAreThere = true;
   #truth!: Truth;
   #judge!: Judge;
+  #shared!: SharedStatements;
 
   constructor(value: Case, options: RunOptions, database: CaseDatabase) {
     this.#case = value;
@@ -100,12 +102,12 @@ class CaseRun {
     for (const view of this.#case.views) if (this.#truth.views.length < most) await this.#truth.admit(view);
     if (this.#truth.views.length === 0) throw new InvalidCase('no view can be read');
     this.#judge = new Judge({ truth: this.#truth, database: this.#database, serving: this.#serving, tally });
+    this.#shared = new SharedStatements({ ...this.#serving, truth: this.#truth, tally });
     await this.#start(true);
     tally.views += this.#truth.views.length;
     this.#refuseIllegal();
     const { kind } = this.#options;
-    const isOfStart = kind === 'refused' || kind === 'accepted' || kind === 'setup';
-    for (const step of this.#case.steps) if (!isOfStart || step.kind === 'ddl') await this.#perform(step);
+    for (const step of this.#case.steps) if (concerns(step, kind)) await this.#perform(step);
     if (this.#follower)
       for (const client of this.#clients) for (const server of [1, 0]) await this.#pull(client, server);
     if (kind === undefined || kind === 'chance') {
@@ -123,6 +125,7 @@ class CaseRun {
     const { views, served } = await this.#servable(migrates);
     for (const view of this.#truth.views) if (!views.includes(view)) this.#truth.forget(view);
     this.#servers.set(0, this.#onPrimary(served));
+    await this.#shared.start();
   }
 
   /** Where migrating should not be needed, and is, that is passed over once it is known. */
@@ -178,6 +181,7 @@ class CaseRun {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
     if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, this.#follower ? 0 : step.server);
+    if (step.kind === 'seats') return this.#shared.compare(step.plan);
     if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     if (step.dropsKey) this.#keysAreThere = false;
@@ -260,4 +264,11 @@ class CaseRun {
   #onlyView(): FuzzView | undefined {
     return this.#truth.views.length === 1 ? this.#truth.views[0] : undefined;
   }
+}
+
+/** Whether a step must be performed where only one kind of difference is sought. */
+function concerns({ kind: step }: Step, sought: DifferenceKind | undefined): boolean {
+  if (sought === undefined || step === 'ddl') return true;
+  if (sought === 'refused' || sought === 'accepted' || sought === 'setup') return false;
+  return step === 'transaction' || (step === 'seats') === (sought === 'seats');
 }

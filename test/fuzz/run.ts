@@ -55,6 +55,7 @@ try {
   console.log(`views that cannot be used:\n${table(tally.unusable)}`);
   console.log(`views that ended early:\n${table(tally.ended)}`);
   console.log(`statements that failed (of ${tally.statements}):\n${table(tally.failures)}`);
+  console.log(`statements for seats that failed:\n${table(tally.shared.failures)}`);
   console.log('refusals:');
   for (const [reason, { count, isNeedless, text }] of [...tally.refusals].sort((a, b) => b[1].count - a[1].count)) {
     console.log(`  ${count} ${reason}${isNeedless ? `\n      ${text.slice(0, 600)}` : ''}`);

@@ -7,6 +7,7 @@ import { silent } from '../log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, GatedPool } from './database.js';
 import { Difference } from './difference.js';
+import { valuesFor } from './seats.js';
 import { type FuzzView, textOfView } from './view.js';
 
 export interface Context {
@@ -107,14 +108,11 @@ export async function serve(
   return { sync, pool };
 }
 
-function toViews(views: readonly FuzzView[]) {
+export function toViews(views: readonly FuzzView[]) {
   return Object.fromEntries(
     views.map((view) => {
       const { text, parameters } = textOfView(view);
-      const query = ({ ctx }: { ctx: Context }) => ({
-        text,
-        values: parameters.map(({ values }) => values[ctx.userID === 'user 1' ? 1 : 0]),
-      });
+      const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
       return [view.name, defineView<Record<string, unknown>>({ query, key: view.key.map(({ name }) => name) })];
     }),
   );

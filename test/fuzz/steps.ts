@@ -3,6 +3,7 @@ import type { Choices } from './choices.js';
 import { type Ddl, ddl } from './ddl.js';
 import { writing } from './dml.js';
 import type { Schema } from './schema.js';
+import { plans } from './shared.js';
 import { type List, list } from './tree.js';
 
 export type Step =
@@ -21,14 +22,27 @@ export type Step =
   /** From now on the client is poked by the server. */
   | { readonly kind: 'listen'; readonly client: number; readonly server: number }
   /** The servers look for changes. Who is poked pulls, until nobody is poked. */
-  | { readonly kind: 'look'; readonly commitAt?: number };
+  | { readonly kind: 'look'; readonly commitAt?: number }
+  /** Several seats ask together, and each alone, by statements that are planned in this way. */
+  | { readonly kind: 'seats'; readonly plan: number };
 
 export const clientCount = 3;
 const serverCount = 2;
 const connections = 3;
+/** How often seats ask. */
+const mostSeated = 4;
 
 export function createSteps(choices: Choices, schema: Schema): Step[] {
-  return choices.percent(30) ? stepsOfListeners(choices, schema) : stepsOfPulls(choices, schema);
+  const steps = choices.percent(30) ? stepsOfListeners(choices, schema) : stepsOfPulls(choices, schema);
+  return withSeats(choices, steps);
+}
+
+function withSeats(choices: Choices, steps: readonly Step[]): Step[] {
+  const writing = steps.filter(({ kind }) => kind === 'transaction');
+  const followed = new Set(choices.some(writing, mostSeated, 2));
+  return steps.flatMap((step) =>
+    followed.has(step) ? [step, { kind: 'seats' as const, plan: choices.between(0, plans.length - 1) }] : [step],
+  );
 }
 
 /** At the beginning and at the end, every client pulls. */

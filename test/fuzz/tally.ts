@@ -18,6 +18,16 @@ export class Tally {
   /** Comparisons with other rows than the one before. */
   changes = 0;
   readonly pulls: Record<Outcome, number> = { first: 0, reset: 0, delta: 0, unchanged: 0 };
+  readonly shared = {
+    /** Deltas for several seats by one statement, and of the seats, those for which there were ops. */
+    statements: 0,
+    seats: 0,
+    /** Questions which of several seats are affected, and how many were. */
+    questions: 0,
+    affected: 0,
+    /** Statements that failed, for a seat alone or for several. */
+    failures: new Map<string, number>(),
+  };
   /** Views that Postgres refuses, or whose rows have no keys. */
   readonly unusable = new Map<string, number>();
   /** Views whose comparison ended before the case did. */
@@ -47,9 +57,11 @@ export class Tally {
 
   summary(): string {
     const { first, reset, delta, unchanged } = this.pulls;
+    const { statements, seats, questions, affected } = this.shared;
     return [
       `${this.cases} schemas, ${this.views} views (${this.changed} with changes), ${this.comparisons} comparisons (${this.changes} of changed rows)`,
       `pulls: ${first} first, ${delta} deltas, ${unchanged} unchanged, ${reset} resets`,
+      `shared: ${statements} deltas (ops for ${seats} seats), ${questions} questions (${affected} seats affected)`,
       `refused rightly ${this.refused(false)}, needlessly ${this.refused(true)} (${this.needlessPercent.toFixed(1)} %)`,
     ].join('; ');
   }

@@ -29,7 +29,7 @@ export interface List {
   readonly after: string;
 }
 
-/** A parameter of a view: its value for each user. The same number is the same parameter. */
+/** A parameter of a view: its value for each user, and for one who never pulls. The same number is the same parameter. */
 export interface Parameter {
   readonly parameter: number;
   readonly values: readonly unknown[];

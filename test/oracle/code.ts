@@ -8,21 +8,33 @@ export interface Code {
   readonly defineMutators: typeof import('../../src/registry/mutators.js').defineMutators;
   readonly openPool: typeof import('../../src/db/pg.js').openPool;
   readonly prune: typeof import('../../src/store/retention.js').prune;
+  readonly readTail: typeof import('../../src/store/tail.js').readTail;
+  readonly findAffected: typeof import('../../src/store/affected.js').findAffected;
+  readonly changesOf: typeof import('../../src/store/patches/patch-sql.js').changesOf;
+  readonly SeatedReads: typeof import('../../src/pulls/seated-reads.js').SeatedReads;
+  readonly ClientViews: typeof import('../../src/view/client-views.js').ClientViews;
+  readonly CurrentInstallation: typeof import('../../src/installation/current-installation.js').CurrentInstallation;
 }
 
 const sources: string = new URL('../../src', import.meta.url).pathname;
 
+const files = [
+  'server.ts',
+  'migrate.ts',
+  'registry/mutators.ts',
+  'db/pg.ts',
+  'store/retention.ts',
+  'store/tail.ts',
+  'store/affected.ts',
+  'store/patches/patch-sql.ts',
+  'pulls/seated-reads.ts',
+  'view/client-views.ts',
+  'installation/current-installation.ts',
+];
+
 export async function loadCode(folder: string = sources): Promise<Code> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${folder}/${file}`).href);
-  const [server, migration, mutators, pg, retention] = await Promise.all(
-    ['server.ts', 'migrate.ts', 'registry/mutators.ts', 'db/pg.ts', 'store/retention.ts'].map(load),
-  );
-  return {
-    createSync: server.createSync,
-    migrate: migration.migrate,
-    defineMutator: mutators.mutatorFor,
-    defineMutators: mutators.defineMutators,
-    openPool: pg.openPool,
-    prune: retention.prune,
-  };
+  const modules = await Promise.all(files.map(load));
+  const { mutatorFor: defineMutator, ...code } = Object.assign({}, ...modules);
+  return { ...code, defineMutator };
 }

@@ -13,7 +13,7 @@ import type { TestDatabase } from '../database.js';
 import { type Context, createSynced, installationOf } from '../synced.js';
 
 /** Postgres reads memberships into a hash table, since they are not all that a list can be seen for. */
-const views: Views<Context> = {
+const memberships: Views<Context> = {
   todos: defineView<{ id: string }>({
     key: 'id',
     query: ({ ctx }) => sql`select * from todo where list_id in (
@@ -21,18 +21,24 @@ const views: Views<Context> = {
   }),
 };
 
+/** Parameters as applications seldom have them: of a composite type, and an array, with another one after them. */
+const pairs: Views<Context> = {
+  todos: defineView<{ id: string }>({
+    key: 'id',
+    query: ({ ctx }) =>
+      sql`select * from todo where pair = ${`(${ctx.userID.length},${ctx.userID})`}::pair and marks = ${[ctx.userID]} and id > ${1}`,
+  }),
+};
+
 const users = ['ada', 'bob', 'cleo', 'dan'];
 
+let views: Views<Context>;
 let database: TestDatabase;
 let db: Database;
 
-async function setUp(partitioning: string): Promise<void> {
-  database = await createSynced(
-    `create table list (id int primary key, owner_id text) ${partitioning};
-     create table share (list_id int, user_id text, primary key (list_id, user_id));
-     create table todo (id int primary key, list_id int)`,
-    views,
-  );
+async function setUp(served: Views<Context>, ddl: string): Promise<void> {
+  views = served;
+  database = await createSynced(ddl, views);
   db = openPool(database.pool);
 }
 
@@ -97,7 +103,12 @@ describe.each([
   ['a partitioned table', 'partition by hash (id)'],
 ])('subqueries over %s that depend on the user', (_, partitioning) => {
   beforeAll(async () => {
-    await setUp(partitioning);
+    await setUp(
+      memberships,
+      `create table list (id int primary key, owner_id text) ${partitioning};
+       create table share (list_id int, user_id text, primary key (list_id, user_id));
+       create table todo (id int primary key, list_id int)`,
+    );
     if (partitioning === '') return;
     const parts = [0, 1, 2].map(
       (part) => `create table list_${part} partition of list for values with (modulus 3, remainder ${part})`,
@@ -136,6 +147,24 @@ describe.each([
   ])('%s', async (_, writes) => {
     const base = await now();
     await run(writes);
+    await expectEachTheirs(base);
+  });
+});
+
+describe('parameters of a composite type and of an array', () => {
+  beforeAll(() =>
+    setUp(
+      pairs,
+      `create type pair as (size int, name text);
+       create table todo (id int primary key, pair pair, marks text[]);
+       insert into todo values (1, '(3,ada)', '{ada}'), (2, '(3,ada)', '{ada}'), (3, '(3,bob)', '{bob}')`,
+    ),
+  );
+  afterAll(() => database.drop());
+
+  it('come to each seat whole', async () => {
+    const base = await now();
+    await run(`insert into todo select id + 10, pair, marks from todo; delete from todo where id = 2`);
     await expectEachTheirs(base);
   });
 });

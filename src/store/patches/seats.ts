@@ -82,17 +82,18 @@ function typesQuery(types: readonly string[]): string {
 }
 
 /**
- * The seats as rows, with a column for each parameter; from the statement's parameters on that `seatsValues` gives. Each parameter comes as an array of its type, whose elements
- * Postgres reads as it reads a value of that type. There are no arrays of arrays: those come as arrays of text.
+ * The seats as rows, with a column for each parameter; from the statement's parameters on that `seatsValues` gives.
+ * Each parameter comes as an array of its type, whose elements Postgres reads as it reads a value of that type. There are
+ * no arrays of arrays: those come as arrays of text. In FROM, UNNEST would make a column of each field of a composite
+ * type.
  */
 export function seatsQuery(types: readonly string[], first: number): string {
-  const columns = types.map((type, i) => (isArray(type) ? `p${i + 1}::${type}` : `p${i + 1}`));
-  const named = columns.map((column, i) => `, ${column} as tidemark_p${i + 1}`).join('');
-  const arrays = types.map((type, i) => `(select $${first + 1 + i}::${isArray(type) ? 'text' : type}[])`);
-  const names = types.map((_, i) => `p${i + 1}`);
+  const columns = types.map((type, i) => {
+    const values = `unnest((select $${first + 1 + i}::${isArray(type) ? 'text' : type}[]))`;
+    return `, ${isArray(type) ? `${values}::${type}` : values} as tidemark_p${i + 1}`;
+  });
   return `tidemark_seats as materialized (
-  select (place - 1)::integer as tidemark_seat${named}
-  from unnest(${[`(select $${first}::integer[])`, ...arrays].join(', ')}) with ordinality s (${['n', ...names, 'place'].join(', ')})
+  select unnest((select $${first}::integer[])) as tidemark_seat${columns.join('')}
 )`;
 }
 
