@@ -52,7 +52,10 @@ export class Pull {
     const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
     const reader = this.#reader(known, audit);
-    let header = read ?? (await reads.header(reader));
+    // If there is something to send, the delta's own statement says what else has changed.
+    const news = read ? undefined : reads.news(reader);
+    const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
+    let header = read ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && plan.tables.length > 0) {
       const made = await this.#delta(cookie, audit, reader, header);

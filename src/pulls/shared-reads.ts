@@ -43,6 +43,14 @@ export class SharedReads {
     return header;
   }
 
+  /** The header as of the newest look, if it says that something has changed for the reader since the cookie. */
+  news(reader: Reader): Header | undefined {
+    const window = this.#looks?.window;
+    if (!window || reader.known.baseIn(window) === window.header.snapshot) return undefined;
+    const header = headerIn(window, reader);
+    return header && header.changed.length > 0 ? header : undefined;
+  }
+
   /** Notes that, as of a snapshot, a reader's cookie is as good as a new one. */
   remainsQuiet({ known, member }: Reader, until: Snapshot): void {
     const window = this.#looks?.window;

@@ -98,6 +98,39 @@ it('what is committed between a look and a probe is in the delta', async () => {
   expect(watched.take()).toEqual(['look', 'probe', 'delta']);
 });
 
+describe('a change that a look has found', () => {
+  /** A cookie from before a change, which the pulls of another group have found. */
+  async function outdated(): Promise<Cookie> {
+    const cookie = await known();
+    await known('h');
+    return cookie;
+  }
+
+  it('is sent without another look', async () => {
+    const cookie = await outdated();
+    const answer = await pull(cookie);
+    expect(answer).toMatchObject({ patch: [{ value: { n: 2 } }] });
+    expect(watched.take()).toEqual(['delta']);
+    expect(await pull(answer.cookie)).toEqual(unchanged(answer.cookie));
+  });
+
+  it('comes with all that has changed by then', async () => {
+    const cookie = await outdated();
+    await mutate('g', 1);
+    await run('insert into note values (1); update item set n = 8');
+    const answer = await pull(cookie);
+    expect(answer.patch).toMatchObject([{ value: { n: 8 } }, { key: 'note/1' }]);
+    expect(answer.lastMutationIDChanges).toEqual({ 'client of g': 1 });
+    expect(watched.take()).toEqual(['delta', 'delta']);
+  });
+
+  it('does not hide that the tables were truncated since', async () => {
+    const cookie = await outdated();
+    await run('truncate item');
+    expect((await pull(cookie)).patch).toEqual([{ op: 'clear' }]);
+  });
+});
+
 it('another owner of the group is told to whoever is not', async () => {
   const cookie = await known();
   await mutate('g', 1);
