@@ -71,6 +71,8 @@ export class SeatedReads {
         }
       }
     }
+    // Those who come in the meantime shall share the next statement.
+    await Promise.allSettled(answers.values());
     return readers.map((reader) => answers.get(reader) ?? Promise.resolve(undefined));
   }
 
