@@ -1,5 +1,6 @@
 /** The cookie: a Postgres snapshot, what it is a snapshot of, and an order for the client to compare. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { BoundedMap } from '../bounded-map.js';
 import { parseSnapshot, parseXid, type Snapshot } from './snapshot.js';
 
 /** The part of a cookie that the client compares: two numbers by value, anything else as strings of UTF-16 units. */
@@ -33,6 +34,9 @@ export interface Cookie {
   readonly signature: string;
 }
 
+/** What is signed. */
+export type CookieFields = Omit<Cookie, 'signature'>;
+
 /** The number of fields of a `Cookie`. */
 export const fieldCount = 10;
 
@@ -43,7 +47,7 @@ export interface OpenedCookie extends Cookie {
 }
 
 /** Signs a cookie. */
-export function sealCookie(fields: Omit<Cookie, 'signature'>, secret: string): Cookie {
+export function sealCookie(fields: CookieFields, secret: string): Cookie {
   const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit } = fields;
   return {
     order,
@@ -90,14 +94,19 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
   const expected = Buffer.from(sign(fields, secret));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  const parsedSnapshot = parseSnapshot(snapshot);
-  const parsedNext = parseXid(next);
+  return parseCookie({ ...fields, signature });
+}
+
+/** Parses a cookie that is known to be genuine; undefined if it makes no sense. */
+export function parseCookie(cookie: Cookie): OpenedCookie | undefined {
+  const parsedSnapshot = parseSnapshot(cookie.snapshot);
+  const parsedNext = parseXid(cookie.next);
   if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;
-  return { ...fields, signature, parsedSnapshot, parsedNext };
+  return { ...cookie, parsedSnapshot, parsedNext };
 }
 
 function sign(
-  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit }: Omit<Cookie, 'signature'>,
+  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit }: CookieFields,
   secret: string,
 ): string {
   const message = JSON.stringify([order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]);
@@ -107,6 +116,19 @@ function sign(
 /** A short digest of any number of strings: 96 bits of SHA-256. */
 export function digest(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
+}
+
+/** Every pull asks, mostly for the same one. */
+const epochs = new BoundedMap<string, string>(100);
+
+/** Which history of which database this is: a restore or a promotion begins another, and so does a new installation. */
+export function epochOf(installID: string, cluster: string, database: string): string {
+  const key = `${installID} ${cluster} ${database}`;
+  const known = epochs.get(key);
+  if (known !== undefined) return known;
+  const epoch = digest([installID, cluster, database]);
+  epochs.set(key, epoch);
+  return epoch;
 }
 
 /** The order of any JSON value that a client sends as its cookie; undefined if it has none, which sorts lowest. */

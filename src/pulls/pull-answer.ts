@@ -1,18 +1,17 @@
 /** The successful responses to pulls. */
 import type { JSONAnswer } from '../http/answer.js';
 import { type Audit, encodeAudit } from '../protocol/audit.js';
-import { nextOrder, orderOf, sealCookie } from '../protocol/cookie.js';
+import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { PatchStream } from './patch-stream.js';
 
-/** What a new cookie is sealed with. */
-export interface Seal {
+/** What a new cookie says beside the header. */
+export interface CookieParts {
   readonly epoch: string;
   readonly views: string;
   readonly audit: Audit | null;
-  readonly secret: string;
 }
 
 /** A response with the identical cookie and an empty patch. */
@@ -23,9 +22,14 @@ export function unchangedAnswer({ cookie }: PullRequest): JSONAnswer {
 /**
  * The start of a response: a new cookie and what goes with it, up to and including the bracket that opens the patch.
  */
-export function openingOf({ clientGroupID, client, cookie }: PullRequest, header: Header, seal: Seal): string {
-  const { epoch, views, secret } = seal;
-  const audit = seal.audit && encodeAudit(seal.audit);
+export function openingOf(
+  { clientGroupID, client, cookie }: PullRequest,
+  header: Header,
+  parts: CookieParts,
+  seal: (fields: CookieFields) => Cookie,
+): string {
+  const { epoch, views } = parts;
+  const audit = parts.audit && encodeAudit(parts.audit);
   const { snapshot, next, tick, mutations, lastMutationIDs } = header;
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
   const fields = {
@@ -41,7 +45,7 @@ export function openingOf({ clientGroupID, client, cookie }: PullRequest, header
   };
   // A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0.
   const changes = { ...lastMutationIDs, ...(client && !header.clientKnown && { [client.id]: 0 }) };
-  return `{"cookie":${JSON.stringify(sealCookie(fields, secret))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
+  return `{"cookie":${JSON.stringify(seal(fields))},"lastMutationIDChanges":${JSON.stringify(changes)},"patch":[`;
 }
 
 const closing = ']}';

@@ -7,7 +7,7 @@ import type { Caller } from '../http/identify.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
-import { digest, type OpenedCookie } from '../protocol/cookie.js';
+import { type CookieFields, epochOf, type OpenedCookie } from '../protocol/cookie.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, type Member } from '../store/header.js';
@@ -209,12 +209,12 @@ export class Pull {
   }
 
   #epoch({ installID, database }: Header): string {
-    return digest([installID, this.#parts.installation.cluster, database]);
+    return epochOf(installID, this.#parts.installation.cluster, database);
   }
 
   #opening(header: Header, audit: Audit | null): string {
-    const { request, installation } = this.#parts;
-    const { secret } = installation;
-    return openingOf(request, header, { epoch: this.#epoch(header), views: this.#parts.viewsDigest, audit, secret });
+    const { request, installation, cookies, viewsDigest: views } = this.#parts;
+    const seal = (fields: CookieFields) => cookies.seal(fields, installation.secret);
+    return openingOf(request, header, { epoch: this.#epoch(header), views, audit }, seal);
   }
 }

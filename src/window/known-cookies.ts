@@ -1,5 +1,13 @@
 import { BoundedMap } from '../bounded-map.js';
-import { type Cookie, fieldCount, type OpenedCookie, openCookie } from '../protocol/cookie.js';
+import {
+  type Cookie,
+  type CookieFields,
+  fieldCount,
+  type OpenedCookie,
+  openCookie,
+  parseCookie,
+  sealCookie,
+} from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Window } from './window.js';
 
@@ -38,7 +46,7 @@ export class KnownCookie {
   }
 }
 
-/** Verifies cookies, and remembers them: most clients send the same cookie many times. */
+/** Signs cookies and verifies them, and remembers both: most clients send the same cookie many times. */
 export class KnownCookies {
   readonly #known = new BoundedMap<string, KnownCookie>(keptCookies);
 
@@ -47,7 +55,17 @@ export class KnownCookies {
     const { signature } = (value ?? {}) as Partial<Cookie>;
     const found = typeof signature === 'string' ? this.#known.get(signature) : undefined;
     if (found?.secret === secret && isSame(found.cookie, value as Cookie)) return found;
-    const cookie = openCookie(value, secret);
+    return this.#learn(openCookie(value, secret), secret);
+  }
+
+  /** Like `sealCookie`. */
+  seal(fields: CookieFields, secret: string): Cookie {
+    const cookie = sealCookie(fields, secret);
+    this.#learn(parseCookie(cookie), secret);
+    return cookie;
+  }
+
+  #learn(cookie: OpenedCookie | undefined, secret: string): KnownCookie | undefined {
     if (!cookie) return undefined;
     const known = new KnownCookie(cookie, secret);
     this.#known.set(cookie.signature, known);
