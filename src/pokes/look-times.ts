@@ -24,11 +24,14 @@ export class LookTimes {
     this.#isNudged = false;
   }
 
-  /** Looks leave two thirds of the time to others. A look that was held up must not delay the next one for long. */
+  /**
+   * Looks that ask whom changes concern leave two thirds of the time to others. One that was held up must not delay the
+   * next one for long. A look that found nothing has cost next to nothing, however long it was held up.
+   */
   succeed(now: number, hadNews: boolean): void {
     this.#failures = 0;
     if (hadNews) this.#newsAt = this.#begunAt;
-    this.#restUntil = now + Math.min(2 * (now - this.#begunAt), longestRestMs);
+    this.#restUntil = hadNews ? now + Math.min(2 * (now - this.#begunAt), longestRestMs) : 0;
   }
 
   /** @returns whether this is the first failure in a row */

@@ -24,7 +24,7 @@ describe('after a look', () => {
 
   it('that worked for long, it is due when there has been rest for twice as long', () => {
     const times = begun();
-    times.succeed(1200, false);
+    times.succeed(1200, true);
     expect(times.due()).toBe(1600);
     times.nudge();
     expect(times.due()).toBe(1600);
@@ -32,8 +32,14 @@ describe('after a look', () => {
 
   it('that was held up, it is due soon all the same', () => {
     const times = begun();
-    times.succeed(9000, false);
+    times.succeed(9000, true);
     expect(times.due()).toBe(9500);
+  });
+
+  it('that found nothing, it is due as ever, however long that took', () => {
+    const times = begun();
+    times.succeed(1300, false);
+    expect(times.due()).toBe(1100);
   });
 
   it('with a nudge it is due at once, and then an interval later again', () => {
@@ -67,7 +73,7 @@ describe('after a look', () => {
   it('with a nudge while it was under way, it is due when there has been rest', () => {
     const times = begun();
     times.nudge();
-    times.succeed(1010, false);
+    times.succeed(1010, true);
     expect(times.due()).toBe(1030);
   });
 });
