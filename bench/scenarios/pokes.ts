@@ -85,6 +85,9 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
   progress(`pokes: ${users} users of ${tenants} tenants`);
   await order({ do: 'open', url: server.url, clients: users, users, pulls: true });
   const idle = await idleCost(stage);
+  // Code that has hardly run yet is slow, and after a quiet time the server looks rarely.
+  for (let round = 0; round < 5; round++) await arrivalsOf(stage, 1 + round, users / tenants);
+  await order({ do: 'pull' });
   const counts: number[] = [];
   const pulls: number[] = [];
   const pokes: number[] = [];
