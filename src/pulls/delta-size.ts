@@ -10,8 +10,11 @@ import { type DeltaReader, isSmall, type Reader } from './reader.js';
 export type DeltaSize = 'short' | 'long' | 'too long';
 
 const patienceMs = 1000;
-/** How many log rows are read at first, and if these are too few to tell. Reading them takes a hundredth of a delta. */
-const readLogRows = [50_000, 1_000_000];
+/**
+ * How many log rows are read at first, and if these are too few to tell. Reading them takes a hundredth of a delta. The
+ * first are as many as can tell, if each is of another key.
+ */
+const readLogRows = [12_000, 100_000, 1_000_000];
 
 /** Readers that ask at once, with the same key, are told the same. */
 export class DeltaSizes {

@@ -131,7 +131,7 @@ it('clients that pull together are told the same by the same statements', async 
 });
 
 it('a long delta waits for a place, as first pulls do, and a short one does not', async () => {
-  await insert('ada', 1, 12_000);
+  await insert('ada', 1, 11_000);
   const { server, client } = await pulled(dear);
   const short = new SyncClient(server);
   short.cookie = client.cookie;
@@ -151,7 +151,7 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
   await sleep(200);
   expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size']);
   await textOf(unread[0]!);
-  expect((await pulling).patch).toHaveLength(12_000);
+  expect((await pulling).patch).toHaveLength(11_000);
   expect(reasons(server)).toEqual([]);
   await textOf(unread[1]!);
 });
