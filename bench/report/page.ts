@@ -59,6 +59,8 @@ everything went over its loopback interface.
 
 ${verdictOf(results)}
 
+[Where the time goes](where-the-time-goes.md) says what limits the rest, and what was tried.
+
 ![Time by rows](performance-rows.svg)
 
 ![Time by clients](performance-users.svg)
