@@ -28,4 +28,6 @@ it('finds that every view is served exactly, or refused with a reason', async ()
   expect(tally.views).toBeGreaterThan(30);
   expect(tally.changed).toBeGreaterThan(15);
   expect(tally.pulls.delta).toBeGreaterThan(20);
+  expect(tally.shared.seats).toBeGreaterThan(10);
+  expect(tally.shared.questions).toBeGreaterThan(10);
 }, 240_000);
