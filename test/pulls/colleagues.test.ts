@@ -222,18 +222,31 @@ describe('views that are compared as a whole', () => {
     expect(watched.take()).toEqual(['look', 'delta', 'delta']);
   });
 
-  it('are read for each user alone if an aggregate reads a parameter', async () => {
-    serve({
-      size: defineView<{ list_id: string }>({
-        key: 'list_id',
-        query: ({ ctx }) =>
-          sql`select list_id, max(${ctx.userID}::text) as reader, count(*) as members from member group by list_id`,
+  const numberOf = (name: string) => Number(name.slice('user '.length)) + 0.5;
+
+  it.each([
+    [
+      'an aggregate reads a parameter',
+      (name: string) =>
+        sql<{
+          list_id: string;
+        }>`select list_id, max(${name}::text) as reader, count(*) as members from member group by list_id`,
+      (name: string) => name,
+    ],
+    [
+      'they are grouped by one, of whose equal values the first is taken',
+      (name: string) => ({
+        text: 'select list_id, $1::float8 as reader, count(*) as members from member group by list_id, $1::float8',
+        values: [numberOf(name)],
       }),
-    });
+      numberOf,
+    ],
+  ])('are read for each user alone if %s', async (_, query, readerOf) => {
+    serve({ size: defineView<{ list_id: string }>({ key: 'list_id', query: ({ ctx }) => query(ctx.userID) }) });
     const held = await connect(users.slice(0, 3));
     await run(`insert into member values ('even', 'user 1')`);
     for (const [name, { patch }] of await pullAll(held)) {
-      expect(patch).toEqual(told(true, { reader: name, members: 121 }));
+      expect(patch).toEqual(told(true, { reader: readerOf(name), members: 121 }));
     }
     expect(watched.take()).toEqual(['look', 'delta', 'delta', 'delta']);
   });

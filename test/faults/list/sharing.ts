@@ -134,4 +134,11 @@ export const sharing: readonly Fault[] = [
     replace: '    } catch (error) {\n',
     tests: large,
   },
+  {
+    name: 'what is grouped by a parameter is shared',
+    file: 'src/view/analysis/separable.ts',
+    find: 'if (groupedBy(node).some(dependsOnUser)) return false;',
+    replace: '',
+    tests: ['test/pulls/colleagues.test.ts'],
+  },
 ];
