@@ -32,7 +32,7 @@ export const poisons: readonly Signature[] = [
     `boolean: '[2020-01-01 00:00,now)'::tstzrange @> «timestamptz»`,
     `boolean: cast(«timestamptz» as timestamptz) = any ('{now}')`,
     `boolean: «timestamptz» = any ('{now,today}'::timestamptz[])`,
-    `date: case when «boolean» then 'TODAY ' else «date» end`,
+    `date: case when «boolean» then 'TODAY ' else cast(«date» as date) end`,
     `timestamp: date_trunc('day', 'now'::timestamp)`,
     `text: ('now'::timestamptz)::text`,
     `text: timestamptz(timestamp 'now')::text`,
