@@ -112,7 +112,8 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'a pull answered by a statement that began before it came',
-    rules: ofSharing,
+    // Such a statement is about others: a pull may be refused as theirs would be.
+    rules: [...ofSharing, 'status'],
     patches: [
       {
         file: 'window/coalesce.ts',
