@@ -1,7 +1,7 @@
 const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
-/** How long the last change lies back, by how long the next look is away: looks come as often as changes do. */
+/** The time since the last change is so many times the pause between two looks: they come as often as changes do. */
 const patience = 16;
 const shortestPauseMs = 5;
 
@@ -50,10 +50,10 @@ export class LookTimes {
   }
 
   #pauseMs(): number {
-    if (this.#failures === 0 && this.#isNudged) return 0;
-    if (this.#failures === 0) {
-      return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs);
+    if (this.#failures > 0) {
+      return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
     }
-    return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
+    if (this.#isNudged) return 0;
+    return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs);
   }
 }

@@ -1,10 +1,10 @@
 /** Finds out how long a delta will take. */
 import type { Database } from '../db/database.js';
-import type { Header } from '../store/header.js';
+import { type Header, isSmall } from '../store/header.js';
 import { areAtMost, countChangedKeys } from '../store/sizes.js';
 import { Coalescer } from '../window/coalesce.js';
 import { sizeWorthReset } from './plan.js';
-import { type DeltaReader, isSmall, type Reader } from './reader.js';
+import type { DeltaReader, Reader } from './reader.js';
 
 /** `too long`: a reset is cheaper. */
 export type DeltaSize = 'short' | 'long' | 'too long';

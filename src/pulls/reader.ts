@@ -1,7 +1,7 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Header, type Member, manyRows } from '../store/header.js';
+import type { Header, Member } from '../store/header.js';
 import type { Checksums } from '../store/patches/checksums.js';
 import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
@@ -44,9 +44,4 @@ export interface Patch {
   readonly held: readonly Uint8Array[];
   /** The ops after those, if there are too many to hold. */
   readonly more?: PatchStream | undefined;
-}
-
-/** Whether so little has changed that looking up each changed row is the best plan. */
-export function isSmall(changed: Header['changed']): boolean {
-  return changed.every(([, rows]) => rows < manyRows);
 }

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
 import { digest } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { headerOf, readPatchReport } from '../store/header.js';
+import { headerOf, isSmall, readPatchReport } from '../store/header.js';
 import { changesOf } from '../store/patches/patch-sql.js';
 import {
   mostOps,
@@ -17,7 +17,7 @@ import {
 import { Coalescer } from '../window/coalesce.js';
 import type { Window } from '../window/window.js';
 import { maxAttempts } from './patch-stream.js';
-import { type DeltaReader, isSmall, type Patch } from './reader.js';
+import type { DeltaReader, Patch } from './reader.js';
 
 const patienceMs = 100;
 

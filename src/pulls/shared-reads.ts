@@ -1,14 +1,14 @@
 /** What pulls read together: those that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Header, headerOf, readReport } from '../store/header.js';
+import { type Header, headerOf, isSmall, readReport } from '../store/header.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
 import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
 import { headerIn } from '../window/sight.js';
 import { openPatch } from './patch-stream.js';
-import { type DeltaReader, isSmall, type Patch, type Reader } from './reader.js';
+import type { DeltaReader, Patch, Reader } from './reader.js';
 import { SeatedReads } from './seated-reads.js';
 
 /** The size, in bytes, up to which a patch is held for several pulls. */

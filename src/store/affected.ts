@@ -4,9 +4,9 @@ import { digest } from '../protocol/cookie.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
-import { manyRows } from './header.js';
+import { isSmall } from './header.js';
 import type { TableChanges } from './patches/patch-sql.js';
-import { seatsQuery, seatsValues } from './patches/seats.js';
+import { seatParameter, seatsQuery, seatsValues } from './patches/seats.js';
 import { focusedRows, sidesOf } from './patches/sides.js';
 import { everQueries, stateQueries, states, type UnseenSql, unseenLiterals } from './patches/states.js';
 
@@ -50,7 +50,7 @@ function affectedStatement(question: Question, changes: readonly TableChanges[],
   const { lows, highs } = unseenRanges(base);
   const values = [lows, highs, ...seatsValues(seats.map(({ texts }) => texts))];
   // With few changed rows, any plan begins with these, and planning would take longer than all else.
-  const isFew = changes.every(({ rows }) => rows < manyRows);
+  const isFew = isSmall(changes.map(({ table, rows }) => [table.id, rows]));
   return { text, values, name: isFew ? `tidemark_affected_${digest([text])}` : undefined };
 }
 
@@ -89,13 +89,16 @@ function sameRow(side: string, ...also: string[]): string {
   return `select from ${side} o where ${['tidemark_seat', 'tidemark_key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
 }
 
+/** The first two are the ends of the ranges of unseen transactions. */
+const firstSeatParameter = 3;
+
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
 function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
   // Every incremental view can be read by several seats.
   const view = compiled.seated!;
-  const values = view.parameterTypes.map((_, i) => `tidemark_l.tidemark_p${i + 1}`);
+  const values = view.parameterTypes.map((_, i) => seatParameter(i));
   const queries = [
-    seatsQuery(view.parameterTypes, 3),
+    seatsQuery(view.parameterTypes, firstSeatParameter),
     // A seat that sees no touched row, whatever states the other tables were in, need not be examined further.
     `tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (\n${focusedRows(view, values, ids, states.touched, states.ever)}\n)

@@ -59,6 +59,11 @@ export const mostMutations = 1_000;
 /** From this number of log rows on, a table has many changes. If a pull reads as many in vain, its cookie is renewed. */
 export const manyRows = 100;
 
+/** Whether so little has changed that looking up each changed row is the best plan. */
+export function isSmall(changed: SharedHeader['changed']): boolean {
+  return changed.every(([, rows]) => rows < manyRows);
+}
+
 /** A client group's record. */
 export interface GroupRecord {
   readonly owner: string | null;

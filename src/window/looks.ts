@@ -56,7 +56,8 @@ export class Looks {
     const known = this.#cluster === cluster && this.#window?.lists(tables) ? this.#window : undefined;
     const seen = known?.header;
     const input = { base: seen?.snapshot, tables, isListed: seen !== undefined, tick: seen?.tick };
-    const [begunAt, newsAt] = [Date.now(), this.#newsAt];
+    const newsAt = this.#newsAt;
+    const begunAt = Date.now();
     const [row] = await this.#db.query<{ line: string }>(news(input, seen));
     if (!row) {
       this.#readings.remained(newsAt, begunAt);

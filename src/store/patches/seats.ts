@@ -49,7 +49,7 @@ export function seatedSql(views: readonly CompiledView[], changes: readonly Tabl
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const types = views.flatMap(({ parameterTypes }) => parameterTypes);
   const [seating, value]: [Seating, (i: number) => string] = isShared
-    ? [seated, (i) => `tidemark_l.tidemark_p${i + 1}`]
+    ? [seated, seatParameter]
     : [alone, (i) => `$${firstParameter + i}::${types[i]}`];
   let count = 0;
   const deltas = views.flatMap((view, i) => {
@@ -79,6 +79,11 @@ limit ${mostOps + 2}`;
 /** A query that nothing reads. It tells Postgres the types of the parameters that the deltas do not depend on. */
 function typesQuery(types: readonly string[]): string {
   return `tidemark_types as (select ${types.map((type, i) => `$${firstParameter + i}::${type}`).join(', ')})`;
+}
+
+/** A parameter of the seat that a row `tidemark_l` of `seatsQuery` describes. */
+export function seatParameter(i: number): string {
+  return `tidemark_l.tidemark_p${i + 1}`;
 }
 
 /**
