@@ -1,12 +1,13 @@
+import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import { type Answer, type JSONAnswer, json } from '../http/answer.js';
-import { type BodyLimits, readJSON } from '../http/body.js';
+import { type BodyLimits, parseJSON, readJSON, readText } from '../http/body.js';
 import { compress } from '../http/compress.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange, RequestID, Route } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import { decodePullRequest } from '../protocol/pull.js';
+import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PullRoute } from '../pulls/pull-route.js';
 import type { PokeStreams } from './poke-streams.js';
@@ -29,6 +30,10 @@ export type PushRoute<Context extends UserContext> = (
 /** The least length of an answer that is compressed, in UTF-16 units. */
 const compressedLength = 1024;
 
+/** How many pull requests are known by their text, and how long it may be, in UTF-16 units. */
+const keptRequests = 10_000;
+const keptLength = 2048;
+
 /** The options of `syncRoutes`. */
 export interface SyncRoutesOptions<Context extends UserContext> {
   readonly pull: PullRoute<Context>;
@@ -45,12 +50,13 @@ export interface SyncRoutesOptions<Context extends UserContext> {
 /** The routes that sync clients call: pull, push and poke. */
 export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
   const { pull, push, pokes, authenticate, basePath, limits, compression } = options;
+  const known = new BoundedMap<string, PullRequest>(keptRequests);
   return [
     {
       methods: ['POST'],
       path: `${basePath}/sync/pull`,
       async handle(exchange) {
-        const answer = await handlePull(exchange, authenticate, pull, limits.pull);
+        const answer = await handlePull(exchange, authenticate, pull, limits.pull, known);
         const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
         return compression && isWorthIt ? compress(answer, exchange.request.headers.get('Accept-Encoding')) : answer;
       },
@@ -64,17 +70,24 @@ export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptio
   ];
 }
 
-/** The pull endpoint. `limit` is in bytes. */
+/**
+ * The pull endpoint.
+ * @param limit in bytes
+ * @param known requests by their text: as long as nothing changes for a client, it sends the same one
+ */
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
   pull: PullRoute<Context>,
   limit: number,
+  known: BoundedMap<string, PullRequest>,
 ): Promise<JSONAnswer> {
   const caller = await identify(exchange, authenticate);
-  const { value } = await readJSON(exchange.request, limit);
-  const request = decodePullRequest(value);
-  const answer = 'error' in request ? request : await pull(request, caller);
+  const text = await readText(exchange.request, limit);
+  const request = known.get(text) ?? decodePullRequest(parseJSON(text));
+  if ('error' in request) return json(request);
+  if (text.length <= keptLength && known.get(text) === undefined) known.set(text, request);
+  const answer = await pull(request, caller);
   return 'error' in answer ? json(answer) : answer;
 }
 

@@ -46,7 +46,17 @@ export interface JSONBody {
 export async function readJSON(request: Request, limit: number, options?: ParseOptions): Promise<JSONBody> {
   requireJSON(request.headers);
   const bytes = await readBytes(request, limit);
-  return { bytes, value: parseJSON(bytes, options) };
+  return { bytes, value: parseJSON(decodeText(bytes), options) };
+}
+
+/**
+ * Reads a JSON body without parsing it.
+ * @param limit the largest body, in bytes
+ * @throws as `readJSON`, but for text that is not JSON
+ */
+export async function readText(request: Request, limit: number): Promise<string> {
+  requireJSON(request.headers);
+  return decodeText(await readBytes(request, limit));
 }
 
 /**
@@ -61,7 +71,7 @@ export async function readOptionalJSON(request: Request, limit: number, options?
   const bytes = await readBytes(request, limit);
   if (bytes.byteLength === 0) return { bytes, value: undefined };
   if (!hasType) requireJSON(headers);
-  return { bytes, value: parseJSON(bytes, options) };
+  return { bytes, value: parseJSON(decodeText(bytes), options) };
 }
 
 function requireJSON(headers: Headers): void {
@@ -102,8 +112,7 @@ function decodeText(bytes: Uint8Array): string {
  * Parses a body. Errors never repeat the text.
  * @throws Problem `malformed-request`
  */
-function parseJSON(bytes: Uint8Array, { exactNumbers = false }: ParseOptions = {}): unknown {
-  const text = decodeText(bytes);
+export function parseJSON(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

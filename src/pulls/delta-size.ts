@@ -31,10 +31,10 @@ export class DeltaSizes {
   /** The size of a delta, given the tables that have changed. If few rows have, no statement is run. */
   async of(reader: Reader, changed: Header['changed']): Promise<DeltaSize> {
     if (isSmall(changed)) return 'short';
-    return this.#answers.ask(reader.key, { ...reader, changed });
+    return this.#answers.ask(reader.key, { reader, changed });
   }
 
-  async #sizeFor({ installation, views, base, changed }: DeltaReader): Promise<DeltaSize> {
+  async #sizeFor({ reader: { installation, views, base }, changed }: DeltaReader): Promise<DeltaSize> {
     const ids = new Set(changed.map(([id]) => id));
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     let size: DeltaSize = 'short';

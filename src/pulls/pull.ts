@@ -14,14 +14,14 @@ import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
-import type { KnownCookie, KnownCookies } from '../window/known-cookies.js';
+import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import type { LongReads } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
-import type { Patch, Reader } from './reader.js';
+import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
 
 /** What a pull is answered from. */
@@ -46,12 +46,13 @@ export class Pull {
 
   /** @param read the header, if another statement has returned it already */
   async answer(read?: Header): Promise<ProtocolError | JSONAnswer> {
-    const { request, reads, cookies, auditor, installation } = this.#parts;
+    const { request, caller, reads, cookies, auditor, installation } = this.#parts;
     const known = cookies.open(request.cookie, installation.secret);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
-    const reader = this.#reader(known, audit);
+    const checked = audit ? checkedFor(audit) : 'no';
+    const reader = new Reader(this.#parts, caller.context.userID, known, checked, this.#member(cookie));
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
@@ -155,29 +156,6 @@ export class Pull {
       await patch.close();
       throw error;
     }
-  }
-
-  /** The key contains the user's ID as it is: to keep users' rows apart, a digest is not relied on. */
-  #reader(known: KnownCookie, audit: Audit | null): Reader {
-    const { installation, views, viewsDigest, formDigest, caller } = this.#parts;
-    const { snapshot, epoch, tick, parsedSnapshot: base } = known.cookie;
-    const checked = audit ? checkedFor(audit) : 'no';
-    const { cluster } = installation;
-    return {
-      // Most pulls end without either.
-      get key() {
-        return JSON.stringify([caller.context.userID, viewsDigest, cluster, epoch, snapshot, tick, checked]);
-      },
-      get form() {
-        return JSON.stringify([formDigest, cluster]);
-      },
-      installation,
-      views,
-      known,
-      base,
-      checked,
-      member: this.#member(known.cookie),
-    };
   }
 
   #member(cookie: OpenedCookie | undefined): Member {

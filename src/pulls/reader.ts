@@ -1,4 +1,5 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
+import type { Bound } from '../installation/current-installation.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Header, Member } from '../store/header.js';
@@ -9,26 +10,55 @@ import type { KnownCookie } from '../window/known-cookies.js';
 import type { PatchStream } from './patch-stream.js';
 
 /** One pull, and what it reads. */
-export interface Reader {
-  /**
-   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums:
-   * readers with the same key differ only in `member`.
-   */
-  readonly key: string;
-  /** Identifies the views without their parameters, and the installation. */
-  readonly form: string;
-  readonly installation: Installation;
-  readonly views: readonly BoundView[];
+export class Reader {
+  readonly #bound: Bound;
+  readonly #userID: string;
   readonly known: KnownCookie;
-  /** The cookie's snapshot. */
-  readonly base: Snapshot;
   /** Which checksums deltas must come with. */
   readonly checked: Checked;
   readonly member: Member;
+
+  constructor(bound: Bound, userID: string, known: KnownCookie, checked: Checked, member: Member) {
+    this.#bound = bound;
+    this.#userID = userID;
+    this.known = known;
+    this.checked = checked;
+    this.member = member;
+  }
+
+  get installation(): Installation {
+    return this.#bound.installation;
+  }
+
+  get views(): readonly BoundView[] {
+    return this.#bound.views;
+  }
+
+  /** The cookie's snapshot. */
+  get base(): Snapshot {
+    return this.known.cookie.parsedSnapshot;
+  }
+
+  /**
+   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums:
+   * readers with the same key differ only in `member`. It contains the user's ID as it is: to keep users' rows apart, a
+   * digest is not relied on.
+   */
+  get key(): string {
+    const { installation, viewsDigest } = this.#bound;
+    const { snapshot, epoch, tick } = this.known.cookie;
+    return JSON.stringify([this.#userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked]);
+  }
+
+  /** Identifies the views without their parameters, and the installation. */
+  get form(): string {
+    return JSON.stringify([this.#bound.formDigest, this.installation.cluster]);
+  }
 }
 
 /** A reader of a delta, and the tables that have changed. */
-export interface DeltaReader extends Reader {
+export interface DeltaReader {
+  readonly reader: Reader;
   readonly changed: Header['changed'];
 }
 

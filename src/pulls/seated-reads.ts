@@ -17,7 +17,7 @@ import {
 import { Coalescer } from '../window/coalesce.js';
 import type { Window } from '../window/window.js';
 import { maxAttempts } from './patch-stream.js';
-import type { DeltaReader, Patch } from './reader.js';
+import type { DeltaReader, Patch, Reader } from './reader.js';
 
 const patienceMs = 100;
 
@@ -29,13 +29,13 @@ interface Group {
   readonly base: Snapshot;
   /** How many log rows each changed table has, by its ID: what the window says, and what any reader has been told. */
   readonly rows: Map<number, number>;
-  readonly readers: DeltaReader[];
+  readonly readers: Reader[];
 }
 
 /** Readers who see the same: their views have the same parameters. */
 interface Table {
   readonly seat: Seat;
-  readonly readers: DeltaReader[];
+  readonly readers: Reader[];
 }
 
 /**
@@ -54,13 +54,13 @@ export class SeatedReads {
   }
 
   /** The delta of one reader; undefined if it is not small after all. */
-  delta(reader: DeltaReader): Promise<Patch | undefined> {
-    return this.#deltas.ask(reader.form, reader);
+  delta(asked: DeltaReader): Promise<Patch | undefined> {
+    return this.#deltas.ask(asked.reader.form, asked);
   }
 
-  async #read(readers: readonly DeltaReader[]): Promise<Promise<Patch | undefined>[]> {
-    const answers = new Map<DeltaReader, Promise<Patch | undefined>>();
-    for (const group of groupsOf(readers, this.#window())) {
+  async #read(asked: readonly DeltaReader[]): Promise<Promise<Patch | undefined>[]> {
+    const answers = new Map<Reader, Promise<Patch | undefined>>();
+    for (const group of groupsOf(asked, this.#window())) {
       for (const tables of shares(group)) {
         const patches = this.#share(group, tables);
         for (const reader of tables.flatMap((table) => table.readers)) {
@@ -73,11 +73,11 @@ export class SeatedReads {
     }
     // Those who come in the meantime shall share the next statement.
     await Promise.allSettled(answers.values());
-    return readers.map((reader) => answers.get(reader) ?? Promise.resolve(undefined));
+    return asked.map(({ reader }) => answers.get(reader) ?? Promise.resolve(undefined));
   }
 
   /** One statement. What it yields for a seat is for the readers in that seat alone. */
-  async #share({ base, rows }: Group, tables: readonly Table[]): Promise<Map<DeltaReader, Patch>> {
+  async #share({ base, rows }: Group, tables: readonly Table[]): Promise<Map<Reader, Patch>> {
     const { views, installation, form } = tables[0]!.readers[0]!;
     const changes = changesOf(installation.tables, rows);
     const isShared = tables.length > 1;
@@ -104,7 +104,7 @@ export class SeatedReads {
     this.#window()?.learn(report.groups);
     const texts = textsBySeat(ops);
     const changed = changes.map(({ table }) => table.id);
-    const found = new Map<DeltaReader, Patch>();
+    const found = new Map<Reader, Patch>();
     for (const [place, { readers: seated }] of tables.entries()) {
       const text = texts.get(isShared ? place : null);
       // Each op is preceded by a comma.
@@ -133,16 +133,16 @@ function named(text: string): { name: string; text: string } {
  * Sorts readers by what they have not seen of their tables. As far as the window tells, transactions that did not
  * concern those tables do not part readers, though their cookies differ in these.
  */
-function groupsOf(readers: readonly DeltaReader[], window: Window | undefined): Iterable<Group> {
+function groupsOf(asked: readonly DeltaReader[], window: Window | undefined): Iterable<Group> {
   const groups = new Map<string, Group>();
-  for (const reader of readers) {
+  for (const { reader, changed: told } of asked) {
     const { known, base: own, installation } = reader;
     const { tableIDs: ids } = installation;
     const from = window && known.baseIn(window);
     const gap = window?.lists(ids) && window.reaches(from!) ? window.since(from!, ids) : undefined;
     const base = gap?.base ?? own;
     // A statement of the reader's own may have seen more than the window's newest look.
-    const changed = [...(gap?.changed ?? []), ...reader.changed];
+    const changed = [...(gap?.changed ?? []), ...told];
     if (!isSmall(changed)) continue;
     const group: Group = groups.get(base.text) ?? { base, rows: new Map(), readers: [] };
     groups.set(base.text, group);

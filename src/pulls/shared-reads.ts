@@ -63,7 +63,7 @@ export class SharedReads {
    * The reader must close `more`, if there is one.
    */
   async delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
-    const asked = { ...reader, changed };
+    const asked = { reader, changed };
     const patch = reader.checked === 'no' && isSmall(changed) ? await this.#seated.delta(asked) : undefined;
     return patch ?? this.#deltas.ask(reader.key, asked);
   }
@@ -75,9 +75,10 @@ export class SharedReads {
     return readers.map(({ member, base }) => headerOf(report, member, base));
   }
 
-  async #delta(readers: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
+  async #delta(asked: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
+    const readers = asked.map(({ reader }) => reader);
     const { views, base, installation, checked } = readers[0]!;
-    const changes = changesOf(installation.tables, new Map(readers.flatMap(({ changed }) => changed)));
+    const changes = changesOf(installation.tables, new Map(asked.flatMap(({ changed }) => changed)));
     const tables = changes.map(({ table }) => table.id);
     const report = literalReport(lookInput(readers), installation.tables);
     const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
@@ -88,8 +89,8 @@ export class SharedReads {
       ({ member }): Patch => ({ header: headerOf(answered, member, base), torn, tables, checksums, held }),
     );
     if (isWhole) return patches;
-    const [, ...others] = readers;
-    return [{ ...patches[0]!, more: stream }, ...others.map(async (reader) => (await this.#delta([reader]))[0]!)];
+    const [, ...others] = asked;
+    return [{ ...patches[0]!, more: stream }, ...others.map(async (other) => (await this.#delta([other]))[0]!)];
   }
 }
 

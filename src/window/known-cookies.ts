@@ -18,6 +18,7 @@ export class KnownCookie {
   readonly cookie: OpenedCookie;
   readonly secret: string;
   #unchanged: string | undefined;
+  #sent: unknown;
   #quiet: { readonly window: Window; readonly until: Snapshot } | undefined;
 
   constructor(cookie: OpenedCookie, secret: string) {
@@ -25,11 +26,23 @@ export class KnownCookie {
     this.secret = secret;
   }
 
+  /** Whether a value has the fields of the cookie, and no others. */
+  isOf(value: Cookie): boolean {
+    if (value === this.#sent) return true;
+    if (!isSame(this.cookie, value)) return false;
+    this.#sent = value;
+    return true;
+  }
+
   /** The answer that says that nothing has changed, as JSON text. */
   get unchanged(): string {
-    const { parsedSnapshot: _, parsedNext: __, ...cookie } = this.cookie;
-    this.#unchanged ??= JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+    this.#unchanged ??= this.#sayUnchanged();
     return this.#unchanged;
+  }
+
+  #sayUnchanged(): string {
+    const { parsedSnapshot: _, parsedNext: __, ...cookie } = this.cookie;
+    return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
   }
 
   /** The newest snapshot at which a new cookie would say no more than this one, as far as the window knows. */
@@ -54,7 +67,7 @@ export class KnownCookies {
   open(value: unknown, secret: string): KnownCookie | undefined {
     const { signature } = (value ?? {}) as Partial<Cookie>;
     const found = typeof signature === 'string' ? this.#known.get(signature) : undefined;
-    if (found?.secret === secret && isSame(found.cookie, value as Cookie)) return found;
+    if (found?.secret === secret && found.isOf(value as Cookie)) return found;
     return this.#learn(openCookie(value, secret), secret);
   }
 

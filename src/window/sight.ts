@@ -27,11 +27,20 @@ export function headerIn(window: Window, { known, member, installation }: Onlook
   const isClientKnown = clientID === undefined || record?.clients.some(([id]) => id === clientID) === true;
   const isUnmoved = record !== undefined && isClientKnown && !window.hasMoved(base, clientGroupID);
   if (changed.length === 0 && !isUnmoved) return undefined;
+  const { snapshot, next, recovery, started, installID, database, tick: newest, horizon, aging } = window.header;
   return {
-    ...window.header,
+    snapshot,
+    next,
+    recovery,
+    started,
+    installID,
+    database,
+    tick: newest,
+    diverged: false,
+    horizon,
+    aging,
     changed,
     truncated,
-    diverged: false,
     owner: record?.owner ?? null,
     clientKnown: true,
     lastMutationIDs: isUnmoved ? null : {},
