@@ -47,8 +47,8 @@ export class Coalescer<Question, Answer> {
       this.#queues.set(key, queue);
       if (queue.waiting.push({ question, resolve, reject }) > 1) return;
       const start = () => void this.#start(key, queue);
-      // A microtask is no delay, but lets in questions that are asked at this moment: those of another run's members.
-      if (queue.running === 0) queueMicrotask(start);
+      // Lets in the questions of all requests that have arrived by now.
+      if (queue.running === 0) setImmediate(start);
       else queue.patience = setTimeout(start, this.#patienceMs);
     });
   }

@@ -28,11 +28,12 @@ function setUp(patienceMs = forEver) {
 /** Lets everything go on that waits for nothing. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-it('runs a question that is alone at once, before any other event', async () => {
+it('runs a question that is alone in the same turn of the event loop, with all that others ask in it', async () => {
   const { coalescer, questions } = setUp();
   void coalescer.ask('k', 'a');
-  await Promise.resolve();
-  expect(questions()).toEqual([['a']]);
+  process.nextTick(() => void coalescer.ask('k', 'b'));
+  await settle();
+  expect(questions()).toEqual([['a', 'b']]);
 });
 
 it('runs together what is asked in one moment', async () => {
@@ -83,6 +84,7 @@ it('has those who ask again when their run ends go together again', async () => 
   const answers = Promise.all(['a', 'b', 'c'].map(askTwice));
   await settle();
   runs[0]!.answer();
+  await settle();
   await settle();
   expect(questions()[1]).toEqual(['a!', 'b!', 'c!']);
   runs[1]!.answer();
