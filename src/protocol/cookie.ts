@@ -40,11 +40,14 @@ export type CookieFields = Omit<Cookie, 'signature'>;
 /** The number of fields of a `Cookie`. */
 export const fieldCount = 10;
 
-/** A cookie whose signature and contents have been checked. */
-export interface OpenedCookie extends Cookie {
+/** What a cookie's texts mean. */
+export interface CookieMeaning {
   readonly parsedSnapshot: Snapshot;
   readonly parsedNext: bigint;
 }
+
+/** A cookie whose signature and contents have been checked. */
+export interface OpenedCookie extends Cookie, CookieMeaning {}
 
 /** Signs a cookie. */
 export function sealCookie(fields: CookieFields, secret: string): Cookie {
@@ -98,7 +101,7 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
 }
 
 /** Parses a cookie that is known to be genuine; undefined if it makes no sense. */
-export function parseCookie(cookie: Cookie): OpenedCookie | undefined {
+function parseCookie(cookie: Cookie): OpenedCookie | undefined {
   const parsedSnapshot = parseSnapshot(cookie.snapshot);
   const parsedNext = parseXid(cookie.next);
   if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;

@@ -192,7 +192,8 @@ export class Pull {
 
   #opening(header: Header, audit: Audit | null): string {
     const { request, installation, cookies, viewsDigest: views } = this.#parts;
-    const seal = (fields: CookieFields) => cookies.seal(fields, installation.secret);
+    const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next };
+    const seal = (fields: CookieFields) => cookies.seal(fields, meaning, installation.secret);
     return openingOf(request, header, { epoch: this.#epoch(header), views, audit }, seal);
   }
 }

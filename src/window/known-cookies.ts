@@ -2,10 +2,10 @@ import { BoundedMap } from '../bounded-map.js';
 import {
   type Cookie,
   type CookieFields,
+  type CookieMeaning,
   fieldCount,
   type OpenedCookie,
   openCookie,
-  parseCookie,
   sealCookie,
 } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
@@ -71,10 +71,13 @@ export class KnownCookies {
     return this.#learn(openCookie(value, secret), secret);
   }
 
-  /** Like `sealCookie`. */
-  seal(fields: CookieFields, secret: string): Cookie {
+  /**
+   * Like `sealCookie`.
+   * @param meaning of the fields
+   */
+  seal(fields: CookieFields, meaning: CookieMeaning, secret: string): Cookie {
     const cookie = sealCookie(fields, secret);
-    this.#learn(parseCookie(cookie), secret);
+    this.#learn({ ...cookie, ...meaning }, secret);
     return cookie;
   }
 

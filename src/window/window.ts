@@ -23,9 +23,10 @@ interface TableLog {
   blurredBefore: Snapshot | undefined;
 }
 
-/** How many client groups are remembered, and how many ticks. */
+/** How many client groups are remembered, how many ticks, and how many gaps. */
 const keptGroups = 20_000;
 const keptTicks = 1_000;
+const keptGaps = 1_000;
 
 /**
  * What a server knows about one history of one database. It grows with each report, and forgets what is oldest. It says
@@ -36,6 +37,8 @@ export class Window {
   readonly #most: number;
   readonly #ticks = new BoundedMap<string, true>(keptTicks);
   readonly #groups = new BoundedMap<string, GroupRecord>(keptGroups);
+  /** What has been found out since the newest report. */
+  #gaps = new BoundedMap<string, Gap>(keptGaps);
   readonly #moves = new Transactions();
   readonly #movesOf = new Map<string, Transactions>();
   #movesBlurredBefore: Snapshot | undefined;
@@ -113,6 +116,7 @@ export class Window {
     }
     if (header.tick !== null) this.#ticks.set(header.tick, true);
     this.#header = header;
+    this.#gaps = new BoundedMap(keptGaps);
     this.#forget();
   }
 
@@ -141,9 +145,17 @@ export class Window {
 
   /** What has been logged since a base that the window reaches. */
   since(base: Snapshot, tables: readonly number[]): Gap {
-    const { snapshot } = this.#header;
     // A base can be newer: it is noted of cookies that nothing has happened to them, up to some statement's snapshot.
-    if (covers(base, snapshot)) return { changed: [], truncated: false, base };
+    if (covers(base, this.#header.snapshot)) return { changed: [], truncated: false, base };
+    const key = `${tables.join()} ${base.text}`;
+    const known = this.#gaps.get(key);
+    if (known) return known;
+    const gap = this.#find(base, tables);
+    this.#gaps.set(key, gap);
+    return gap;
+  }
+
+  #find(base: Snapshot, tables: readonly number[]): Gap {
     const changed: (readonly [table: number, rows: number])[] = [];
     const xids = new Set<bigint>();
     let truncated = false;
@@ -161,18 +173,8 @@ export class Window {
       }
       truncated ||= truncations.since(base).length > 0;
     }
-    return {
-      changed,
-      truncated,
-      get base() {
-        return isBlurred
-          ? undefined
-          : without(
-              snapshot,
-              [...xids].sort((a, b) => (a < b ? -1 : 1)),
-            );
-      },
-    };
+    const unseen = [...xids].sort((a, b) => (a < b ? -1 : 1));
+    return { changed, truncated, base: isBlurred ? undefined : without(this.#header.snapshot, unseen) };
   }
 
   /** Whether mutations, of a client group or of any, may have been applied since a base that the window reaches. */
