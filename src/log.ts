@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { destination, pino } from 'pino';
 
 /** Where log lines go. A pino logger has these methods. */
 export interface Logger {
@@ -10,7 +10,30 @@ export interface Logger {
 
 /** A logger that writes JSON lines to standard output. */
 export function jsonLog(level = 'info'): Logger {
-  return pino({ name: 'tidemark', level });
+  standardOutput ??= new StandardOutput();
+  return pino({ name: 'tidemark', level }, standardOutput);
+}
+
+let standardOutput: StandardOutput | undefined;
+
+/** Writes the lines of one turn of the event loop together: many requests may be answered in one. */
+class StandardOutput {
+  readonly #output = destination({ dest: 1, sync: true });
+  #lines = '';
+
+  constructor() {
+    process.on('exit', () => this.#flush());
+  }
+
+  write(line: string): void {
+    if (this.#lines === '') setImmediate(() => this.#flush());
+    this.#lines += line;
+  }
+
+  #flush(): void {
+    if (this.#lines !== '') this.#output.write(this.#lines);
+    this.#lines = '';
+  }
 }
 
 const MAX_CAUSES = 8;

@@ -5,13 +5,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
-import { pino } from 'pino';
 import { createSync, migrate } from 'tidemark';
-import { listen } from 'tidemark/node';
+import { listen, logFromEnvironment } from 'tidemark/node';
 
 const { DATABASE_URL: connectionString = '', APPLICATION, CONNECTIONS } = process.env;
 const application = await import(`../applications/${APPLICATION}.mjs`);
-const log = pino({ name: 'bench' });
+const log = logFromEnvironment();
 await migrate({ database: connectionString, views: application.views });
 const database = CONNECTIONS ? new pg.Pool({ connectionString, max: Number(CONNECTIONS) }) : connectionString;
 const { views, mutators, authenticate } = application;

@@ -151,7 +151,38 @@ function toReport(line: ReportLine): Report {
 
 /** The header of one member, from a report that has the record of its client group. */
 export function headerOf({ header, groups }: Report, member: Member, base: Snapshot | undefined): Header {
-  return { ...header, ...memberHeader(groups.get(member.clientGroupID)!, member, base) };
+  return joinHeaders(header, header, memberHeader(groups.get(member.clientGroupID)!, member, base));
+}
+
+/**
+ * The header of one member. As in `toReport`, each field is copied by name.
+ * @param shared what is the same whatever the base is
+ * @param news what has changed since the base
+ */
+export function joinHeaders(
+  shared: SharedHeader,
+  { changed, truncated, diverged }: Pick<SharedHeader, 'changed' | 'truncated' | 'diverged'>,
+  { owner, clientKnown, lastMutationIDs, mutations }: MemberHeader,
+): Header {
+  const { snapshot, next, recovery, started, installID, database, tick, horizon, aging } = shared;
+  return {
+    snapshot,
+    next,
+    recovery,
+    started,
+    installID,
+    database,
+    tick,
+    diverged,
+    horizon,
+    aging,
+    changed,
+    truncated,
+    owner,
+    clientKnown,
+    lastMutationIDs,
+    mutations,
+  };
 }
 
 function memberHeader(record: GroupRecord, member: Member, base: Snapshot | undefined): MemberHeader {

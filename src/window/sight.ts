@@ -1,6 +1,6 @@
 /** What a window tells a pull. Pure. */
 import type { Installation } from '../installation/installation.js';
-import type { Header, Member } from '../store/header.js';
+import { type Header, joinHeaders, type Member } from '../store/header.js';
 import type { KnownCookie } from './known-cookies.js';
 import type { Window } from './window.js';
 
@@ -27,23 +27,9 @@ export function headerIn(window: Window, { known, member, installation }: Onlook
   const isClientKnown = clientID === undefined || record?.clients.some(([id]) => id === clientID) === true;
   const isUnmoved = record !== undefined && isClientKnown && !window.hasMoved(base, clientGroupID);
   if (changed.length === 0 && !isUnmoved) return undefined;
-  const { snapshot, next, recovery, started, installID, database, tick: newest, horizon, aging } = window.header;
-  return {
-    snapshot,
-    next,
-    recovery,
-    started,
-    installID,
-    database,
-    tick: newest,
-    diverged: false,
-    horizon,
-    aging,
-    changed,
-    truncated,
-    owner: record?.owner ?? null,
-    clientKnown: true,
-    lastMutationIDs: isUnmoved ? null : {},
-    mutations,
-  };
+  return joinHeaders(
+    window.header,
+    { changed, truncated, diverged: false },
+    { owner: record?.owner ?? null, clientKnown: true, lastMutationIDs: isUnmoved ? null : {}, mutations },
+  );
 }
