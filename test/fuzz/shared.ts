@@ -6,6 +6,7 @@ import type { Bound, CurrentInstallation } from '../../src/installation/current-
 import type { Snapshot } from '../../src/protocol/snapshot.js';
 import type { DeltaReader, Patch } from '../../src/pulls/reader.js';
 import type { TableChanges } from '../../src/store/patches/patch-sql.js';
+import type { KnownCookie } from '../../src/window/known-cookies.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';
 import { Difference } from './difference.js';
@@ -35,7 +36,7 @@ interface Op {
 /** A seat that can be served alone, and what it is told then. */
 interface Told {
   readonly place: number;
-  readonly reader: DeltaReader;
+  readonly asked: DeltaReader;
   readonly ops: readonly Op[];
 }
 
@@ -85,19 +86,13 @@ export class SharedStatements {
       view.seated && literals.length > 0 && ofView(own, view).length > 0 ? [i] : [],
     );
     if (asked.length === 0) return;
-    const readers = bound.map(({ installation, views, formDigest }, place): DeltaReader => {
-      return {
-        key: String(place),
-        form: `${formDigest} ${asked.join()}`,
-        installation,
-        views: asked.map((i) => views[i]!),
-        // It is asked only about a window.
-        known: undefined as never,
-        base,
-        checked: 'no',
-        member: { clientGroupID: `group ${place}`, sameGroup: true, clientID: undefined },
-        changed,
-      };
+    // It is asked only for its snapshot.
+    const known = { cookie: { parsedSnapshot: base } } as KnownCookie;
+    const readers = bound.map((whole, place): DeltaReader => {
+      const { views, formDigest } = whole;
+      const part = { ...whole, views: asked.map((i) => views[i]!), formDigest: `${formDigest} ${asked.join()}` };
+      const member = { clientGroupID: `group ${place}`, sameGroup: true, clientID: undefined };
+      return { reader: new code.Reader(part, userAt(place), known, 'no', member), changed };
     });
     const db = this.#planned.get(plan) ?? this.#open([...plans[plan]!, `statement_timeout=${timeoutMs}`]);
     this.#planned.set(plan, db);
@@ -118,9 +113,9 @@ export class SharedStatements {
   /** Each alone. A query may fail with the values of one who is no user. */
   async #tellEach(db: Database, readers: readonly DeltaReader[]): Promise<Told[]> {
     const told: Told[] = [];
-    for (const [place, reader] of readers.entries()) {
-      const patch = await this.#attempt(() => new this.#parts.code.SeatedReads(db, () => undefined).delta(reader));
-      if (patch && !patch.torn) told.push({ place, reader, ops: opsOf(patch) });
+    for (const [place, asked] of readers.entries()) {
+      const patch = await this.#attempt(() => new this.#parts.code.SeatedReads(db, () => undefined).delta(asked));
+      if (patch && !patch.torn) told.push({ place, asked, ops: opsOf(patch) });
     }
     return told;
   }
@@ -145,10 +140,10 @@ export class SharedStatements {
       },
     };
     const reads = new code.SeatedReads(counted, () => undefined);
-    const patches: (Patch | undefined)[] = await Promise.all(told.map(({ reader }) => reads.delta(reader))).catch(
+    const patches: (Patch | undefined)[] = await Promise.all(told.map(({ asked }) => reads.delta(asked))).catch(
       (error: Error) => {
         if (isCancelled(error)) return [];
-        const { views } = told[0]!.reader;
+        const { views } = told[0]!.asked.reader;
         const name = views.length === 1 ? views[0]!.view.name : undefined;
         throw this.#difference(name, told[0]!.place, told, plan, [`  together: ${error.message}`]);
       },
@@ -158,11 +153,13 @@ export class SharedStatements {
     if (statements !== 1) throw new Error(`${told.length} seats did not share one statement, but ran ${statements}`);
     tally.shared.statements++;
     for (const [i, patch] of patches.entries()) {
-      const { place, reader, ops } = told[i]!;
+      const { place, asked, ops } = told[i]!;
       if (ops.length > 0) tally.shared.seats++;
       const shared = opsOf(patch!);
       if (isDeepStrictEqual(shared, ops)) continue;
-      const concerned = reader.views.find(({ view }) => !isDeepStrictEqual(opsIn(shared, view), opsIn(ops, view)))!;
+      const concerned = asked.reader.views.find(
+        ({ view }) => !isDeepStrictEqual(opsIn(shared, view), opsIn(ops, view)),
+      )!;
       const lines = [`  together: ${JSON.stringify(opsIn(shared, concerned.view))}`];
       lines.push(`  alone:    ${JSON.stringify(opsIn(ops, concerned.view))}`);
       throw this.#difference(concerned.view.name, place, told, plan, lines);
@@ -177,11 +174,11 @@ export class SharedStatements {
     plan: number,
   ): Promise<void> {
     const { code, tally } = this.#parts;
-    for (const [i, { view }] of told[0]!.reader.views.entries()) {
+    for (const [i, { view }] of told[0]!.asked.reader.views.entries()) {
       const own = ofView(changes, view);
-      const { base } = told[0]!.reader;
+      const { base } = told[0]!.asked.reader;
       const ask = (some: readonly Told[], mode: 'net' | 'ever') => {
-        const seats = some.map(({ reader }) => reader.views[i]!);
+        const seats = some.map(({ asked }) => asked.reader.views[i]!);
         return this.#attempt(() => code.findAffected(db, { view, seats, mode, timeoutMs }, own, base));
       };
       const together = await ask(told, 'net');

@@ -11,6 +11,7 @@ export interface Code {
   readonly readTail: typeof import('../../src/store/tail.js').readTail;
   readonly findAffected: typeof import('../../src/store/affected.js').findAffected;
   readonly changesOf: typeof import('../../src/store/patches/patch-sql.js').changesOf;
+  readonly Reader: typeof import('../../src/pulls/reader.js').Reader;
   readonly SeatedReads: typeof import('../../src/pulls/seated-reads.js').SeatedReads;
   readonly ClientViews: typeof import('../../src/view/client-views.js').ClientViews;
   readonly CurrentInstallation: typeof import('../../src/installation/current-installation.js').CurrentInstallation;
@@ -27,6 +28,7 @@ const files = [
   'store/tail.ts',
   'store/affected.ts',
   'store/patches/patch-sql.ts',
+  'pulls/reader.ts',
   'pulls/seated-reads.ts',
   'view/client-views.ts',
   'installation/current-installation.ts',
