@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../errors.js';
-import { malformed, readObject } from './fields.js';
+import { field, malformed, readObject } from './fields.js';
 
 /** A REST call: one mutator, by its name with dots. */
 export interface Call {
@@ -26,9 +26,10 @@ export function decodeBatch(entries: readonly unknown[]): Call[] {
     throw new Problem('malformed-request', `A batch must have at most ${MAX_BATCH_LENGTH} calls`);
   }
   return entries.map((entry, i) => {
-    const { name, args } = readObject(entry, `entry ${i}`);
+    const call = readObject(entry, `entry ${i}`);
+    const name = field(call, 'name');
     if (typeof name !== 'string') throw malformed(`name of entry ${i}`, 'a string');
-    return { name, args };
+    return { name, args: field(call, 'args') };
   });
 }
 

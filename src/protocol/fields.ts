@@ -3,7 +3,6 @@ import { Problem } from '../errors.js';
 /** The longest identifier accepted, in UTF-16 units: `clientGroupID`, `clientID`, `profileID`. */
 const MAX_ID_LENGTH = 256;
 
-/** A JSON object. None of the fields that are read of one has the name of a member of `Object.prototype`. */
 export type JSONObject = Readonly<Record<string, unknown>>;
 
 /** Whether Postgres can store this string unchanged: it has no lone surrogate and no U+0000. */
@@ -20,6 +19,11 @@ export function malformed(field: string, expected: string): Problem {
 export function readObject(value: unknown, field: string): JSONObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(field, 'a JSON object');
   return value as JSONObject;
+}
+
+/** Reads an object's own field only: a request must not reach the members of `Object.prototype`. */
+export function field(object: JSONObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /**
@@ -60,13 +64,14 @@ export interface Envelope {
 const MAX_SCHEMA_VERSION_LENGTH = 1024;
 
 /**
- * Checks the envelope of a request.
+ * Reads and checks the envelope of a request.
+ * @param get returns the value of a field of the request
  * @throws Problem `malformed-request`, naming the field.
  */
-export function readEnvelope({ clientGroupID, profileID, schemaVersion }: JSONObject): Envelope {
+export function readEnvelope(get: (name: keyof Envelope) => unknown): Envelope {
   return {
-    clientGroupID: readID(clientGroupID, 'clientGroupID'),
-    profileID: readText(profileID, 'profileID', MAX_ID_LENGTH),
-    schemaVersion: readText(schemaVersion, 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
+    clientGroupID: readID(get('clientGroupID'), 'clientGroupID'),
+    profileID: readText(get('profileID'), 'profileID', MAX_ID_LENGTH),
+    schemaVersion: readText(get('schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
   };
 }

@@ -8,11 +8,7 @@ export type PokeRequest = Envelope;
  * @throws Problem `malformed-request`, naming the parameter.
  */
 export function decodePokeRequest(query: URLSearchParams): PokeRequest {
-  return readEnvelope({
-    clientGroupID: query.get('clientGroupID'),
-    profileID: query.get('profileID'),
-    schemaVersion: query.get('schemaVersion') ?? '',
-  });
+  return readEnvelope((name) => query.get(name) ?? (name === 'schemaVersion' ? '' : undefined));
 }
 
 /** The event of a poke. It says only that there is something to pull. */

@@ -1,4 +1,4 @@
-import { type Envelope, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
+import { type Envelope, field, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** What a client sends to bring its client view up to date. */
@@ -15,13 +15,17 @@ export interface PullRequest extends Envelope {
  */
 export function decodePullRequest(body: unknown): PullRequest | VersionNotSupported {
   const request = readObject(body, 'The body');
-  const { pullVersion, cookie, clientID, lastMutationID } = request;
+  const pullVersion = field(request, 'pullVersion');
   if (typeof pullVersion !== 'number') throw malformed('pullVersion', 'a number');
   if (pullVersion !== 1) return { error: 'VersionNotSupported', versionType: 'pull' };
+  const cookie = field(request, 'cookie');
   if (cookie === undefined) throw malformed('cookie', 'present; null on the first pull');
-  const client = decodeClient(clientID, lastMutationID);
-  const { clientGroupID, profileID, schemaVersion } = readEnvelope(request);
-  return { clientGroupID, profileID, schemaVersion, cookie, client };
+  const client = decodeClient(field(request, 'clientID'), field(request, 'lastMutationID'));
+  return {
+    ...readEnvelope((name) => field(request, name)),
+    cookie,
+    client,
+  };
 }
 
 function decodeClient(id: unknown, lastMutationID: unknown): PullRequest['client'] {

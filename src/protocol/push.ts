@@ -1,4 +1,4 @@
-import { type Envelope, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
+import { type Envelope, field, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** One call of a mutator, as the client recorded it. */
@@ -25,23 +25,29 @@ export interface PushRequest extends Envelope {
  */
 export function decodePushRequest(body: unknown): PushRequest | VersionNotSupported {
   const request = readObject(body, 'The body');
-  const { pushVersion, mutations } = request;
+  const pushVersion = field(request, 'pushVersion');
   if (typeof pushVersion !== 'number') throw malformed('pushVersion', 'a number');
   if (pushVersion !== 1) return { error: 'VersionNotSupported', versionType: 'push' };
+  const mutations = field(request, 'mutations');
   if (!Array.isArray(mutations)) throw malformed('mutations', 'an array');
-  return { ...readEnvelope(request), mutations: mutations.map(decodeMutation) };
+  return {
+    ...readEnvelope((name) => field(request, name)),
+    mutations: mutations.map(decodeMutation),
+  };
 }
 
 function decodeMutation(value: unknown, index: number): Mutation {
   const at = `mutations[${index}]`;
-  const { id, clientID, name, args = null, timestamp } = readObject(value, at);
+  const mutation = readObject(value, at);
+  const name = field(mutation, 'name');
   if (typeof name !== 'string') throw malformed(`${at}.name`, 'a string');
+  const timestamp = field(mutation, 'timestamp');
   if (typeof timestamp !== 'number') throw malformed(`${at}.timestamp`, 'a number');
   return {
-    id: readInteger(id, `${at}.id`, 1),
-    clientID: readID(clientID, `${at}.clientID`),
+    id: readInteger(field(mutation, 'id'), `${at}.id`, 1),
+    clientID: readID(field(mutation, 'clientID'), `${at}.clientID`),
     name,
-    args,
+    args: field(mutation, 'args') ?? null,
     timestamp,
   };
 }

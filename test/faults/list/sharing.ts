@@ -2,6 +2,7 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/pulls/shared-reads.ts';
 const pull = 'src/pulls/pull.ts';
+const reader = 'src/pulls/reader.ts';
 const longReads = 'src/pulls/long-reads.ts';
 const longReading = ['test/pulls/long-reads.test.ts'];
 const tests = ['test/pulls/shared-pulls.test.ts'];
@@ -80,29 +81,29 @@ export const sharing: readonly Fault[] = [
   },
   {
     name: 'pulls of all snapshots share',
-    file: pull,
-    find: 'cluster, epoch, snapshot, tick',
-    replace: 'cluster, epoch, tick',
+    file: reader,
+    find: 'epoch, snapshot, tick',
+    replace: 'epoch, tick',
     tests,
   },
   {
     name: 'pulls of all views share',
-    file: pull,
-    find: '[caller.context.userID, viewsDigest, cluster',
-    replace: '[caller.context.userID, cluster',
+    file: reader,
+    find: '[this.#userID, viewsDigest, ',
+    replace: '[this.#userID, ',
     tests,
   },
   {
     name: 'pulls of all users share',
-    file: pull,
-    find: '[caller.context.userID, viewsDigest, ',
+    file: reader,
+    find: '[this.#userID, viewsDigest, ',
     replace: '[',
     tests,
   },
   {
     name: 'members that could not share a large patch get what the first one has held',
     file,
-    find: '...others.map(async (reader) => (await this.#delta([reader]))[0]!)',
+    find: '...others.map(async (other) => (await this.#delta([other]))[0]!)',
     replace: '...patches.slice(1)',
     tests: large,
   },

@@ -141,8 +141,8 @@ export const windowing: readonly Fault[] = [
   {
     name: 'a known cookie outlives its secret',
     file: known,
-    find: 'found?.secret === secret && isSame',
-    replace: 'found && isSame',
+    find: 'found?.secret === secret && found.isOf',
+    replace: 'found?.isOf',
     tests: windowed,
   },
   {
@@ -230,17 +230,24 @@ export const windowing: readonly Fault[] = [
     tests: ['test/window/window.test.ts'],
   },
   {
+    name: 'a gap that was found once remains as it was',
+    file: window,
+    find: 'this.#gaps = new BoundedMap(keptGaps);',
+    replace: '',
+    tests: model,
+  },
+  {
     name: 'a base that is newer than the window is taken for an older one',
     file: 'src/window/window.ts',
     find: 'truncated: false, base };',
-    replace: 'truncated: false, base: snapshot };',
+    replace: 'truncated: false, base: this.#header.snapshot };',
     tests: ['test/window/window.test.ts'],
   },
   {
     name: 'a delta does not read what a probe has seen beyond the window',
     file: seated,
-    find: '[...(gap?.changed ?? []), ...reader.changed]',
-    replace: '[...(gap?.changed ?? reader.changed)]',
+    find: '[...(gap?.changed ?? []), ...told]',
+    replace: '[...(gap?.changed ?? told)]',
     tests: windowed,
   },
   {
