@@ -50,13 +50,13 @@ export interface SyncRoutesOptions<Context extends UserContext> {
 /** The routes that sync clients call: pull, push and poke. */
 export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
   const { pull, push, pokes, authenticate, basePath, limits, compression } = options;
-  const known = new BoundedMap<string, PullRequest>(keptRequests);
+  const decodePull = pullDecoder();
   return [
     {
       methods: ['POST'],
       path: `${basePath}/sync/pull`,
       async handle(exchange) {
-        const answer = await handlePull(exchange, authenticate, pull, limits.pull, known);
+        const answer = await handlePull(exchange, authenticate, pull, decodePull, limits.pull);
         const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
         return compression && isWorthIt ? compress(answer, exchange.request.headers.get('Accept-Encoding')) : answer;
       },
@@ -70,23 +70,29 @@ export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptio
   ];
 }
 
-/**
- * The pull endpoint.
- * @param limit in bytes
- * @param known requests by their text: as long as nothing changes for a client, it sends the same one
- */
+/** Decodes pull requests by their text, and remembers them: while nothing changes, a client sends the same one. */
+function pullDecoder(): (text: string) => ReturnType<typeof decodePullRequest> {
+  const known = new BoundedMap<string, PullRequest>(keptRequests);
+  return (text) => {
+    const found = known.get(text);
+    if (found) return found;
+    const request = decodePullRequest(parseJSON(text));
+    if (!('error' in request) && text.length <= keptLength) known.set(text, request);
+    return request;
+  };
+}
+
+/** The pull endpoint. `limit` is in bytes. */
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
   pull: PullRoute<Context>,
+  decode: ReturnType<typeof pullDecoder>,
   limit: number,
-  known: BoundedMap<string, PullRequest>,
 ): Promise<JSONAnswer> {
   const caller = await identify(exchange, authenticate);
-  const text = await readText(exchange.request, limit);
-  const request = known.get(text) ?? decodePullRequest(parseJSON(text));
+  const request = decode(await readText(exchange.request, limit));
   if ('error' in request) return json(request);
-  if (text.length <= keptLength && known.get(text) === undefined) known.set(text, request);
   const answer = await pull(request, caller);
   return 'error' in answer ? json(answer) : answer;
 }

@@ -57,8 +57,8 @@ export const requests: readonly Fault[] = [
   {
     name: 'the limit of a pull is that of a push',
     file: 'src/endpoints/sync.ts',
-    find: 'handlePull(exchange, authenticate, pull, limits.pull, known)',
-    replace: 'handlePull(exchange, authenticate, pull, limits.push, known)',
+    find: 'decodePull, limits.pull)',
+    replace: 'decodePull, limits.push)',
     tests,
   },
   {
