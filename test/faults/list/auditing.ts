@@ -3,6 +3,7 @@ import type { Fault } from '../fault.js';
 const patches = 'src/store/patches/delta.ts';
 const auditor = 'src/pulls/auditor.ts';
 const tests = ['test/pulls/audit.test.ts'];
+const findings = ['test/pulls/audit.trial.ts'];
 
 export const auditing: readonly Fault[] = [
   {
@@ -59,20 +60,20 @@ export const auditing: readonly Fault[] = [
     file: auditor,
     find: 'return { differences };',
     replace: 'return { audit: { deltas: 0, since: snapshot, checksums: whole } };',
-    tests,
+    tests: findings,
   },
   {
     name: 'a difference is counted from the last delta on',
     file: auditor,
     find: '{ ...audit, deltas',
     replace: '{ ...audit, since: snapshot, deltas',
-    tests,
+    tests: findings,
   },
   {
     name: 'a large patch keeps its connection while it is asked whose rows differ',
     file: 'src/pulls/pull.ts',
     find: '        await more?.close();\n        const { snapshot }',
     replace: '        const { snapshot }',
-    tests,
+    tests: findings,
   },
 ];
