@@ -12,6 +12,7 @@ import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
 
 let database: TestDatabase;
 let db: Database;
+let separateTransactions = false;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -49,6 +50,7 @@ async function pushThree(failing: Mutator | undefined, args: unknown = null, nam
       ok,
       ...(failing && { failing }),
     }),
+    separateTransactions,
   });
   const request = pushRequest('g', [mutation(1, 'before'), mutation(2, name, args), mutation(3, 'ok')]);
   // As the endpoint would tell.
@@ -145,21 +147,6 @@ const permanent: [kind: string, mutator: Mutator | undefined, args?: unknown, na
   ],
 ];
 
-describe('failures for good are skipped, and the queue goes on', () => {
-  it.each(permanent)('%s', async (_kind, mutator, args = null, name = 'failing') => {
-    const { answer, ids, applied, lines } = await pushThree(mutator, args, name);
-    expect(answer).toBeNull();
-    expect(ids).toEqual(['before', 'ok']);
-    expect(applied).toBe(3);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      level: 'error',
-      fields: { mutator: name, clientGroupID: 'g', clientID: 'c', mutationID: 2 },
-    });
-    expect(lines[0]?.fields.error).toBeTypeOf('object');
-  });
-});
-
 const terminate = 'select pg_terminate_backend(pg_backend_pid())';
 
 const conflict = defineMutator(async ({ tx }) => {
@@ -244,45 +231,69 @@ const transient: [kind: string, mutator: Mutator][] = [
   ],
 ];
 
-describe('transient failures advance nothing, and stop the push', () => {
-  it.each(transient)('%s', async (_kind, mutator) => {
-    const { answer, ids, applied, lines } = await pushThree(mutator);
-    expect(answer).toMatchObject({ code: 'unavailable', status: 503, headers: { 'Retry-After': '1' } });
-    expect(ids).toEqual(['before']);
-    expect(applied).toBe(1);
-    expect(lines.map((line) => line.level)).toEqual(['warn']);
-    // And when the cause is gone, the same push goes through.
-    expect(await pushThree(ok)).toMatchObject({ answer: null, applied: 3 });
+describe.each([
+  ['that may share a transaction', false],
+  ['that have a transaction of their own', true],
+])('of mutations %s,', (_which, separate) => {
+  beforeEach(() => {
+    separateTransactions = separate;
   });
 
-  it('an unreachable database', async () => {
-    const dead = openPool('postgres://postgres@127.0.0.1:9/none');
-    expect((await pushThree(ok, null, 'ok', dead)).answer).toMatchObject({ code: 'unavailable' });
-    await dead.close();
+  describe('failures for good are skipped, and the queue goes on', () => {
+    it.each(permanent)('%s', async (_kind, mutator, args = null, name = 'failing') => {
+      const { answer, ids, applied, lines } = await pushThree(mutator, args, name);
+      expect(answer).toBeNull();
+      expect(ids).toEqual(['before', 'ok']);
+      expect(applied).toBe(3);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatchObject({
+        level: 'error',
+        fields: { mutator: name, clientGroupID: 'g', clientID: 'c', mutationID: 2 },
+      });
+      expect(lines[0]?.fields.error).toBeTypeOf('object');
+    });
   });
-});
 
-it('a swallowed serialization failure is tried again', async () => {
-  let runs = 0;
-  const swallower = defineMutator(async ({ tx }) => {
-    if (++runs === 1) {
-      await tx.query('select n from hot');
-      await database.pool.query('update hot set n = n + 1');
-    }
-    await tx.query('update hot set n = n + 1').catch(() => {});
-  });
-  expect(await pushThree(swallower)).toMatchObject({ answer: null, applied: 3, lines: [] });
-  expect(runs).toBe(2);
-});
+  describe('transient failures advance nothing, and stop the push', () => {
+    it.each(transient)('%s', async (_kind, mutator) => {
+      const { answer, ids, applied, lines } = await pushThree(mutator);
+      expect(answer).toMatchObject({ code: 'unavailable', status: 503, headers: { 'Retry-After': '1' } });
+      expect(ids).toEqual(['before']);
+      expect(applied).toBe(1);
+      expect(lines.map((line) => line.level)).toEqual(['warn']);
+      // And when the cause is gone, the same push goes through.
+      expect(await pushThree(ok)).toMatchObject({ answer: null, applied: 3 });
+    });
 
-it('a mutator that looks before it inserts survives a concurrent insert', async () => {
-  let runs = 0;
-  const getOrCreate = defineMutator(async ({ tx }) => {
-    const { rowCount } = await tx.query("select from item where id = 'shared'");
-    if (++runs === 1) await database.pool.query("insert into item (id, n) values ('shared', 1)");
-    if (rowCount === 0) await insert(tx, 'shared');
+    it('an unreachable database', async () => {
+      const dead = openPool('postgres://postgres@127.0.0.1:9/none');
+      expect((await pushThree(ok, null, 'ok', dead)).answer).toMatchObject({ code: 'unavailable' });
+      await dead.close();
+    });
   });
-  expect(await pushThree(getOrCreate)).toMatchObject({ answer: null, applied: 3, lines: [] });
+
+  it('a swallowed serialization failure is tried again', async () => {
+    let runs = 0;
+    const swallower = defineMutator(async ({ tx }) => {
+      if (++runs === 1) {
+        await tx.query('select n from hot');
+        await database.pool.query('update hot set n = n + 1');
+      }
+      await tx.query('update hot set n = n + 1').catch(() => {});
+    });
+    expect(await pushThree(swallower)).toMatchObject({ answer: null, applied: 3, lines: [] });
+    expect(runs).toBe(2);
+  });
+
+  it('a mutator that looks before it inserts survives a concurrent insert', async () => {
+    let runs = 0;
+    const getOrCreate = defineMutator(async ({ tx }) => {
+      const { rowCount } = await tx.query("select from item where id = 'shared'");
+      if (++runs === 1) await database.pool.query("insert into item (id, n) values ('shared', 1)");
+      if (rowCount === 0) await insert(tx, 'shared');
+    });
+    expect(await pushThree(getOrCreate)).toMatchObject({ answer: null, applied: 3, lines: [] });
+  });
 });
 
 it('a missing schema is no reason to skip anything', async () => {
