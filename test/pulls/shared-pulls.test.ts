@@ -190,7 +190,11 @@ describe('a request is answered only from a statement that began after it came',
 });
 
 describe('each client group is told its own', () => {
-  it('mutation IDs, of the snapshot of the shared data', async () => {
+  // From a hundred log rows on, a delta is copied, and one size is asked for all.
+  it.each([
+    [0, ['delta']],
+    [150, ['size', 'copy']],
+  ])('mutation IDs, of the snapshot of the shared data, with %i other rows', async (others, kinds) => {
     await run(`
       insert into tidemark.client_group select 'group ' || n, 'ada' from generate_series(0, 4) n;
       insert into tidemark.client
@@ -200,11 +204,12 @@ describe('each client group is told its own', () => {
     await run(`
       begin;
       update item set n = 'by a mutation' where id = 'a1';
+      insert into item select 'c' || i, 'ada' from generate_series(1, ${others}) i;
       update tidemark.client set last_mutation_id = 7, xid = pg_current_xact_id() where id = 'client 1x';
       commit`);
     const asked = [...groups(5), 'group 1', 'unknown'];
     const answers = await Promise.all(asked.map((clientGroupID) => server.pull(own[1]!.cookie, { clientGroupID })));
-    expect(watched.take()).toEqual(['look', 'probe', 'delta']);
+    expect(watched.take()).toEqual(['look', 'probe', ...kinds]);
     expect(answers.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual([
       { 'client 0x': 1, 'client 0y': 1 },
       { 'client 1x': 7 },
@@ -215,7 +220,10 @@ describe('each client group is told its own', () => {
       {},
     ]);
     expect(answers.map(({ cookie }) => (cookie as { mutations: number }).mutations)).toEqual([2, 8, 2, 2, 2, 8, 0]);
-    for (const { patch } of answers) expect(patch).toMatchObject([{ key: 'item/a1', value: { n: 'by a mutation' } }]);
+    const [{ patch: first }] = answers as [PullAnswer];
+    for (const { patch } of answers) expect(patch).toEqual(first);
+    expect(first).toHaveLength(1 + others);
+    expect(first).toContainEqual({ op: 'put', key: 'item/a1', value: { id: 'a1', n: 'by a mutation' } });
 
     const next = await Promise.all(
       answers.slice(0, 5).map(({ cookie }, i) => server.pull(cookie, { clientGroupID: `group ${i}` })),

@@ -267,6 +267,8 @@ describe('news', () => {
     const seen = await seenIn();
     await writer.query('begin; select pg_current_xact_id()');
     expect(await hear(seen)).toBe(true);
+    // It is none that it is still open at the next look.
+    await expect.poll(async () => hear(await seenIn())).toBe(false);
     const begun = await seenIn();
     await writer.query('commit');
     await writer.end();

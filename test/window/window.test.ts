@@ -84,9 +84,14 @@ class Model {
       header: header(this.snapshot()),
       changes: tables.flatMap((table): Report['changes'] => {
         const own = unseen.filter((one) => one.table === table);
-        const rows = own.reduce((sum, one) => sum + one.rows, 0);
-        const xids = own.map(({ xid, rows: count }) => [String(xid), count] as const);
-        return own.length === 0 ? [] : [[table, Math.min(rows, mostRows), xids]];
+        // The transactions of rows beyond those that are counted are not listed.
+        let rows = 0;
+        const xids = own.flatMap(({ xid, rows: written }) => {
+          const count = Math.min(written, mostRows - rows);
+          rows += count;
+          return count === 0 ? [] : [[String(xid), count] as const];
+        });
+        return own.length === 0 ? [] : [[table, rows, xids]];
       }),
       truncations: unseen.flatMap(({ truncates, table, xid }) => (truncates ? [[table, String(xid)] as const] : [])),
       mutations: unseen.flatMap(({ group, xid }) => (group ? [[group, 'u', String(xid)] as const] : [])),

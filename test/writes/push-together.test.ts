@@ -146,6 +146,7 @@ describe('mutations of a push', () => {
     await send(times(7, 'slow'));
     expect(seen.at(-1)).toBeGreaterThan(3);
     expect(Math.max(...(await shared()))).toBeLessThan(4);
+    expect(await entries()).toHaveLength(7);
     expect(await applied()).toBe(7);
   });
 });

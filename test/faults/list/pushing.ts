@@ -73,9 +73,9 @@ export const pushing: readonly Fault[] = [
   {
     name: 'a first mutation that comes again begins anew',
     file: claims,
-    find: 'on conflict (id) do nothing',
-    replace: 'on conflict (id) do update set last_mutation_id = 1',
-    tests,
+    find: '      and not exists (select from tidemark.client where id = of_client)\n    on conflict (id) do nothing',
+    replace: '    on conflict (id) do update set last_mutation_id = 1',
+    tests: store,
   },
   {
     name: 'mutations run without being claimed',
