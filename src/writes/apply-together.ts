@@ -70,7 +70,8 @@ export async function applyTogether<Tx, Context extends UserContext>(
     const apply = async ({ name, args: given }: Mutation, joins: boolean): Promise<void> => {
       const { mutator, args } = await prepare(mutators, name, given);
       await mutator.run({ tx: tx(shared.client), args, ctx: context });
-      if (client.getTransactionStatus() !== 'T') throw new Error('The transaction failed, or was ended');
+      const isSound = client.getTransactionStatus() === 'T' && !shared.hasFailed();
+      if (!isSound) throw new Error('The transaction failed, or was ended');
       if (joins && !shared.isPlain()) throw new Error('A statement was refused');
     };
     const canGoOn = () => shared.isPlain() && deferred!.length === 0 && performance.now() - started < LONGEST_MS;

@@ -29,6 +29,11 @@ export interface SharedClient {
   readonly client: PoolClient;
   /** Whether all statements so far were plain. */
   readonly isPlain: () => boolean;
+  /**
+   * Whether a statement has failed, and the transaction with it, while all were plain. The driver rejects a query before
+   * it learns what became of the transaction.
+   */
+  readonly hasFailed: () => boolean;
   /** From now on, sends no statement that is not plain. */
   readonly restrict: () => void;
   /** From now on, sends no statement: the transaction is about to end. */
@@ -38,16 +43,24 @@ export interface SharedClient {
 /** Watches the statements that mutators send. */
 export function shareClient(client: PoolClient): SharedClient {
   let plain = true;
+  let failed = false;
   let allowed: 'all' | 'plain' | 'none' = 'all';
   const query = (...args: unknown[]): unknown => {
     const [statement] = args;
     plain &&= isPlain(statement);
-    if (allowed === 'all' || (allowed === 'plain' && plain)) return Reflect.apply(client.query, client, args);
-    return refuse(args);
+    if (allowed !== 'all' && !(allowed === 'plain' && plain)) return refuse(args);
+    const result: unknown = Reflect.apply(client.query, client, args);
+    if (plain && result instanceof Promise) {
+      result.catch(() => {
+        failed = true;
+      });
+    }
+    return result;
   };
   return {
     client: Object.create(client, { query: { value: query } }),
     isPlain: () => plain,
+    hasFailed: () => failed,
     restrict: () => {
       allowed = 'plain';
     },

@@ -105,6 +105,20 @@ describe('a client that is shared', () => {
     expect(await setting()).toBe('0');
   });
 
+  it('says that a statement has failed as soon as whoever sent it knows, unless that may have mended it', async () => {
+    const shared = shareClient(client);
+    await shared.client.query('select 1');
+    expect(shared.hasFailed()).toBe(false);
+    const seen = await shared.client.query('select 1 / 0').catch(() => shared.hasFailed());
+    expect(seen).toBe(true);
+
+    const mending = shareClient(client);
+    await mending.client.query('begin; savepoint a');
+    await mending.client.query('select 1 / 0').catch(() => mending.client.query('rollback to a'));
+    expect(mending.hasFailed()).toBe(false);
+    await mending.client.query('commit');
+  });
+
   it('sends nothing once it is closed', async () => {
     const shared = shareClient(client);
     shared.close();

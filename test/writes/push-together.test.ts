@@ -135,6 +135,17 @@ describe('mutations of a push', () => {
     }
   });
 
+  it('join a transaction for 25 ms', async () => {
+    const slow = defineMutator(async ({ tx, args }) => {
+      await note(tx, String(args));
+      vi.advanceTimersByTime(10);
+    });
+    const { send } = setUp({ slow });
+    expect(await inNoTime(() => send(times(7, 'slow')))).toBeNull();
+    expect(await shared()).toEqual([3, 3, 1]);
+    expect(await applied()).toBe(7);
+  });
+
   it('that take long are visible before the push ends', async () => {
     const seen: number[] = [];
     const slow = defineMutator(async ({ tx, args }) => {
@@ -146,7 +157,6 @@ describe('mutations of a push', () => {
     await send(times(7, 'slow'));
     expect(seen.at(-1)).toBeGreaterThan(3);
     expect(Math.max(...(await shared()))).toBeLessThan(4);
-    expect(await entries()).toHaveLength(7);
     expect(await applied()).toBe(7);
   });
 });
@@ -284,6 +294,13 @@ describe('a mutation that fails for good among many', () => {
       'unseen',
       defineMutator(async ({ tx }) => {
         await note(tx, 'left behind');
+        await tx.query('select 1 / 0').catch(() => {});
+      }),
+    ],
+    [
+      'unseen, in a transaction that it has changed',
+      defineMutator(async ({ tx }) => {
+        await tx.query('savepoint a');
         await tx.query('select 1 / 0').catch(() => {});
       }),
     ],

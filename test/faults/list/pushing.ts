@@ -214,9 +214,23 @@ export const pushing: readonly Fault[] = [
   {
     name: 'a failed transaction goes on with the next mutation',
     file: together,
-    find: "if (client.getTransactionStatus() !== 'T')",
-    replace: "if (client.getTransactionStatus() === 'X')",
+    find: "client.getTransactionStatus() === 'T' && !shared.hasFailed()",
+    replace: 'true',
     tests: shared,
+  },
+  {
+    name: 'a transaction that was ended goes on with the next mutation',
+    file: together,
+    find: "client.getTransactionStatus() === 'T' && !shared.hasFailed()",
+    replace: '!shared.hasFailed()',
+    tests: shared,
+  },
+  {
+    name: 'a statement that failed is no failure of the transaction',
+    file: plain,
+    find: '        failed = true;\n',
+    replace: '',
+    tests: ['test/writes/plain-statements.test.ts'],
   },
   {
     name: 'mutations behind one that failed are skipped with it',
