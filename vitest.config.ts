@@ -12,6 +12,7 @@ const alias = {
 
 const shared = { resolve: { alias } };
 const setupFiles = ['test/worker.ts'];
+const expect = { poll: { timeout: 10_000 } };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 const browserTrials = 'test/browser/**/*.trial.ts';
@@ -27,6 +28,7 @@ const server = {
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect,
   },
 };
 
@@ -43,6 +45,7 @@ const client = (name: string, mode: 'production' | 'development') => ({
     sequence: { groupOrder: 1 },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect,
   },
 });
 
@@ -74,6 +77,7 @@ const trials = {
     sequence: { groupOrder: 2 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect,
   },
 };
 
