@@ -47,4 +47,11 @@ it.each([1, 2, 3, 7, 64, 1_000])('in pieces of %i bytes', async (size) => {
   expect((await client.pull()).patch).toEqual([{ op: 'del', key: '1' }]);
   await database.pool.query('insert into t values (1, $1, $2)', [texts[0], json]);
   expect((await client.pull()).patch).toEqual([{ op: 'put', key: '1', value: row(0) }]);
+
+  // So many come by COPY.
+  await database.pool.query(`insert into t select n, 'many', $1 from generate_series(1001, 1150) n`, [json]);
+  const { patch } = await client.pull();
+  expect(patch).toHaveLength(150);
+  expect(patch).toContainEqual({ op: 'put', key: '1150', value: { id: 1150, x: 'many', j: { a: [1] } } });
+  await database.pool.query('delete from t where id > 1000');
 });
