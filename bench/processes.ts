@@ -11,7 +11,8 @@ export interface ServerProcess {
   resetPeak(): void;
   /** Processor time used so far, in milliseconds; undefined where the system does not tell. */
   cpuMs(): number | undefined;
-  stop(): Promise<void>;
+  /** Ends it with this signal, by default SIGTERM, and waits until it has ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** What a server under test answers to any message. */
@@ -41,7 +42,9 @@ export function startServer(databaseURL: string, options: ServerOptions): Promis
   });
 }
 
-/** Starts a script of `servers/` in a process of its own. */
+const servers = new URL('servers/', import.meta.url);
+
+/** Starts a script of `servers/`, or one that a URL names, in a process of its own. */
 export async function startProcess(
   script: string,
   databaseURL: string,
@@ -49,7 +52,7 @@ export async function startProcess(
 ): Promise<ServerProcess> {
   const serverOptions = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
   const loaderOptions = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = fork(fileURLToPath(new URL(`servers/${script}`, import.meta.url)), {
+  const child = fork(fileURLToPath(new URL(script, servers)), {
     execArgv: script === 'serve.mjs' ? serverOptions : loaderOptions,
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -65,10 +68,11 @@ export async function startProcess(
     peakMemory: () => peakOf(child.pid),
     resetPeak: () => resetPeakOf(child.pid),
     cpuMs: () => cpuMsOf(child.pid),
-    stop: () =>
+    stop: (signal = 'SIGTERM') =>
       new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve();
         child.once('exit', () => resolve());
-        child.kill('SIGTERM');
+        child.kill(signal);
       }),
   };
 }

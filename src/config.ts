@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
-import type { SyncOptions, WithTx } from './server.js';
+import type { SyncOptions, WithTx } from './sync-options.js';
 
 /** The default export of `tidemark.config.ts`: all that the command line needs to know about an application. */
 export interface Config<Context extends UserContext = UserContext, Tx = ClientBase>

@@ -1,7 +1,9 @@
 /** Reads the environment variables of a server. An empty variable counts as not set. */
+import { untilReachable } from './db/reachable.js';
 import { startEmbedded } from './embedded/start.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
+import { explainFailure } from './failure.js';
 import { jsonLog, type Logger } from './log.js';
 
 /** A database that `openDatabase` returns. */
@@ -10,6 +12,10 @@ export interface OpenedDatabase {
   readonly url: string;
   /** Whether it is the embedded Postgres from npm, started by `openDatabase`. */
   readonly embedded: boolean;
+  /** The file with the password of an embedded database. */
+  readonly connectionFile?: string | undefined;
+  /** Resolves with the reason if an embedded database has ended and cannot be started again. */
+  readonly lost: Promise<Error>;
   /** Stops an embedded database. Does nothing to the database of `DATABASE_URL`. */
   close(): Promise<void>;
 }
@@ -18,7 +24,9 @@ export interface OpenedDatabase {
 export interface OpenDatabaseOptions {
   /** The folder of the embedded database, unless `TIDEMARK_DATA` names one. Default `.tidemark`. */
   readonly directory?: string | undefined;
-  /** Logs each notable event of the embedded database. Default: JSON on standard output. */
+  /** How long to wait while the database of `DATABASE_URL` cannot be reached, in milliseconds. Default 30,000. */
+  readonly waitMs?: number | undefined;
+  /** Logs each notable event. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
@@ -43,16 +51,33 @@ export function databaseURL(): string | undefined {
 }
 
 /**
- * Returns the Postgres of `DATABASE_URL`. If that is not set, starts an embedded Postgres.
- * @throws SetupError if `DATABASE_URL` is not a connection string, or the embedded database cannot start.
+ * Returns the Postgres of `DATABASE_URL`, as soon as it accepts connections. If that is not set, starts an embedded
+ * Postgres.
+ * @throws SetupError if `DATABASE_URL` is not a connection string, or the embedded database cannot start; and the
+ * driver's error if there is no connection: at once if the password is wrong or the database does not exist.
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
-  if (url !== undefined) return { url, embedded: false, close: async () => {} };
-  const { log = jsonLog() } = options;
+  const { log = jsonLog(), waitMs = 30_000 } = options;
+  if (url !== undefined) {
+    await untilReachable(url, waitMs, (error, pauseMs) =>
+      log.warn({}, `${explainFailure(error)} Trying again in ${pauseMs / 1_000} s.`),
+    );
+    return { url, embedded: false, lost: new Promise(() => {}), close: async () => {} };
+  }
   const directory = dataDirectory(options.directory);
-  const database = await startEmbedded({ directory, log: (message) => log.info({}, message) });
-  return { url: database.url, embedded: true, close: () => database.stop() };
+  const { stop, ...database } = await startEmbedded({ directory, log });
+  return { ...database, embedded: true, close: stop };
+}
+
+/**
+ * What to print about an embedded database: its connection string. Without the password unless it is printed to a
+ * terminal: other output is often kept in logs, which more people read.
+ */
+export function describeEmbedded({ url, connectionFile }: OpenedDatabase, isTerminal: boolean): string {
+  if (isTerminal) return url;
+  const { host, username, pathname } = new URL(url);
+  return `postgres://${username}@${host}${pathname} (the password is in ${connectionFile})`;
 }
 
 /**

@@ -10,8 +10,10 @@ export {
   type ProblemOptions,
   SetupError,
 } from './errors.js';
-export type { BodyLimitOptions, BodyLimits } from './http/body.js';
+
 export type { Authenticate } from './http/identify.js';
+export type { Rate, RateLimiter, RateOptions } from './limits/rates.js';
+export type { RequestLimitOptions, RequestLimits } from './limits/request-limits.js';
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, type UninstallOptions, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
@@ -28,8 +30,9 @@ export {
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
 export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
-export { createSync, type PokesOptions, type Sync, type SyncOptions } from './server.js';
+export { createSync, type Sync } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
+export type { PokesOptions, SyncOptions, TimeoutOptions } from './sync-options.js';
 export {
   type DefineView,
   defineView,

@@ -57,9 +57,21 @@ function describe(thrown: unknown, causesLeft: number): object {
     const value = read(thrown, key);
     if (typeof value === 'string' || typeof value === 'number') described[key] = textOf(value);
   }
+  if (dataException.test(String(described.code))) withholdValue(described);
   const cause = read(thrown, 'cause');
   if (cause != null && causesLeft > 0) described.cause = describe(cause, causesLeft - 1);
   return Object.keys(described).length > 0 ? described : { thrown: textOf(thrown) };
+}
+
+/** Postgres's class 22: its messages quote the value that it could not take. */
+const dataException = /^22[0-9A-Z]{3}$/;
+
+/** Takes what is quoted out of the message. A value may have quotes in it, too. */
+function withholdValue(described: Record<string, unknown>): void {
+  const message = String(described.message);
+  const told = message.replace(/".*"/s, '"…"');
+  described.message = told;
+  if (typeof described.stack === 'string') described.stack = described.stack.replace(message, () => told);
 }
 
 function read(object: object, key: string): unknown {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { openPool } from './db/pg.js';
 import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
 import { jsonLog, type Logger } from './log.js';
-import type { PokesOptions } from './server.js';
+import type { PokesOptions } from './sync-options.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
 import { type SampleOptions, sampleInput } from './view/sample.js';
@@ -29,7 +29,7 @@ export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions
 /**
  * Installs or upgrades Tidemark's schema, and the change capture of every table that the views read. Safe to run
  * repeatedly, and from several places at once.
- * @throws SetupError if a view cannot be served, or the schema is newer than this code.
+ * @throws SetupError if a view cannot be served, the schema is newer than this code, or a lock is held for too long.
  */
 export async function migrate<Context>(options: MigrateOptions<Context>): Promise<void> {
   const { database, views, pokes, log = jsonLog() } = options;

@@ -1,10 +1,14 @@
 import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
+import { Connections } from './connections.js';
+import { settlesWithin } from './limits/deadline.js';
 import { describeError, type Logger } from './log.js';
 
 export {
   addressFromEnvironment,
+  describeEmbedded,
   forwardFromEnvironment,
   type ListenAddress,
   logFromEnvironment,
@@ -18,10 +22,12 @@ export { explainFailure } from './failure.js';
 export interface Service {
   /** Answers a request. `env` is what the runtime's adapter passes on. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
-  /** Ends the responses that would otherwise never end. */
+  /** Called when the server is about to stop: ends the responses that would otherwise never end. */
   drain?(): void;
   /** Releases everything that the service holds. */
   close(): Promise<void>;
+  /** Resolves with the reason when the service can no longer work. The server then stops, as at a signal. */
+  readonly lost?: Promise<Error> | undefined;
 }
 
 /** The options of `listen`. */
@@ -32,11 +38,16 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** The address to listen on. Default: all addresses. */
   readonly hostname?: string | undefined;
-  /** Milliseconds that running requests have to finish after `close` is called. Default 10,000. */
+  /** Milliseconds that running requests have to finish when the server stops. The rest is cut off. Default 10,000. */
   readonly drainMs?: number | undefined;
   /**
-   * Stop on SIGTERM and SIGINT, then end the process. A second signal ends it at once. If npm runs the process, it also
-   * stops when npm is told to. Default true.
+   * Milliseconds for which the server still accepts connections after SIGTERM, while `/readyz` returns 503: load
+   * balancers then send the requests elsewhere. Default 1,000.
+   */
+  readonly drainDelayMs?: number | undefined;
+  /**
+   * Stop on SIGTERM and SIGINT, then end the process: with status 0 if everything ended in time, otherwise with 1. A
+   * second signal ends it at once. If npm runs the process, it also stops when npm is told to. Default true.
    */
   readonly signals?: boolean | undefined;
 }
@@ -46,7 +57,8 @@ export interface Listening {
   /** The server's URL, without a trailing slash. */
   readonly url: string;
   /**
-   * Stops accepting requests, lets the running ones finish, then closes the service. Further calls wait for the first.
+   * Stops accepting requests, lets the running ones finish for `drainMs`, then closes the service for ten seconds at
+   * most. Further calls wait for the first.
    */
   close(): Promise<void>;
 }
@@ -59,7 +71,8 @@ const REQUEST_TIMEOUT_MS = 120_000;
  * closes it.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-const SWEEP_MS = 50;
+/** How long the service may take to close. */
+const CLOSE_MS = 10_000;
 const WATCH_PARENT_MS = 200;
 
 const startedBy = process.ppid;
@@ -69,7 +82,7 @@ const startedBy = process.ppid;
  * `EADDRINUSE`.
  */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
-  const { log, port = 3000, hostname, drainMs = 10_000, signals = true } = options;
+  const { log, port = 3000, hostname, drainMs = 10_000, drainDelayMs = 1_000, signals = true } = options;
   const server = createAdaptorServer({
     fetch: (request, env) => service.fetch(request, env),
     serverOptions: {
@@ -78,11 +91,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
   }) as Server;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  const connections = new Connections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -93,55 +102,66 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   const url = urlOf(server.address() as AddressInfo);
   log.info({ url }, 'Listening');
 
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= drain({ server, sockets }, service, drainMs).then(() => service.close());
+  let stopped: Promise<boolean> | undefined;
+  const stop = (delayMs = 0) => {
+    stopped ??= stopServing(service, connections, { log, delayMs, drainMs });
     return stopped;
   };
-  if (!signals) return { url, close: stop };
-  const ignoreSignals = stopOnSignals(stop, log);
-  return { url, close: () => stop().finally(ignoreSignals) };
+  const ignoreSignals = signals
+    ? stopOnSignals((signal) => stop(signal === 'SIGTERM' ? drainDelayMs : 0), service, log)
+    : () => {};
+  const close = async () => void (await stop());
+  return { url, close: () => close().finally(ignoreSignals) };
 }
 
-async function drain(
-  { server, sockets }: { readonly server: Server; readonly sockets: ReadonlySet<Socket> },
+/**
+ * Stops in order: says so, stops listening, lets requests finish, closes the service.
+ * @returns whether everything ended in time
+ */
+async function stopServing(
   service: Service,
-  drainMs: number,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections: Connections,
+  { log, delayMs, drainMs }: { readonly log: Logger; readonly delayMs: number; readonly drainMs: number },
+): Promise<boolean> {
   service.drain?.();
-  const closeIdle = () => {
-    // A connection becomes idle only when its last response has been sent.
-    server.closeIdleConnections();
-    // Browsers open connections in advance. Node does not count one as idle that has not sent anything yet.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  };
-  closeIdle();
-  const sweep = setInterval(closeIdle, SWEEP_MS);
-  const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(deadline);
+  connections.announceEnd();
+  if (delayMs > 0) await sleep(delayMs);
+  const cutOff = await connections.end(drainMs);
+  if (cutOff.length > 0) {
+    log.warn({ count: cutOff.length, requests: [...new Set(cutOff)] }, 'Requests that took too long were cut off');
+  }
+  const isClosed = await settlesWithin(CLOSE_MS, service.close());
+  if (!isClosed) log.warn({}, 'What the service holds could not be closed in time');
+  return cutOff.length === 0 && isClosed;
 }
 
-function stopOnSignals(stop: () => Promise<void>, log: Logger): () => void {
-  let signalled = false;
-  const onSignal = async (signal: NodeJS.Signals) => {
-    if (signalled) process.exit(1);
-    signalled = true;
+/** Stops at a signal, or when the service is lost. Then ends the process: with status 1 if not all is well. */
+function stopOnSignals(
+  stop: (signal?: NodeJS.Signals) => Promise<boolean>,
+  { lost }: Service,
+  log: Logger,
+): () => void {
+  let isStopping = false;
+  const end = async (signal?: NodeJS.Signals) => {
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, 'Stopping');
-    try {
-      await stop();
-      process.exit(0);
-    } catch (error) {
+    const isWell = await stop(signal).catch((error: unknown) => {
       log.error({ error: describeError(error) }, 'Stopping failed');
-      process.exit(1);
-    }
+      return false;
+    });
+    process.exit(isWell && signal !== undefined ? 0 : 1);
   };
+  const onSignal = (signal: NodeJS.Signals) => (isStopping ? process.exit(1) : end(signal));
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  const unwatch = onNpmGone(() => onSignal('SIGTERM'));
+  const unwatch = onNpmGone(() => end('SIGTERM'));
+  lost?.then((error) => {
+    log.error({ error: describeError(error) }, 'The service cannot go on');
+    return end();
+  });
   return () => {
+    isStopping = true;
     unwatch();
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);

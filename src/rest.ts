@@ -3,9 +3,10 @@ import type { Transact } from './db/transact.js';
 import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
 import { createApp } from './http/app.js';
-import { type BodyLimitOptions, bodyLimits } from './http/body.js';
-import { type Authenticate, identify } from './http/identify.js';
-import type { Exchange, Route } from './http/route.js';
+import { type Audience, type Authenticate, admitting, type Caller } from './http/identify.js';
+import type { Route } from './http/route.js';
+import type { Budget } from './limits/budget.js';
+import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
 import { describeError, jsonLog, type Logger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
@@ -18,7 +19,7 @@ import type { TransactFrom } from './writes/mutate.js';
 /** How the REST surface is served. */
 export interface RestOptions {
   /** Who may see the OpenAPI document and the documentation page. `off` serves neither. Default `public`. */
-  readonly discovery?: 'public' | 'authenticated' | 'off' | undefined;
+  readonly discovery?: Audience | 'off' | undefined;
   /** What the document says about the application. Default: a title and a version. */
   readonly info?: Info | undefined;
   /** How callers authenticate, for the document. Default: a bearer token. */
@@ -46,8 +47,8 @@ export interface CreateRestOptions<Context extends UserContext, Tx> extends Rest
   readonly authenticate: Authenticate<Context>;
   /** The prefix of every path: `/api/…`. Default: none. */
   readonly basePath?: string | undefined;
-  /** The largest request bodies, in bytes. Default: 1 MiB. */
-  readonly limits?: Pick<BodyLimitOptions, 'call'> | undefined;
+  /** How much requests may bring along. */
+  readonly limits?: Pick<RequestLimitOptions, 'call' | 'bodies'> | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
@@ -65,7 +66,8 @@ export interface Rest {
 export function createRest<Context extends UserContext = UserContext, Tx = unknown>(
   options: CreateRestOptions<Context, Tx>,
 ): Rest {
-  const { transact, query, authenticate, basePath = '', limits } = options;
+  const { transact, query, authenticate, basePath = '' } = options;
+  const limits = requestLimits(options.limits);
   const log = options.log ?? jsonLog();
   const routes = restSurface({
     ...options,
@@ -74,7 +76,8 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
     authenticate,
     basePath,
     idempotent: query !== undefined,
-    limit: bodyLimits(limits).call,
+    limit: limits.call,
+    bodies: bodyBudget(limits),
     log,
   });
   return createApp(routes, log);
@@ -90,17 +93,25 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly idempotent: boolean;
   /** The largest body of a call or a batch, in bytes. */
   readonly limit: number;
+  /** For the bodies that are in memory. */
+  readonly bodies: Budget;
   readonly log: Logger;
+  /** Does the work of a call when there is a place for it. Default: at once. */
+  readonly admit?: (<T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 const day = 24 * 60 * 60;
 
 /** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, basePath, limit, log } = options;
+  const { mutators, transact, authenticate, basePath, limit, bodies, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
   const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds });
-  const routes = restRoutes({ calls, authenticate, basePath, limit });
+  const { admit: admitCall = (_, work) => work() } = options;
+  const admitted: Pick<typeof calls, 'run'> = {
+    run: (asked, caller, settings) => admitCall(caller, () => calls.run(asked, caller, settings)),
+  };
+  const routes = restRoutes({ calls: admitted, authenticate, basePath, limit, bodies });
   if (discovery === 'off') return routes;
 
   const described = describeRest(options, options.idempotent);
@@ -109,7 +120,7 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
     return document;
   });
   document.catch((error: unknown) => log.error({ error: describeError(error) }, 'Cannot create the OpenAPI document'));
-  const admit = async (exchange: Exchange) => discovery === 'public' || (await identify(exchange, authenticate));
+  const admit = admitting(discovery, authenticate);
   return [...routes, ...discoveryRoutes({ document, title: (options.info ?? defaultInfo).title, basePath, admit })];
 }
 

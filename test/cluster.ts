@@ -10,11 +10,12 @@ export interface TestCluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<TestCluster> {
+/** @param settings more than the usual ones */
+export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<TestCluster> {
   const directory = mkdtempSync(join(parentFolder(), 'tidemark-test-'));
   const cluster = await startEmbedded({
     directory,
-    settings: { fsync: 'off', jit: 'off', max_connections: '300', max_prepared_transactions: '5' },
+    settings: { fsync: 'off', jit: 'off', max_connections: '300', max_prepared_transactions: '5', ...settings },
     ...binariesUnderTest(),
   });
   return {

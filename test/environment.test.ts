@@ -1,13 +1,19 @@
+import { connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   addressFromEnvironment,
   dataDirectory,
+  describeEmbedded,
   forwardFromEnvironment,
   logFromEnvironment,
   openDatabase,
 } from '../src/environment.js';
 import { SetupError } from '../src/errors.js';
 import { explainFailure } from '../src/failure.js';
+import { memoryLog } from './log.js';
+import { freePort } from './process.js';
+
+const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
 
 const names = [
   'DATABASE_URL',
@@ -75,11 +81,79 @@ describe('the environment', () => {
   });
 
   it('names a database, whose address it does not repeat when it is wrong', async () => {
-    set({ DATABASE_URL: 'postgres://app:secret@db.example.com/app' });
-    expect(await openDatabase()).toMatchObject({ url: process.env.DATABASE_URL, embedded: false });
+    set({ DATABASE_URL: cluster });
+    expect(await openDatabase()).toMatchObject({ url: cluster, embedded: false });
     set({ DATABASE_URL: 'app:secret@db.example.com/app' });
     await expect(openDatabase()).rejects.toThrow(/^DATABASE_URL is not a connection string/);
     await expect(openDatabase()).rejects.not.toThrow(/secret/);
+  });
+});
+
+describe('the database at DATABASE_URL', () => {
+  it('is waited for while it cannot be reached', async () => {
+    const { hostname, port } = new URL(cluster);
+    const url = new URL(cluster);
+    url.port = String(await freePort());
+    set({ DATABASE_URL: url.href });
+    const { log, lines } = memoryLog();
+    const opening = openDatabase({ log });
+    await vi.waitFor(() => expect(lines).not.toEqual([]), { timeout: 10_000 });
+    const proxy = createServer((socket) => socket.pipe(connect(Number(port), hostname)).pipe(socket));
+    proxy.listen(Number(url.port), '127.0.0.1');
+    try {
+      expect(await opening).toMatchObject({ url: url.href });
+      expect(lines[0]).toMatchObject({
+        level: 'warn',
+        message: expect.stringMatching(/^Cannot reach the database: .*ECONNREFUSED.*\. Trying again in 1 s\.$/),
+      });
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('is given up after the wait', async () => {
+    set({ DATABASE_URL: 'postgres://app:secret@127.0.0.1:1/app' });
+    const { log, lines } = memoryLog();
+    const failure: unknown = await openDatabase({ log, waitMs: 6_000 }).catch((error: unknown) => error);
+    expect(explainFailure(failure)).toMatch(/^Cannot reach the database: .*ECONNREFUSED/);
+    // One second after the first attempt, and two more after the second.
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  it('is waited for while its name is not known yet', async () => {
+    set({ DATABASE_URL: 'postgres://app:secret@database.invalid/app' });
+    const { log, lines } = memoryLog();
+    const failure: unknown = await openDatabase({ log, waitMs: 12_000 }).catch((error: unknown) => error);
+    expect(explainFailure(failure)).toMatch(/^Cannot reach the database: /);
+    expect(lines).not.toEqual([]);
+  });
+
+  it.each([
+    ['a wrong password', '28P01', { password: 'wrong' }],
+    ['a database that does not exist', '3D000', { pathname: '/none' }],
+  ])('is not waited for with %s', async (_, code, change) => {
+    set({ DATABASE_URL: Object.assign(new URL(cluster), change).href });
+    const { log, lines } = memoryLog();
+    await expect(openDatabase({ log, waitMs: 3_000 })).rejects.toMatchObject({ code });
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('an embedded database', () => {
+  const database = {
+    url: 'postgres://postgres:secret@127.0.0.1:5432/tidemark',
+    embedded: true,
+    connectionFile: '/data/connection.json',
+    lost: new Promise<Error>(() => {}),
+    close: async () => {},
+  };
+
+  it('is described with its password to a terminal alone', () => {
+    expect(describeEmbedded(database, true)).toBe(database.url);
+    expect(describeEmbedded(database, false)).toBe(
+      'postgres://postgres@127.0.0.1:5432/tidemark (the password is in /data/connection.json)',
+    );
   });
 });
 

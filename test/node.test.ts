@@ -203,6 +203,31 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
+  it('stop lets a client read the rest of a response that has been made', async () => {
+    const { url, stop } = await serve(
+      { pull: async () => json({ long: 'x'.repeat(20_000_000) }) },
+      { drainMs: 20_000 },
+    );
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const body = JSON.stringify({
+      pullVersion: 1,
+      clientGroupID: 'g',
+      profileID: 'p',
+      schemaVersion: '',
+      cookie: null,
+    });
+    socket.write(
+      `POST /sync/pull HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await new Promise((resolve) => socket.once('readable', resolve));
+    const stopped = stop();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    let bytes = 0;
+    for await (const chunk of socket) bytes += (chunk as Buffer).length;
+    expect(bytes).toBeGreaterThan(20_000_000);
+    await stopped;
+  });
+
   it('stop does not wait for connections that have sent nothing', async () => {
     const { url, stop } = await serve({}, { drainMs: 25_000 });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');

@@ -16,14 +16,14 @@ async function packed(): Promise<string[]> {
 }
 
 describe('the package', () => {
-  it('holds what was compiled, its migrations, the documentation page and licences, and nothing else', async () => {
+  it('holds what was compiled, its migrations, what operates it, the documentation page and licences, and nothing else', async () => {
     const files = await packed();
     expect(files).toEqual(
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'README.md', 'LICENSE']),
     );
     expect(files).toContain('assets/swagger-ui-bundle.js.LICENSE.txt');
     const known =
-      /^(dist\/[\w/-]+\.(js|d\.ts)|sql\/\d{4}-[\w-]+\.sql|assets\/[\w.-]+|package\.json|README\.md|LICENSE)$/;
+      /^(dist\/[\w/-]+\.(js|d\.ts)|sql\/\d{4}-[\w-]+\.sql|ops\/[\w.]+|assets\/[\w.-]+|package\.json|README\.md|LICENSE)$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(files.filter((file) => /\b(test|bench|examples)\b/.test(file))).toEqual([]);
   });

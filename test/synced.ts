@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Database } from '../src/db/database.js';
 import { openPool } from '../src/db/pg.js';
+import { gatesFor } from '../src/gates.js';
 import type { JSONAnswer } from '../src/http/answer.js';
 import { toProblem } from '../src/http/problem.js';
 import { CurrentInstallation } from '../src/installation/current-installation.js';
@@ -67,7 +68,9 @@ export class PullServer {
     const database = watch(this.#db);
     this.auditor = new Auditor(database, audit);
     const looks = new Looks(database, installation, 100_000);
-    this.#pull = createPull({ db: database, installation, looks, auditor: this.auditor, schemaVersions: undefined });
+    const gates = gatesFor(database.connections);
+    const { auditor } = this;
+    this.#pull = createPull({ db: database, gates, installation, looks, auditor, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {

@@ -21,7 +21,8 @@ const frame = { left: 76, right: 540, top: 50, bottom: 340 };
 /** How far apart the curves' names are written, at least. */
 const lineHeight = 18;
 
-const style = `
+/** Of the parts of a chart, on light and dark pages. */
+export const style: string = `
   :root { --ink: #1f2933; --faint: #d9e0e7; --paper: #ffffff; --c0: #0b63b0; --c1: #b4480c; --c2: #1a7f4b; }
   @media (prefers-color-scheme: dark) {
     :root { --ink: #e4e9ee; --faint: #3a444e; --paper: #14191e; --c0: #6bb5ff; --c1: #ff9d66; --c2: #5fd39a; }
@@ -105,6 +106,7 @@ function round(value: number): number {
   return Math.round(10 * value) / 10;
 }
 
-function escaped(text: string): string {
+/** A text as XML has it. */
+export function escaped(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
 }

@@ -20,6 +20,7 @@ Examples:
   $ tidemark serve
   $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
   $ tidemark status --json
+  $ tidemark doctor --strict
   $ tidemark serve --config config/tidemark.config.ts
   $ tidemark openapi > openapi.json
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
@@ -33,7 +34,7 @@ tidemark.config.ts:
 
 Exit codes:
   0  done
-  1  the command failed, status found a problem, or the server refused the call
+  1  the command failed, status found a problem, doctor an error, or the server refused the call
   2  the command line is wrong, or the args are not JSON
   3  call: the server is unreachable, too slow or busy; a retry may succeed
 `;
@@ -91,6 +92,18 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .option(...configOption)
     .option('--json', 'print JSON')
     .action(async (options) => exit(await (await import('./status.js')).statusCommand(terminal, options)));
+  program
+    .command('doctor')
+    .description('Find what is wrong with the database and the views, or will be, and say what to do')
+    .option(...configOption)
+    .option('--json', 'print JSON')
+    .option('--strict', 'exit with 1 for warnings too')
+    .action(async (options) => exit(await (await import('./doctor.js')).doctorCommand(terminal, options)));
+  program
+    .command('rotate-secret')
+    .description('Create a new secret for signing cookies; clients are not reset')
+    .option(...configOption)
+    .action(async (options) => (await import('./rotate-secret.js')).rotateSecretCommand(terminal, options));
   program
     .command('uninstall')
     .description('Remove Tidemark from the database; your tables stay')

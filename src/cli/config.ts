@@ -8,7 +8,7 @@ import type { Config } from '../config.js';
 import { SetupError } from '../errors.js';
 import { explainFailure } from '../failure.js';
 import { isRegistry } from '../registry/registry.js';
-import type { WithTx } from '../server.js';
+import type { WithTx } from '../sync-options.js';
 
 /** A configuration that was loaded at run time. The application's own types are unknown, so the defaults stand in. */
 export type LoadedConfig = Config & WithTx<ClientBase>;

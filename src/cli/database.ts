@@ -9,9 +9,16 @@ import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
 import type { Terminal } from './terminal.js';
 
-/** Runs `work` on the database. Stops an embedded one afterwards, even if the work fails. */
-export async function withDatabase<T>({ log }: Terminal, work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
-  const database = await openDatabase({ log });
+/**
+ * Runs `work` on the database. Stops an embedded one afterwards, even if the work fails.
+ * @param waitMs how long to wait for a database that cannot be reached, in milliseconds; default as for `openDatabase`
+ */
+export async function withDatabase<T>(
+  { log }: Terminal,
+  work: (database: OpenedDatabase) => Promise<T>,
+  waitMs?: number,
+): Promise<T> {
+  const database = await openDatabase({ log, waitMs });
   try {
     return await work(database);
   } finally {
@@ -20,7 +27,7 @@ export async function withDatabase<T>({ log }: Terminal, work: (database: Opened
 }
 
 /**
- * Like `withDatabase`, but does not create an embedded database.
+ * Like `withDatabase`, but does not create an embedded database, and does not wait.
  * @throws SetupError if there is no database yet.
  */
 export async function withExistingDatabase<T>(
@@ -31,7 +38,7 @@ export async function withExistingDatabase<T>(
   if (databaseURL() === undefined && !existsSync(join(directory, 'postgres'))) {
     throw new SetupError(`DATABASE_URL is not set, and there is no embedded database in ${directory}.`);
   }
-  return withDatabase(terminal, work);
+  return withDatabase(terminal, work, 0);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import {
   addressFromEnvironment,
+  describeEmbedded,
   forwardFromEnvironment,
   logFromEnvironment,
   type OpenedDatabase,
@@ -12,7 +13,7 @@ import { loadConfig } from './config.js';
 import { migrateDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
-/** Serves until SIGTERM or SIGINT. Resolves once it is listening. */
+/** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once it is listening. */
 export async function serve(terminal: Terminal, { config: path }: { readonly config?: string }): Promise<void> {
   const config = await loadConfig(path);
   const address = addressFromEnvironment();
@@ -21,7 +22,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   const database = await openDatabase({ log: terminal.log });
   try {
     if (database.embedded) {
-      terminal.say(`Embedded Postgres: ${database.url}`);
+      terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
       await migrateDatabase(terminal, config, database);
     }
     const sync = await createSync({ ...config, database: database.url, log, forward });
@@ -30,7 +31,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
       await database.close();
     };
     try {
-      const { url } = await listen({ ...sync, close }, { log, ...address });
+      const { url } = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
       terminal.say(listening(url, config, database));
     } catch (error) {
       await sync.close();

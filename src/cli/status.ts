@@ -1,5 +1,5 @@
 import { openPool } from '../db/pg.js';
-import { collectStatus, type Status } from './collect-status.js';
+import { collectStatus, type Status } from '../doctor/collect-status.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
 import type { Terminal } from './terminal.js';

@@ -15,6 +15,8 @@ export interface Terminal {
   print(text: string): void;
   /** Prints a message for the user to standard error. */
   say(message: string): void;
+  /** Whether the messages go to a terminal, where somebody reads them, rather than to a log. */
+  readonly isInteractive: boolean;
   /** A logger that prints its messages for the user, without the fields. Leaves out debug messages. */
   readonly log: Logger;
 }
@@ -26,6 +28,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams): Terminal {
     input: stdin,
     print: (text) => void stdout.write(text),
     say,
+    isInteractive: 'isTTY' in stderr && stderr.isTTY === true,
     log: { debug() {}, info: logged, warn: logged, error: logged },
   };
 }

@@ -1,11 +1,32 @@
-import type { ClientBase, Pool } from 'pg';
+import pg, { type ClientBase } from 'pg';
+
+/** What the driver knows of a connection; its types do not say. */
+interface Connected {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number | null;
+  readonly secretKey: number;
+}
+
+/** A connection that is not logged in. */
+interface Unauthenticated extends pg.Connection {
+  connect(port: number | string, host?: string): void;
+  cancel(processID: number, secretKey: number): void;
+}
 
 /**
  * Has Postgres cancel the statement that a connection runs. On its own, Postgres does not notice that nobody is waiting
- * for the answer any more while it sorts, scans or waits.
+ * for the answer any more while it sorts, scans or waits. The request takes no connection of the pool: all of those may
+ * be waiting. It may arrive late, so the connection must not be used for anything else.
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
-export function cancelStatement(pool: Pool, client: ClientBase): void {
-  const backend = 'processID' in client && typeof client.processID === 'number' ? client.processID : undefined;
-  if (backend === undefined || pool.ending) return;
-  pool.query('select pg_cancel_backend($1)', [backend]).catch(() => {});
+export function cancelStatement(client: ClientBase): void {
+  const { host, port, processID, secretKey } = client as unknown as Connected;
+  if (processID === null) return;
+  const connection = new pg.Connection() as Unauthenticated;
+  // Nobody waits for the answer. If the request does not arrive, the statement goes on to its own end.
+  connection.on('error', () => {});
+  connection.once('connect', () => connection.cancel(processID, secretKey));
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
 }

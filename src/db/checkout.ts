@@ -1,7 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
+import { GivenUpError } from './sqlstate.js';
 
 /** How many prepared statements a connection may hold: Postgres keeps the plan of each. */
 const mostPrepared = 200;
+
+/** Why work is given up whose signal has aborted. */
+export const abandoned = 'Nobody waits for the rows any more';
 
 /** The names of the statements that a connection has prepared. */
 const prepared = new WeakMap<PoolClient, Set<string>>();
@@ -20,14 +24,21 @@ export interface Checkout {
   release(discard?: boolean): void;
 }
 
-/** Checks a client out. It always has an `error` listener: without one, a killed backend would end the process. */
-export function checkOut(pool: Pool): Promise<Checkout> {
+/**
+ * Checks a client out. It always has an `error` listener: without one, a killed backend would end the process.
+ * @param signal aborts when nobody waits for the client's work any more
+ * @throws GivenUpError if it has aborted by then
+ */
+export function checkOut(pool: Pool, signal?: AbortSignal): Promise<Checkout> {
   return new Promise((resolve, reject) => {
     // With a callback, since the pool removes its own listener just before it calls. An error in the same packet as the
     // client's readiness would find no listener if this waited for a promise to resolve.
     pool.connect((error, client) => {
-      if (client === undefined) reject(error);
-      else resolve(watch(client));
+      if (client === undefined) return reject(error);
+      const checkout = watch(client);
+      if (!signal?.aborted) return resolve(checkout);
+      checkout.release();
+      reject(new GivenUpError(abandoned));
     });
   });
 }

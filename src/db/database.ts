@@ -9,6 +9,8 @@ export interface Statement {
   readonly name?: string | undefined;
   /** Gives up after this many milliseconds without an answer, and closes the connection. */
   readonly timeoutMs?: number | undefined;
+  /** Gives up when nobody waits for the answer any more, and closes the connection. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The statements of a transaction that cost no round trip of their own. */
@@ -17,6 +19,12 @@ export interface Edges {
   readonly first: readonly (readonly unknown[])[];
   /** Has a statement sent with the COMMIT, if the work succeeds. */
   readonly last: (statement: Statement) => void;
+}
+
+/** The edges of a transaction of this process's own. */
+export interface OwnEdges extends Edges {
+  /** Has the connection closed when the transaction has ended, so that nothing else uses it. */
+  readonly discard: () => void;
 }
 
 /** A column of a result; the type is Postgres's OID. */
@@ -43,6 +51,9 @@ export interface Database {
   /** The most connections that are open at once. */
   readonly connections: number;
 
+  /** How many connections are open and idle, and how much work waits for one. */
+  usage(): { readonly total: number; readonly idle: number; readonly waiting: number };
+
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
 
@@ -55,15 +66,16 @@ export interface Database {
   /**
    * Runs `text`, a `copy … to stdout` statement, and yields its bytes as they arrive, with backpressure.
    * Leaving the loop early closes the connection, which an abandoned COPY would block.
+   * @param signal aborts when nobody waits for the bytes any more
    */
-  copy(text: string): AsyncIterable<Uint8Array>;
+  copy(text: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 
   /**
    * Runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws. Retries after
    * serialization failures and deadlocks, a bounded number of times and with jitter, so `work` may run more than once.
    * @param first statements to be sent with the BEGIN. If they fail, so does the transaction, and `work` is not run.
    */
-  transact<T>(work: (client: PoolClient, edges: Edges) => Promise<T>, first?: readonly Statement[]): Promise<T>;
+  transact<T>(work: (client: PoolClient, edges: OwnEdges) => Promise<T>, first?: readonly Statement[]): Promise<T>;
 
   /**
    * Runs `work` with a `query` function whose statements all see the database as of the first one. A statement that

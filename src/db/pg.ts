@@ -7,7 +7,7 @@ import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
 import { atOneMoment } from './moment.js';
 import { isStalePlan } from './sqlstate.js';
-import { createTransact } from './transact.js';
+import { createTransact, type TransactionLimits } from './transact.js';
 
 /** The options of `openPool`. The first two apply only to a pool that it creates. */
 export interface PoolOptions {
@@ -15,8 +15,16 @@ export interface PoolOptions {
   readonly max?: number | undefined;
   /** How long to wait for a new or a free connection, in milliseconds. Default 5,000. */
   readonly connectionTimeoutMs?: number | undefined;
+  /** How long work may take. Default: as long as it likes. */
+  readonly limits?: Limits | undefined;
   /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
+}
+
+/** How long work in the database may take, in milliseconds. */
+export interface Limits extends TransactionLimits {
+  /** A statement outside a transaction, up to its first rows. */
+  readonly statementMs: number;
 }
 
 /**
@@ -25,16 +33,18 @@ export interface PoolOptions {
  */
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof source === 'string' ? createPool(source, options) : source;
+  const { limits } = options;
   // Without a listener, a broken idle connection would end the process.
   const onError = (error: Error) => options.onIdleError?.(error);
   pool.on('error', onError);
   return {
     connections: pool.options.max,
-    query: <Row>(statement: Statement) => query<Row>(pool, statement),
+    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    query: <Row>(statement: Statement) => query<Row>(pool, statement, limits?.statementMs),
     describe: (text) => describeQuery(pool, text),
     columns: (text) => describeColumns(pool, text),
-    copy: (text) => readCopy(pool, text),
-    transact: createTransact(pool),
+    copy: (text, signal) => readCopy(pool, text, { firstMs: limits?.statementMs, signal }),
+    transact: createTransact(pool, limits),
     atOneMoment: (work) => atOneMoment(pool, work),
     listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
     async close() {
@@ -56,24 +66,30 @@ function createPool(connectionString: string, options: PoolOptions): pg.Pool {
   });
 }
 
-async function query<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
-  const checkout = await checkOut(pool);
+async function query<Row>(pool: pg.Pool, statement: Statement, usualMs: number | undefined): Promise<Row[]> {
+  const { text, name, timeoutMs = usualMs, signal } = statement;
+  const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  const { text, name, timeoutMs } = statement;
   // The driver's types lack `query_timeout` for a single query.
   const nameless: pg.QueryConfig = { text, values: [...(statement.values ?? [])], ...{ query_timeout: timeoutMs } };
   // Not reused after an error: the connection may be about to break, or may hold a plan that no longer fits.
   let sound = true;
   if (name !== undefined) checkout.prepares(name);
+  const onAbort = () => {
+    sound = false;
+    cancelStatement(client);
+  };
+  signal?.addEventListener('abort', onAbort);
   try {
     const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
       sound = false;
-      if (timeoutMs !== undefined && isTimeout(error)) cancelStatement(pool, client);
+      if (isTimeout(error)) cancelStatement(client);
       if (name === undefined || !isStalePlan(error)) throw error;
       return client.query(nameless);
     });
     return rows as Row[];
   } finally {
+    signal?.removeEventListener('abort', onAbort);
     checkout.release(!sound);
   }
 }

@@ -8,6 +8,11 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
+/** Work in the database was given up: it took too long, or nobody waited for it any more. */
+export class GivenUpError extends Error {
+  override readonly name = 'GivenUpError';
+}
+
 const retryableStates = new Set(['40001', '40P01']);
 
 /** Connection exception, insufficient resources, operator intervention, system error, transaction rollback. */
@@ -60,7 +65,8 @@ export function isTransient(error: unknown): boolean {
       transientStates.has(code) ||
       transientSystemErrors.has(code) ||
       (code.length === 5 && code !== INTEGRITY_VIOLATION_AT_COMMIT && transientClasses.has(code.slice(0, 2))),
-    (cause) => cause instanceof ConnectionLostError || transientMessages.test(cause.message),
+    (cause) =>
+      cause instanceof ConnectionLostError || cause instanceof GivenUpError || transientMessages.test(cause.message),
   );
 }
 
@@ -87,6 +93,11 @@ export function isStalePlan(error: unknown): boolean {
 /** The statement was cancelled, for example because it exceeded its time limit. */
 export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
+}
+
+/** The statement was not run, since one before it in the transaction has failed. */
+export function isOfFailedTransaction(error: unknown): boolean {
+  return codeOf(error) === '25P02';
 }
 
 /** The statement needs an operator or a function that a type does not have. */

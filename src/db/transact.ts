@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResult } from 'pg';
+import { startDeadline } from '../limits/deadline.js';
+import { cancelStatement } from './cancel.js';
 import { type Checkout, checkOut } from './checkout.js';
-import type { Database, Edges, Statement } from './database.js';
+import type { Database, Edges, OwnEdges, Statement } from './database.js';
 import { inline } from './literal.js';
-import { ConnectionLostError, isRetryable } from './sqlstate.js';
+import { ConnectionLostError, GivenUpError, isOfFailedTransaction, isRetryable } from './sqlstate.js';
+
+/** How long a transaction, and what it waits for, may take, in milliseconds. */
+export interface TransactionLimits {
+  /** All of it, with what is done between its statements. Its connection is then closed. */
+  readonly transactionMs: number;
+  /** Waiting for one lock. */
+  readonly lockMs: number;
+}
 
 /** How many times a transaction is tried in parallel with others. */
 const FREE_ATTEMPTS = 2;
@@ -12,10 +22,16 @@ const QUEUED_ATTEMPTS = 18;
 
 const FIRST_BACKOFF_MS = 2;
 const LAST_BACKOFF_MS = 50;
+/** How long a retry has its turn before the next one begins: it may hang. */
+const PATIENCE_MS = 1_000;
 
 /** The work swallowed the error of a statement, so Postgres rolled the transaction back instead of committing it. */
 class SwallowedError extends Error {
   override readonly name = 'SwallowedError';
+
+  constructor(options?: ErrorOptions) {
+    super("The callback swallowed a statement's error", options);
+  }
 }
 
 /** The work ended the transaction that it was given. */
@@ -35,11 +51,13 @@ export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Prom
  * Retries after serialization failures and deadlocks, after a random pause and on any connection of the pool. If that
  * does not help, retries take turns: otherwise, many writers of one row would keep making each other fail. Also retries
  * if the work swallowed an error, since that may have been a failure of this kind.
+ *
+ * @param limits each attempt's; default: none
  */
-export function createTransact(pool: Pool): Database['transact'] {
-  const inTurn = createQueue();
+export function createTransact(pool: Pool, limits?: TransactionLimits): Database['transact'] {
+  const inTurn = createTurns();
   return async (work, first = []) => {
-    const attempt = async () => attemptOnce(await checkOut(pool), work, first);
+    const attempt = () => attemptOnce(pool, work, first, limits);
     try {
       return await retry(attempt, FREE_ATTEMPTS);
     } catch (error) {
@@ -68,57 +86,86 @@ function mayPass(error: unknown): boolean {
   return isRetryable(error) || error instanceof SwallowedError;
 }
 
-/** Runs functions one after the other. */
-function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
+/** Runs functions one after the other; if one takes long, the next one begins beside it. */
+function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+  let begun: Promise<unknown> = Promise.resolve();
+  let ended: Promise<unknown> = Promise.resolve();
   return (run) => {
-    const result = last.then(run);
-    last = result.catch(() => {});
+    const isLate = begun.then(() => sleep(PATIENCE_MS, undefined, { ref: false }));
+    const turn = Promise.race([ended, isLate]);
+    const result = turn.then(run);
+    begun = turn;
+    ended = result.catch(() => {});
     return result;
   };
 }
 
 async function attemptOnce<T>(
-  checkout: Checkout,
-  work: (client: PoolClient, edges: Edges) => Promise<T>,
+  pool: Pool,
+  work: (client: PoolClient, edges: OwnEdges) => Promise<T>,
   first: readonly Statement[],
+  limits: TransactionLimits | undefined,
 ): Promise<T> {
+  const checkout = await checkOut(pool);
   const { client } = checkout;
+  const { within, end } = startDeadline(
+    limits?.transactionMs ?? Number.POSITIVE_INFINITY,
+    () => new GivenUpError(`The transaction took more than ${limits?.transactionMs} ms`),
+  );
   let sound = false;
+  let discarded = false;
   let last: readonly Statement[] = [];
   const begin = async () => {
-    const [, ...results] = await together(client, 'begin isolation level repeatable read', ...first.map(inline));
-    return results.map(({ rows }) => rows);
+    const results = await together(client, beginning, ...settingsOf(limits), ...first.map(inline));
+    return results.slice(results.length - first.length).map(({ rows }) => rows);
   };
-  const edges = (rows: Edges['first']): Edges => ({
+  const edges = (rows: Edges['first']): OwnEdges => ({
     first: rows,
     last: (statement) => {
       last = [...last, statement];
     },
+    discard: () => {
+      discarded = true;
+    },
   });
   try {
-    const result = await begin()
-      .then((rows) => work(client, edges(rows)))
-      .catch(async (error: unknown) => {
-        await rollback(checkout, error);
-        sound = true;
-        throw error;
-      });
+    const result = await within(begin().then((rows) => work(client, edges(rows)))).catch(async (error: unknown) => {
+      if (error instanceof GivenUpError) throw error;
+      await within(rollback(checkout, error));
+      sound = true;
+      throw error;
+    });
     if (client.getTransactionStatus() === 'I') {
       sound = true;
       throw new TransactionEndedError('The callback ended its transaction');
     }
-    const ended = await together(client, ...last.map(inline), 'commit');
+    const ended = await within(together(client, ...last.map(inline), 'commit').catch(explainFailed));
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
-    if (ended.at(-1)!.command === 'ROLLBACK') throw new SwallowedError("The callback swallowed a statement's error");
+    if (ended.at(-1)!.command === 'ROLLBACK') throw new SwallowedError();
     return result;
   } catch (error) {
+    if (error instanceof GivenUpError) cancelStatement(client);
     const lost = checkout.lost();
     throw lost === undefined ? error : new ConnectionLostError(lost.message, { cause: error });
   } finally {
-    checkout.release(!sound);
+    end();
+    checkout.release(!sound || discarded);
   }
+}
+
+const beginning = 'begin isolation level repeatable read';
+
+/** How much later Postgres ends what this process should have ended, but cannot, since it hangs itself. */
+const graceMs = 1_000;
+
+function settingsOf(limits: TransactionLimits | undefined): string[] {
+  if (!limits) return [];
+  const { transactionMs, lockMs } = limits;
+  return [
+    `set local lock_timeout = ${lockMs}`,
+    `set local idle_in_transaction_session_timeout = ${transactionMs + graceMs}`,
+  ];
 }
 
 /** Runs statements in one round trip. If one fails, those after it are not run. */
@@ -126,6 +173,11 @@ async function together(client: PoolClient, ...texts: string[]): Promise<QueryRe
   // The driver's types do not know that several statements have several results.
   const results: unknown = await client.query(texts.join('; '));
   return [results].flat() as QueryResult[];
+}
+
+/** Other statements than the COMMIT of a failed transaction fail. */
+function explainFailed(cause: unknown): never {
+  throw isOfFailedTransaction(cause) ? new SwallowedError({ cause }) : cause;
 }
 
 /**

@@ -10,26 +10,31 @@ export interface Connection {
   readonly password: string;
 }
 
-const fileName = 'connection.json';
+/** The file in the folder that holds the connection. */
+export function connectionFile(directory: string): string {
+  return join(directory, 'connection.json');
+}
 
 /**
  * What the first start stored; undefined before that, or if the file was deleted.
  * @throws SetupError if the file has no port and password.
  */
 export function readConnection(directory: string): Connection | undefined {
-  const text = readIfThere(join(directory, fileName));
+  const file = connectionFile(directory);
+  const text = readIfThere(file);
   if (text === undefined) return undefined;
   const { port, password } = JSON.parse(text) as Partial<Connection>;
   if (Number.isInteger(port) && typeof password === 'string') return { port: port as number, password };
-  throw new SetupError(`${join(directory, fileName)} has no port and password. Delete it, and both are created again.`);
+  throw new SetupError(`${file} has no port and password. Delete it, and both are created again.`);
 }
 
 /** Stores the connection for later starts. */
 export function keepConnection(directory: string, connection: Connection): void {
-  const draft = join(directory, `${fileName}.new`);
+  const file = connectionFile(directory);
+  const draft = `${file}.new`;
   writeFileSync(draft, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
   chmodSync(draft, 0o600);
-  renameSync(draft, join(directory, fileName));
+  renameSync(draft, file);
 }
 
 /**

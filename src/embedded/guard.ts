@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { endOf } from './processes.js';
 import type { ServerUser } from './user.js';
 
 /**
  * Starts a shell that stops the server when this process is gone. The shell's input ends then, however this process
- * ended. The returned function dismisses the shell. It must be called as soon as the server has ended, because the
- * server's process ID may be reused. Without a shell there is no guard: the next start on the folder stops the server.
+ * ended. The shell is dismissed as soon as the server has ended, because the server's process ID may be reused. Without
+ * a shell there is no guard: the next start on the folder stops the server.
  */
-export function guardAgainstCrash(server: ChildProcess, user: ServerUser): () => void {
-  if (process.platform === 'win32') return () => {};
+export function guardAgainstCrash(server: ChildProcess, user: ServerUser): void {
+  if (process.platform === 'win32') return;
   const script = 'read -r _; kill -INT "$0"';
   const guard = spawn('/bin/sh', ['-c', script, String(server.pid)], {
     ...user,
@@ -20,5 +21,5 @@ export function guardAgainstCrash(server: ChildProcess, user: ServerUser): () =>
   guard.stdin.on('error', () => {});
   guard.unref();
   (guard.stdin as unknown as { unref(): void }).unref();
-  return () => guard.kill('SIGKILL');
+  void endOf(server).then(() => guard.kill('SIGKILL'));
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,6 +25,16 @@ export function isRunning(pid: number): boolean {
     if (errorCode(error) !== 'EPERM') return false;
   }
   return !['Z', 'X'].includes(linuxStatus(pid)?.[0] ?? '');
+}
+
+/** Resolves with how a child process ended, or why it could not be started: at once if that is long ago. */
+export function endOf(child: ChildProcess): Promise<string> {
+  const outcome = () => (child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`);
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(outcome());
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', () => resolve(outcome()));
+  });
 }
 
 /** When a process started, as text to compare. A process ID is soon reused, above all in containers. */

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync 
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
-import { errorCode, isServerOf, postmasterPid, readIfThere } from './processes.js';
+import { endOf, errorCode, isServerOf, postmasterPid, readIfThere } from './processes.js';
 import { canReach, type ServerUser } from './user.js';
 
 const startLimit = 120_000;
@@ -46,12 +46,14 @@ export async function run(
 
 /**
  * Starts the server and waits until it accepts connections.
- * @throws ServerFailure if it ends before, or is not ready after two minutes.
+ * @param signal aborts when the server is no longer wanted
+ * @throws ServerFailure if it ends before, is not ready after two minutes, or is no longer wanted.
  */
 export async function startServer(
   programs: Programs,
   data: string,
   settings: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
 ): Promise<ChildProcess> {
   const logged = logSize(programs);
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -63,9 +65,9 @@ export async function startServer(
   });
   for (const limit = Date.now() + startLimit; !isReady(server, data); await delay(10)) {
     if (outcome !== undefined) throw failure(programs, 'postgres', outcome, logged);
-    if (Date.now() < limit) continue;
+    if (Date.now() < limit && !signal?.aborted) continue;
     await stopServer(programs, data, server);
-    throw failure(programs, 'postgres', `not ready after ${startLimit / 1000} s`, logged);
+    throw failure(programs, 'postgres', signal?.aborted ? 'stopped' : `not ready after ${startLimit / 1000} s`, logged);
   }
   return server;
 }
@@ -169,13 +171,6 @@ function serverEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'TZ', 'SystemRoot', 'TEMP', 'TMP'];
   const kept = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
-}
-
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
-  });
 }
 
 /** The server writes to line 8 of `postmaster.pid` when it is ready; pg_ctl relies on this too. */

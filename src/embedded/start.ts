@@ -7,6 +7,8 @@
  *   <directory>/lock-*           the process that has the folder
  *   <directory>/binaries         a copy of the programs, if those in node_modules cannot be used
  *
+ * If Postgres ends by itself, it is started again, on the same port. After a few attempts in a minute, it is given up.
+ *
  * If this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Without the guard (on
  * Windows, without `sh`, or if it is killed too), the server keeps running until the next start on the folder, which
  * stops it first.
@@ -17,13 +19,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { prepareBinaries } from './binaries.js';
 import { createCluster, majorOf, removeDrafts, resetPassword } from './cluster.js';
-import { choosePort, keepConnection, readConnection } from './connection.js';
-import { guardAgainstCrash } from './guard.js';
+import { choosePort, connectionFile, keepConnection, readConnection } from './connection.js';
 import { lockFolder } from './lock.js';
 import { errorCode } from './processes.js';
-import { endLeftover, type Programs, ServerFailure, startServer, stopServer } from './server.js';
+import { endLeftover, type Programs, ServerFailure, startServer } from './server.js';
+import { supervise } from './supervise.js';
 import { chooseServerUser } from './user.js';
 
 /** A running database. */
@@ -31,6 +34,10 @@ export interface EmbeddedDatabase {
   /** The connection string, with the password. It works in psql too. */
   readonly url: string;
   readonly dataDirectory: string;
+  /** The file that holds the password. */
+  readonly connectionFile: string;
+  /** Resolves with the reason if Postgres has ended and cannot be started again. */
+  readonly lost: Promise<Error>;
   /** Disconnects all clients, shuts down the server and unlocks the folder. Further calls have no effect. */
   stop(): Promise<void>;
 }
@@ -45,8 +52,8 @@ export interface EmbeddedOptions {
   binaries?: string | undefined;
   /** Server settings, for example `{ fsync: 'off' }`. Default: none. */
   settings?: Record<string, string> | undefined;
-  /** Called with a sentence for each notable event. Default: none. */
-  log?: ((message: string) => void) | undefined;
+  /** Logs each notable event. Default: nowhere. */
+  log?: Pick<Logger, 'info' | 'warn'> | undefined;
 }
 
 /**
@@ -73,24 +80,40 @@ async function startLocked(
   options: EmbeddedOptions,
   release: () => void,
 ): Promise<EmbeddedDatabase> {
-  const { log = () => {}, settings = {} } = options;
+  const { log = { info() {}, warn() {} }, settings = {} } = options;
   const data = join(directory, 'postgres');
   const user = chooseServerUser(data);
   const { native, major } = prepareBinaries(options.binaries, directory, user);
   const programs = { native, user, logFile: join(directory, 'postgres.log') };
   const kept = readConnection(directory);
   const password = kept?.password ?? randomBytes(24).toString('base64url');
-  const start: Start = { programs, major, data, password, isPasswordNew: kept === undefined, settings, log };
+  const say = (message: string) => log.info({}, message);
+  const start: Start = { programs, major, data, password, isPasswordNew: kept === undefined, settings, say };
   await prepareData(start);
   const { server, port } = await startOnPort(start, options.port, kept?.port);
-  const stop = stopper(start, server, release);
+  const again = async (signal: AbortSignal) => {
+    await endLeftover(programs, data, say);
+    return (await startOnPort(start, port, port, signal)).server;
+  };
+  const supervision = supervise(server, { programs, data, start: again, log });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= supervision.stop().finally(release);
+    return stopped;
+  };
   try {
     if (kept === undefined) keepConnection(directory, { port, password });
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/tidemark`, dataDirectory: data, stop };
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/tidemark`,
+    dataDirectory: data,
+    connectionFile: connectionFile(directory),
+    lost: supervision.lost,
+    stop,
+  };
 }
 
 interface Start {
@@ -100,53 +123,39 @@ interface Start {
   readonly password: string;
   readonly isPasswordNew: boolean;
   readonly settings: Readonly<Record<string, string>>;
-  readonly log: (message: string) => void;
+  readonly say: (message: string) => void;
 }
 
 /** Afterwards the data exists, has the right version and this password, and no server is running on it. */
-async function prepareData({ programs, major, data, password, isPasswordNew, settings, log }: Start): Promise<void> {
+async function prepareData({ programs, major, data, password, isPasswordNew, settings, say }: Start): Promise<void> {
   removeDrafts(data);
   const found = majorOf(data);
   if (found === undefined) {
-    log(`Creating a Postgres ${major} database in ${data}.`);
+    say(`Creating a Postgres ${major} database in ${data}.`);
     return createCluster(programs, major, data, password, settings.fsync !== 'off');
   }
   if (found !== major) throw new SetupError(otherVersion(data, found, major));
-  await endLeftover(programs, data, log);
+  await endLeftover(programs, data, say);
   if (isPasswordNew) await resetPassword(programs, data, password);
 }
 
 /** Retries what resolves itself: backends that outlive a killed server for a moment, or a port lost in a race. */
 async function startOnPort(
-  { programs, data, settings, log }: Start,
+  { programs, data, settings, say }: Start,
   wanted: number | undefined,
   kept: number | undefined,
+  signal?: AbortSignal,
 ): Promise<{ server: ChildProcess; port: number }> {
   for (const limit = Date.now() + 10_000; ; await delay(100)) {
-    const port = await choosePort(wanted, kept, log);
+    const port = await choosePort(wanted, kept, say);
     const fixed = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
     try {
-      return { port, server: await startServer(programs, data, { ...settings, ...fixed }) };
+      return { port, server: await startServer(programs, data, { ...settings, ...fixed }, signal) };
     } catch (error) {
       const passes = error instanceof ServerFailure && /shared memory block|Address already in use/.test(error.message);
-      if (!passes || Date.now() > limit) throw error;
+      if (!passes || Date.now() > limit || signal?.aborted) throw error;
     }
   }
-}
-
-/** Guards the server, and returns the function that stops it. Neither server nor guard keeps this process alive. */
-function stopper({ programs, data, log }: Start, server: ChildProcess, release: () => void): () => Promise<void> {
-  const dismissGuard = guardAgainstCrash(server, programs.user);
-  let stopping: Promise<void> | undefined;
-  server.unref();
-  server.once('exit', (code, signal) => {
-    dismissGuard();
-    if (stopping === undefined) log(`Postgres ended (${signal ?? `exit code ${code}`}): see ${programs.logFile}.`);
-  });
-  return () => {
-    stopping ??= stopServer(programs, data, server).finally(release);
-    return stopping;
-  };
 }
 
 /** Creates the folder if needed; a `.gitignore` then keeps data and password out of the user's repository. */

@@ -1,8 +1,9 @@
-import { Problem } from '../errors.js';
+import { Problem, SetupError } from '../errors.js';
 import { json } from '../http/answer.js';
 import type { Route } from '../http/route.js';
 import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
+import type { UpkeepState } from '../store/upkeep.js';
 
 /** The options of `healthRoutes`. */
 export interface HealthRoutesOptions {
@@ -10,14 +11,22 @@ export interface HealthRoutesOptions {
   readonly basePath: string;
   /** Rejects while the server cannot do its work. */
   readonly ready: () => Promise<void>;
+  /** Whether the server is about to stop. */
+  readonly isStopping: () => boolean;
   /** The state of the pokes. */
   readonly tail: () => TailState;
   /** What the audits have found. */
   readonly audits: () => AuditState;
+  /** How the upkeep goes. */
+  readonly upkeep: () => UpkeepState;
 }
 
+const lateMs = 5_000;
+const longHeldSeconds = 60 * 60;
+
 /** The routes that tell whether the server runs (`/healthz`) and whether it can do its work (`/readyz`). */
-export function healthRoutes({ basePath, ready, tail, audits }: HealthRoutesOptions): Route[] {
+export function healthRoutes(options: HealthRoutesOptions): Route[] {
+  const { basePath, ready, isStopping, tail, audits } = options;
   const methods = ['GET', 'HEAD'];
   return [
     { methods, path: `${basePath}/healthz`, handle: async () => json({ status: 'ok' }) },
@@ -25,14 +34,29 @@ export function healthRoutes({ basePath, ready, tail, audits }: HealthRoutesOpti
       methods,
       path: `${basePath}/readyz`,
       handle: async () => {
-        await ready().catch((cause: unknown) => refuseService(tail(), cause));
-        return json({ status: 'ok', pokes: tail(), audits: audits() });
+        if (isStopping()) throw new Problem('unavailable', 'The server is stopping');
+        await ready().catch((cause: unknown) => refuseService(options, cause));
+        return json({ status: 'ok', degraded: degraded(options), pokes: tail(), audits: audits() });
       },
     },
   ];
 }
 
-function refuseService({ lagMs }: TailState, cause: unknown): never {
+/** What does not work as it should, although requests are answered. Anyone may see these codes. */
+function degraded({ tail, audits, upkeep }: HealthRoutesOptions): string[] {
+  const { isFailing, heldSeconds } = upkeep();
+  const codes: [code: string, applies: boolean][] = [
+    ['pokes-late', (tail().lagMs ?? 0) > lateMs],
+    ['audit-differences', audits().differences > 0],
+    ['upkeep-fails', isFailing],
+    ['horizon-held', heldSeconds > longHeldSeconds],
+  ];
+  return codes.filter(([, applies]) => applies).map(([code]) => code);
+}
+
+function refuseService(options: HealthRoutesOptions, cause: unknown): never {
+  const { lagMs } = options.tail();
   const lag = lagMs === null ? '' : `; the change log was last read ${lagMs} ms ago`;
-  throw new Problem('unavailable', `The server is not ready${lag}`, { cause });
+  const codes = [cause instanceof SetupError ? 'setup' : 'database', ...degraded(options)];
+  throw new Problem('unavailable', `The server is not ready${lag}`, { cause, extensions: { degraded: codes } });
 }

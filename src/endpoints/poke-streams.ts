@@ -4,6 +4,7 @@ import type { EventStream } from '../http/answer.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange } from '../http/route.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
+import type { Budget } from '../limits/budget.js';
 import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
 
 /** Calls `poke` whenever there may be something to pull, until the returned function is called. */
@@ -19,32 +20,41 @@ const maxUnreadBytes = 4 * 1024;
 /** Clients that lose their server reconnect after one to three seconds, so that not all of them come back at once. */
 const leastRetryMs = 1_000;
 const retrySpreadMs = 2_000;
-/** About 25 days: the longest delay that a timer accepts. */
-const longestLifeMs = 2 ** 31 - 1;
+/**
+ * A stream ends after about an hour, and its client opens another: not every host reports that a client went away. A
+ * tenth of it is left to chance, so that not all of them end at once.
+ */
+const longestLifeMs = 60 * 60_000;
+const lifeSpread = 0.1;
 
 /** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
   readonly #listen: Listen<Context>;
-  readonly #limit: number;
+  readonly #budget: Budget;
   readonly #open = new Set<PokeStream>();
   #isClosed = false;
 
-  constructor(listen: Listen<Context>, limit: number) {
+  /** @param budget of open streams */
+  constructor(listen: Listen<Context>, budget: Budget) {
     this.#listen = listen;
-    this.#limit = limit;
+    this.#budget = budget;
   }
 
   /**
    * Opens a stream for a request to the poke endpoint.
-   * @throws Problem `unauthenticated`, `malformed-request`, or `unavailable` if the server is stopping or full; and
-   * what `listen` throws.
+   * @throws Problem `unauthenticated`, `malformed-request`, `unavailable` if the server is stopping or full, or
+   * `too-many-requests` if the user has too many streams; and what `listen` throws.
    */
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const { context } = await identify(exchange, authenticate);
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
     if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; reconnect');
-    if (this.#open.size >= this.#limit) throw new Problem('unavailable', 'The server has too many open poke streams');
-    const stream = new PokeStream(context.expiresAt, () => this.#open.delete(stream));
+    const holding = this.#budget.open(context.userID);
+    holding.take(1);
+    const stream = new PokeStream(context.expiresAt, () => {
+      this.#open.delete(stream);
+      holding.end();
+    });
     this.#open.add(stream);
     try {
       stream.onLeave(await this.#listen(context, request, () => stream.poke()));
@@ -72,6 +82,7 @@ class PokeStream implements EventStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timers: NodeJS.Timeout[] = [];
   #hasEnded = false;
+  #bytes = 0;
 
   constructor(expiresAt: Date | undefined, onEnd: () => void) {
     this.#expiresAt = expiresAt;
@@ -84,12 +95,13 @@ class PokeStream implements EventStream {
       this.#controller = controller;
       if (this.#hasEnded) {
         controller.close();
-        return options.onEnd({ outcome: 'complete' });
+        return options.onEnd({ outcome: 'complete', bytes: 0 });
       }
       this.#send(retryField(Math.round(leastRetryMs + Math.random() * retrySpreadMs)) + pokeEvent);
       this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));
       const ms = (this.#expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
-      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, longestLifeMs)));
+      const longestMs = longestLifeMs * (1 - lifeSpread * Math.random());
+      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, longestMs)));
     };
     const cancel = () => this.#finish({ outcome: 'cancelled' });
     return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });
@@ -116,6 +128,7 @@ class PokeStream implements EventStream {
     if (!controller || this.#hasEnded) return;
     if (controller.desiredSize! > 0) {
       controller.enqueue(Buffer.from(event));
+      this.#bytes += event.length;
     } else {
       this.#finish({ outcome: 'dropped' });
       if (!this.#options!.breakOff()) controller.error(new Error('The client reads too slowly'));
@@ -128,6 +141,6 @@ class PokeStream implements EventStream {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#leave?.();
     this.#onEnd();
-    this.#options?.onEnd(end);
+    this.#options?.onEnd({ ...end, bytes: this.#bytes });
   }
 }

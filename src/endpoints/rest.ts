@@ -1,10 +1,11 @@
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import type { Answer } from '../http/answer.js';
-import { readOptionalJSON } from '../http/body.js';
+import { type JSONBody, readOptionalJSON } from '../http/body.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange, Route } from '../http/route.js';
+import type { Budget, Holding } from '../limits/budget.js';
 import { type Asked, decodeBatch } from '../protocol/calls.js';
 import type { Calls } from '../writes/calls.js';
 
@@ -16,6 +17,8 @@ export interface RestRoutesOptions<Context extends UserContext> {
   readonly basePath: string;
   /** The largest body, in bytes. */
   readonly limit: number;
+  /** For the bodies that are in memory. */
+  readonly bodies: Budget;
 }
 
 /** The routes of the REST calls: of single calls, with the mutator's name in the path, and of batches. */
@@ -39,26 +42,31 @@ async function handleCall<Context extends UserContext>(
   name: string,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  const { value: args } = await readOptionalJSON(exchange.request, options.limit, { exactNumbers: true });
-  return run(exchange, options, caller, { kind: 'call', call: { name, args } });
+  return options.bodies.during(caller.context.userID, async (holding) => {
+    const { value: args } = await readBody(exchange, options, holding);
+    return run(exchange, options, caller, { kind: 'call', call: { name, args } });
+  });
 }
 
 async function handleBatch<Context extends UserContext>(
   exchange: Exchange,
   options: RestRoutesOptions<Context>,
 ): Promise<Answer> {
-  const { request } = exchange;
   const caller = await identify(exchange, options.authenticate);
-  const body = request.headers.has('Content-Type')
-    ? await readOptionalJSON(request, options.limit, { exactNumbers: true })
-    : undefined;
-  const entries = body?.value;
-  if (!Array.isArray(entries)) {
-    const detail =
-      'A mutator name is required: in the path, as in /api/mutators/todo/create, or in each entry of a JSON array';
-    throw new Problem('mutator-name-missing', detail);
-  }
-  return run(exchange, options, caller, { kind: 'batch', calls: decodeBatch(entries) });
+  return options.bodies.during(caller.context.userID, async (holding) => {
+    const hasBody = exchange.request.headers.has('Content-Type');
+    const entries = hasBody ? (await readBody(exchange, options, holding)).value : undefined;
+    if (!Array.isArray(entries)) {
+      const detail =
+        'A mutator name is required: in the path, as in /api/mutators/todo/create, or in each entry of a JSON array';
+      throw new Problem('mutator-name-missing', detail);
+    }
+    return run(exchange, options, caller, { kind: 'batch', calls: decodeBatch(entries) });
+  });
+}
+
+function readBody({ request }: Exchange, { limit }: { readonly limit: number }, holding: Holding): Promise<JSONBody> {
+  return readOptionalJSON(request, { limit, holding }, { exactNumbers: true });
 }
 
 async function run<Context extends UserContext>(

@@ -1,11 +1,14 @@
 import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
-import { type Answer, type JSONAnswer, json } from '../http/answer.js';
-import { type BodyLimits, parseJSON, readJSON, readText } from '../http/body.js';
+import { type Answer, json } from '../http/answer.js';
+import { readBytes, readJSON } from '../http/body.js';
 import { compress } from '../http/compress.js';
-import type { Caller } from '../http/identify.js';
-import { type Authenticate, identify } from '../http/identify.js';
+import { type Authenticate, type Caller, identify } from '../http/identify.js';
+import { decodeText, parse, parseText } from '../http/parse.js';
+import { readAhead } from '../http/read-ahead.js';
 import type { Exchange, RequestID, Route } from '../http/route.js';
+import type { Budget } from '../limits/budget.js';
+import type { RequestLimits } from '../limits/request-limits.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
@@ -30,7 +33,7 @@ export type PushRoute<Context extends UserContext> = (
 /** The least length of an answer that is compressed, in UTF-16 units. */
 const compressedLength = 1024;
 
-/** How many pull requests are known by their text, and how long it may be, in UTF-16 units. */
+/** How many pull requests are known by their text, and how long it may be, in bytes. */
 const keptRequests = 10_000;
 const keptLength = 2048;
 
@@ -42,74 +45,79 @@ export interface SyncRoutesOptions<Context extends UserContext> {
   readonly authenticate: Authenticate<Context>;
   /** The prefix of `/sync/pull`, `/sync/push` and `/sync/poke`. */
   readonly basePath: string;
-  readonly limits: BodyLimits;
+  readonly limits: RequestLimits;
+  /** For the bodies that are in memory. */
+  readonly bodies: Budget;
+  /** For what is read ahead for slow clients. */
+  readonly spool: Budget;
   /** Whether pulls are compressed. */
   readonly compression: boolean;
 }
 
 /** The routes that sync clients call: pull, push and poke. */
 export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
-  const { pull, push, pokes, authenticate, basePath, limits, compression } = options;
-  const decodePull = pullDecoder();
+  const { pokes, authenticate, basePath } = options;
+  const decode = pullDecoder();
   return [
     {
       methods: ['POST'],
       path: `${basePath}/sync/pull`,
-      async handle(exchange) {
-        const answer = await handlePull(exchange, authenticate, pull, decodePull, limits.pull);
-        const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
-        return compression && isWorthIt ? compress(answer, exchange.request.headers.get('Accept-Encoding')) : answer;
-      },
+      handle: (exchange) => handlePull(exchange, options, decode),
     },
-    {
-      methods: ['POST'],
-      path: `${basePath}/sync/push`,
-      handle: (exchange) => handlePush(exchange, authenticate, push, limits.push),
-    },
+    { methods: ['POST'], path: `${basePath}/sync/push`, handle: (exchange) => handlePush(exchange, options) },
     { methods: ['GET'], path: `${basePath}/sync/poke`, handle: (exchange) => pokes.open(exchange, authenticate) },
   ];
 }
 
+type Decode = (bytes: Uint8Array) => Promise<ReturnType<typeof decodePullRequest>>;
+
 /** Decodes pull requests by their text, and remembers them: while nothing changes, a client sends the same one. */
-function pullDecoder(): (text: string) => ReturnType<typeof decodePullRequest> {
+function pullDecoder(): Decode {
   const known = new BoundedMap<string, PullRequest>(keptRequests);
-  return (text) => {
+  return async (bytes) => {
+    if (bytes.byteLength > keptLength) return decodePullRequest(await parse(bytes));
+    const text = decodeText(bytes);
     const found = known.get(text);
     if (found) return found;
-    const request = decodePullRequest(parseJSON(text));
-    if (!('error' in request) && text.length <= keptLength) known.set(text, request);
+    const request = decodePullRequest(parseText(text));
+    if (!('error' in request)) known.set(text, request);
     return request;
   };
 }
 
-/** The pull endpoint. `limit` is in bytes. */
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
-  authenticate: Authenticate<Context>,
-  pull: PullRoute<Context>,
-  decode: ReturnType<typeof pullDecoder>,
-  limit: number,
-): Promise<JSONAnswer> {
+  { authenticate, pull, limits, bodies, spool, compression }: SyncRoutesOptions<Context>,
+  decode: Decode,
+): Promise<Answer> {
   const caller = await identify(exchange, authenticate);
-  const request = decode(await readText(exchange.request, limit));
+  const request = await bodies.during(caller.context.userID, async (holding) =>
+    decode(await readBytes(exchange.request, { limit: limits.pull, holding })),
+  );
   if ('error' in request) return json(request);
   const answer = await pull(request, caller);
-  return 'error' in answer ? json(answer) : answer;
+  if ('error' in answer) return json(answer);
+  const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
+  const accepted = exchange.request.headers.get('Accept-Encoding');
+  const compressed = compression && isWorthIt ? await compress(answer, accepted) : answer;
+  if (compressed.kind !== 'json in pieces') return compressed;
+  return { ...compressed, pieces: readAhead(compressed.pieces, caller, spool) };
 }
 
-/** The push endpoint. `limit` is in bytes. */
 async function handlePush<Context extends UserContext>(
   exchange: Exchange,
-  authenticate: Authenticate<Context>,
-  push: PushRoute<Context>,
-  limit: number,
+  { authenticate, push, limits, bodies }: SyncRoutesOptions<Context>,
 ): Promise<Answer> {
   const { requestID } = exchange;
   const caller = await identify(exchange, authenticate);
-  const { bytes: body, value } = await readJSON(exchange.request, limit, { exactNumbers: true });
-  const request = decodePushRequest(value);
-  if ('error' in request) return json(request);
-  const authorization = exchange.request.headers.get('Authorization');
-  const refusal = await push(request, caller, { body, authorization, requestID });
-  return json(refusal ?? {});
+  return bodies.during(caller.context.userID, async (holding) => {
+    const intake = { limit: limits.push, holding };
+    const { bytes: body, value } = await readJSON(exchange.request, intake, { exactNumbers: true });
+    const request = decodePushRequest(value, limits.mutations);
+    if ('error' in request) return json(request);
+    exchange.tell({ mutations: request.mutations.length });
+    const authorization = exchange.request.headers.get('Authorization');
+    const refusal = await push(request, caller, { body, authorization, requestID });
+    return json(refusal ?? {});
+  });
 }

@@ -4,7 +4,7 @@ import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
-import type { Exchange, RequestID, Route } from './route.js';
+import type { Exchange, RequestID, RequestObserver, Route, Told } from './route.js';
 import { type StreamEnd, toBody } from './stream.js';
 
 /** What `createApp` returns. */
@@ -13,18 +13,28 @@ export interface App {
   fetch(request: Request, env?: unknown): Promise<Response>;
 }
 
+/** What happens at each request besides. */
+export interface Hooks {
+  /** Learns of every request. */
+  readonly observer?: RequestObserver | undefined;
+  /** Rejects if the request is not to be answered, because too many come from its address. */
+  readonly admit?: ((exchange: Exchange, address: string | undefined) => Promise<void>) | undefined;
+}
+
 /** Serves routes; earlier ones take precedence. Refuses other paths and methods. */
-export function createApp(routes: readonly Route[], log: Logger): App {
+export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = {}): App {
   const app = new Hono();
   // One handler for all methods: with a second one per path, Hono would compose middleware for every request.
   for (const { methods, path, handle } of routes) {
+    const parts = { route: path, log, hooks };
     app.all(path, (c) =>
-      respond(incoming(c), log, methods.includes(c.req.method) ? handle : () => refuseMethod(methods)),
+      respond(incoming(c), parts, methods.includes(c.req.method) ? handle : () => refuseMethod(methods)),
     );
   }
-  app.notFound((c) => respond(incoming(c), log, refusePath));
+  const parts = { route: 'other', log, hooks };
+  app.notFound((c) => respond(incoming(c), parts, refusePath));
   app.onError((error, c) =>
-    respond(incoming(c), log, () => {
+    respond(incoming(c), parts, () => {
       throw error;
     }),
   );
@@ -52,34 +62,49 @@ interface Incoming {
   readonly env: unknown;
 }
 
+/** What a request is answered with. */
+interface Parts {
+  readonly route: string;
+  readonly log: Logger;
+  readonly hooks: Hooks;
+}
+
 /** Answers a request. This is the only place where failures become responses, and where requests are logged. */
 async function respond(
   { request, path, env }: Incoming,
-  log: Logger,
+  { route, log, hooks: { observer, admit } }: Parts,
   handler: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Response> {
   const started = performance.now();
   const requestID = requestIDOf(request.headers);
   const requestLog = logOf(requestID, log);
   const { method } = request;
-  const logEnd = (status: number, fields: object = {}) => {
+  let told: Told = {};
+  const tell = (more: Told) => {
+    told = { ...told, ...more };
+  };
+  const exchange = { request, requestID, log: requestLog, tell };
+  const end = (status: number, bytes: number, fields: object = {}) => {
     const level = path === '/healthz' || path === '/readyz' ? 'debug' : 'info';
-    requestLog[level]({ method, path, status, ms: Math.round(performance.now() - started), ...fields }, 'Request');
+    const ms = performance.now() - started;
+    requestLog[level]({ method, path, status, ms: Math.round(ms), ...told, ...fields }, 'Request');
+    observer?.ended({ route, status, ms, bytes, told });
   };
   try {
-    const answer = await handler({ request, requestID, log: requestLog });
+    if (admit) await admit(exchange, addressOf(env));
+    const answer = await (observer ? observer.around({ exchange, route }, () => handler(exchange)) : handler(exchange));
     if (answer.kind === 'json') {
-      logEnd(200);
+      end(200, Buffer.byteLength(answer.text));
       return new Response(answer.text, { headers: headersOf(requestID) });
     }
     if (answer.kind === 'reply') {
       const { status = 200, headers, body } = answer;
-      logEnd(status);
+      end(status, body === null ? 0 : Buffer.byteLength(body));
       return new Response(body, { status, headers: { ...headersOf(requestID), ...headers } });
     }
-    const onEnd = (end: StreamEnd) => {
-      if (end.outcome === 'failed') requestLog.error({ error: describeError(end.error) }, 'A response was cut off');
-      logEnd(200, { outcome: end.outcome });
+    const onEnd = ({ bytes, ...how }: StreamEnd & { readonly bytes: number }) => {
+      if (how.outcome === 'failed') requestLog.error({ error: describeError(how.error) }, 'A response was cut off');
+      end(200, bytes, { outcome: how.outcome });
     };
     const options = { onEnd, breakOff: () => destroyConnection(env) };
     if (answer.kind === 'events') return new Response(answer.open(options), { headers: eventHeadersOf(requestID) });
@@ -89,8 +114,9 @@ async function respond(
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(requestLog, problem);
     if (problem.code === 'body-too-large') releaseBody(env);
-    logEnd(problem.status, { code: problem.code });
-    return new Response(problemBody(problem, requestID.value), {
+    const body = problemBody(problem, requestID.value);
+    end(problem.status, Buffer.byteLength(body), { code: problem.code });
+    return new Response(body, {
       status: problem.status,
       headers: { ...problem.headers, ...headersOf(requestID), 'Content-Type': 'application/problem+json' },
     });
@@ -131,6 +157,7 @@ function headersOf(requestID: RequestID): Record<string, string> {
   return {
     'Content-Type': 'application/json',
     'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
     'X-Request-ID': requestID.value,
   };
 }
@@ -151,16 +178,34 @@ function logFailure(log: Logger, problem: Problem): void {
   log[level]({ code, detail, ...(cause !== undefined && { error: describeError(cause) }) }, 'A request failed');
 }
 
+/** What the adapter of Node's HTTP server passes on. */
+interface NodeExchange {
+  readonly incoming: {
+    readonly socket?: { readonly remoteAddress?: string };
+    removeAllListeners(event: string): void;
+  };
+  readonly outgoing: { readonly headersSent: boolean; destroy(): void };
+}
+
+/** Empty on other runtimes. */
+function nodeExchange(env: unknown): Partial<NodeExchange> {
+  return typeof env === 'object' && env !== null ? env : {};
+}
+
 /**
  * With Node's HTTP server, breaks off a response that has begun, by its own `destroy`: if the stream failed instead,
  * the adapter would print the error to the console. Returns false where this is not possible.
  */
 function destroyConnection(env: unknown): boolean {
-  if (typeof env !== 'object' || env === null || !('outgoing' in env)) return false;
-  const outgoing = env.outgoing as { readonly headersSent: boolean; destroy(): void };
-  if (!outgoing.headersSent) return false;
+  const { outgoing } = nodeExchange(env);
+  if (!outgoing?.headersSent) return false;
   outgoing.destroy();
   return true;
+}
+
+/** With Node's HTTP server, the address at the other end of the connection. */
+function addressOf(env: unknown): string | undefined {
+  return nodeExchange(env).incoming?.socket?.remoteAddress;
 }
 
 /**
@@ -168,7 +213,5 @@ function destroyConnection(env: unknown): boolean {
  * discards it after the response, up to a limit, but only once the body's reader no longer holds it back.
  */
 function releaseBody(env: unknown): void {
-  if (typeof env !== 'object' || env === null || !('incoming' in env)) return;
-  const incoming = env.incoming as { removeAllListeners(event: string): void };
-  incoming.removeAllListeners('data');
+  nodeExchange(env).incoming?.removeAllListeners('data');
 }

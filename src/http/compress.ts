@@ -12,32 +12,51 @@ interface Encoding {
   readonly createStream: () => Transform;
 }
 
+interface ZstdOptions {
+  readonly chunkSize: number;
+  readonly params: Readonly<Record<number, number>>;
+}
+
 /** What Node has since version 22.15. */
 interface Zstd {
-  readonly zstdCompress: (text: string, callback: (error: Error | null, result: Buffer<ArrayBuffer>) => void) => void;
-  readonly createZstdCompress: () => Transform;
+  readonly zstdCompress: (
+    text: string,
+    options: ZstdOptions,
+    callback: (error: Error | null, result: Buffer<ArrayBuffer>) => void,
+  ) => void;
+  readonly createZstdCompress: (options: ZstdOptions) => Transform;
 }
 
 const { zstdCompress, createZstdCompress } = zlib as Partial<Zstd>;
+/** The parameter `ZSTD_c_compressionLevel`. */
+const zstdLevel = 100;
 /** Larger chunks of output take fewer round trips to the thread pool. */
 const chunkSize = 64 * 1024;
 /**
  * Low levels: higher ones take longer than most networks take for the bytes that they save. At levels 0 and 1, Brotli
  * compresses each piece by itself, and small ones not at all. At level 2, a larger window than 256 KB takes longer and
- * finds no more.
+ * finds no more. At Zstandard's own default, level 3, answers take longer and even become larger.
  */
+const zstdOptions = { chunkSize, params: { [zstdLevel]: 1 } };
 const brotliOptions = {
   chunkSize,
   params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 2, [zlib.constants.BROTLI_PARAM_LGWIN]: 18 },
 };
 const gzipOptions = { chunkSize, level: 1 };
+const zstd = zstdCompress && promisify(zstdCompress);
 const brotli = promisify<string, zlib.BrotliOptions, Buffer<ArrayBuffer>>(zlib.brotliCompress);
 const gzip = promisify<string, zlib.ZlibOptions, Buffer<ArrayBuffer>>(zlib.gzip);
 
 /** In order of preference. */
 const encodings: readonly Encoding[] = [
-  ...(zstdCompress && createZstdCompress
-    ? [{ name: 'zstd', compress: promisify(zstdCompress), createStream: createZstdCompress }]
+  ...(zstd && createZstdCompress
+    ? [
+        {
+          name: 'zstd',
+          compress: (text: string) => zstd(text, zstdOptions),
+          createStream: () => createZstdCompress(zstdOptions),
+        },
+      ]
     : []),
   {
     name: 'br',

@@ -19,6 +19,8 @@ export interface Caller<Context extends UserContext = UserContext> {
   readonly log: Logger;
   /** Returns what aborts when the client goes away. Few requests need it, and it takes time to create. */
   readonly signal?: () => AbortSignal;
+  /** Notes what the request turned out to be. */
+  readonly tell?: Exchange['tell'];
 }
 
 /**
@@ -27,7 +29,7 @@ export interface Caller<Context extends UserContext = UserContext> {
  * whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
-  { request, requestID, log }: Exchange,
+  { request, requestID, log, tell }: Exchange,
   authenticate: Authenticate<Context>,
 ): Promise<Caller<Context>> {
   const context = await authenticate(request);
@@ -38,12 +40,27 @@ export async function identify<Context extends UserContext>(
   }
   if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
   const { userID, expiresAt } = context;
-  // Otherwise the database could take two different users for one.
-  if (typeof userID !== 'string' || userID === '' || !isStorableText(userID)) {
+  if (!isUserID(userID)) {
     throw new TypeError('authenticate must return null or an object whose userID is a non-empty, well-formed string');
   }
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');
   }
-  return { context, requestID: requestID.value, log, signal: () => request.signal };
+  return { context, requestID: requestID.value, log, signal: () => request.signal, tell };
+}
+
+/** Who may see what the server says about itself. */
+export type Audience = 'public' | 'authenticated';
+
+/** Makes a function that rejects, as `identify` does, if a caller is not among the audience. */
+export function admitting<Context extends UserContext>(
+  audience: Audience,
+  authenticate: Authenticate<Context>,
+): (exchange: Exchange) => Promise<unknown> {
+  return async (exchange) => audience === 'public' || identify(exchange, authenticate);
+}
+
+/** Whether a value can be a user's ID. Of other texts, the database could take two different ones for the same. */
+export function isUserID(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isStorableText(value);
 }

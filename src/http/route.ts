@@ -17,6 +17,38 @@ export interface Exchange {
   readonly requestID: RequestID;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
+  /** Notes what the request turned out to be. */
+  readonly tell: (told: Told) => void;
+}
+
+/** What an endpoint tells about a request, for the log and for metrics. */
+export interface Told {
+  /** How a pull was answered. */
+  readonly pull?: 'unchanged' | 'behind' | 'delta' | 'first' | 'reset' | undefined;
+  /** Why a client was reset. */
+  readonly reason?: string | undefined;
+  /** The number of ops in a patch. */
+  readonly ops?: number | undefined;
+  /** The number of mutations in a push. */
+  readonly mutations?: number | undefined;
+}
+
+/** A request that has been answered, to its end. */
+export interface RequestEnd {
+  /** The route's path; `other` if there is none. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  /** The length of the body, as it was sent, in bytes. */
+  readonly bytes: number;
+  readonly told: Told;
+}
+
+/** Learns of requests. */
+export interface RequestObserver {
+  /** Surrounds the work of a route. */
+  around<T>(request: { readonly exchange: Exchange; readonly route: string }, work: () => Promise<T>): Promise<T>;
+  ended(end: RequestEnd): void;
 }
 
 /** The ID of a request. */

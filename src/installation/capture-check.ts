@@ -15,31 +15,63 @@ export interface CaptureRow {
   readonly body: string;
   /** Whether the function writes values as the same text in every session. */
   readonly sameText: boolean;
+  /** Whether a logical replication subscription writes to the table or partition. */
+  readonly subscribed: boolean;
+}
+
+/** Why changes to a table are not captured, and what to do about it: a clause, and a sentence without its full stop. */
+export interface CaptureFault {
+  readonly reason: string;
+  readonly remedy: string;
 }
 
 /** The triggers that call the capture functions of the given change-log IDs. */
 export const captureSql: string = `
   select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body,
-    cardinality(p.proconfig) > 1 as "sameText"
+    cardinality(p.proconfig) > 1 as "sameText",
+    exists (select from pg_subscription_rel r where r.srrelid = t.tgrelid) as subscribed
   from tidemark.synced_table s
   join pg_proc p on p.pronamespace = 'tidemark'::regnamespace and p.proname = 'capture_' || s.id
   join pg_trigger t on t.tgfoid = p.oid
   where s.id = any ($1)`;
 
+/** A fault that `tidemark migrate` repairs. */
+export function repairable(reason: string): CaptureFault {
+  return { reason, remedy: 'Run `tidemark migrate`' };
+}
+
+export const neverCaptured: CaptureFault = repairable('it has never been captured');
+
+/**
+ * Apply workers fire row triggers alone, which only partitioned tables have. Nothing that is left after a subscription
+ * tells what it has written.
+ */
+const subscription: CaptureFault = {
+  reason: 'a logical replication subscription writes to it, and such writes fire no statement triggers',
+  remedy:
+    'Take the table out of the subscription, and then reset all clients: update tidemark.meta set install_id = gen_random_uuid()',
+};
+
 /** What is wrong with a table's capture; undefined if every change is captured. */
-export function captureFault(table: Table, id: number, rows: readonly CaptureRow[]): string | undefined {
-  if (table.primaryKey.length === 0) return 'it has no primary key';
+export function captureFault(table: Table, id: number, rows: readonly CaptureRow[]): CaptureFault | undefined {
+  if (table.primaryKey.length === 0) return repairable('it has no primary key');
   const own = rows.filter((row) => row.tableID === id);
   const expected = captureBody(id, table);
   for (const part of table.parts) {
     const label = identifier(part.schema, part.name);
     for (const trigger of triggerNames(table, part)) {
       const row = own.find((candidate) => candidate.relation === part.oid && candidate.trigger === trigger);
-      if (!row) return `the trigger ${trigger} is missing on ${label}`;
-      if (row.enabled !== 'A') return `the trigger ${trigger} on ${label} does not always fire`;
+      if (!row) return repairable(`the trigger ${trigger} is missing on ${label}`);
+      if (row.enabled !== 'A') return repairable(`the trigger ${trigger} on ${label} does not always fire`);
       if (row.body !== expected || (table.textVaries && !row.sameText))
-        return `the capture of ${label} does not match its columns`;
+        return repairable(`the capture of ${label} does not match its columns`);
+      if (row.subscribed && table.kind !== 'p') return subscription;
     }
   }
   return undefined;
+}
+
+/** Says that changes to a table are not captured, why, and what to do. */
+export function explainFault(table: string, { reason, remedy }: CaptureFault): string {
+  return `Changes to ${table} are not captured: ${reason}. ${remedy}.`;
 }

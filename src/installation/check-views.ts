@@ -29,7 +29,8 @@ export async function checkViews(
   }
 }
 
-const noHeader = `select '' as line`;
+/** In place of a report, where a statement is only planned. */
+export const noHeader = `select '' as line`;
 
 /**
  * Returns false if a statement fails because of its values: it may succeed with others.

@@ -3,11 +3,20 @@
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
-import { digest } from '../protocol/cookie.js';
+import { digest, type Secrets } from '../protocol/cookie.js';
 import type { SyncedTable } from '../store/patches/states.js';
-import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
+import {
+  type CaptureFault,
+  type CaptureRow,
+  captureFault,
+  captureSql,
+  explainFault,
+  neverCaptured,
+  repairable,
+} from './capture-check.js';
+import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
-import { codeVersion, installedVersion, refuseNewer } from './version.js';
+import { codeVersion, installedVersion, refuseOther } from './version.js';
 
 /**
  * Whether stored transaction IDs come from another cluster: those that a snapshot shows in this one lie below its xmax.
@@ -23,8 +32,8 @@ export const foreignSql: string = `
 
 /** The state of Tidemark in a database. */
 export interface Installation {
-  /** Signs cookies. */
-  readonly secret: string;
+  /** They sign cookies. */
+  readonly secrets: Secrets;
   /** System identifier and timeline of the cluster. They differ after a restore or a promotion. */
   readonly cluster: string;
   /** Changes whenever the tables' columns, partitions or triggers change. */
@@ -34,7 +43,7 @@ export interface Installation {
   /** Their IDs in the change log. */
   readonly tableIDs: readonly number[];
   /** For the other tables that were asked for, by OID: why their changes are not captured. */
-  readonly faults: ReadonlyMap<number, string>;
+  readonly faults: ReadonlyMap<number, CaptureFault>;
 }
 
 /**
@@ -47,7 +56,7 @@ const timelineSql = `case
   end`;
 
 const identitySql = `
-  select m.secret, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
+  select ${secretsSql} as secrets, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
     ${foreignSql} as "foreign"
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
@@ -58,15 +67,8 @@ const identitySql = `
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
   const code = await codeVersion();
-  refuseNewer(version, code);
-  if (version < code) {
-    throw new SetupError(
-      version === 0
-        ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
-        : `The schema "tidemark" has version ${version}, but this code needs ${code}. Run \`tidemark migrate\`.`,
-    );
-  }
-  const [identity] = await db.query<{ secret: string; cluster: string; foreign: boolean }>({ text: identitySql });
+  refuseOther(version, code);
+  const [identity] = await db.query<{ secrets: Secrets; cluster: string; foreign: boolean }>({ text: identitySql });
   if (identity!.foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
@@ -74,10 +76,10 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   }
   const found = await readShaped(db, tables);
   const shaped = [...found.values()];
-  const { secret, cluster } = identity!;
+  const { secrets, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
-  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, 'another table now has its name');
-  return { secret, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
+  for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
+  return { secrets, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
 }
 
 /** Whether this table was among those that the installation was read for. */
@@ -95,7 +97,7 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
   for (const { oid, schema, name } of wanted.values()) {
     const fault = installation.faults.get(oid);
     if (fault === undefined) continue;
-    throw new SetupError(`Changes to ${schema}.${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    throw new SetupError(explainFault(`${schema}.${name}`, fault));
   }
   return { ...installation, shape: digest(synced.map(({ shape }) => shape)), ...withIDs(synced) };
 }
@@ -107,17 +109,17 @@ function withIDs(tables: readonly SyncedTable[]): Pick<Installation, 'tables' | 
 async function checkCapture(
   db: Database,
   tables: readonly ShapedTable[],
-): Promise<{ tables: readonly SyncedTable[]; faults: Map<number, string> }> {
+): Promise<{ tables: readonly SyncedTable[]; faults: Map<number, CaptureFault> }> {
   const ids = await db.query<{ id: number; oid: number }>({
     text: 'select id, relation::oid as oid from tidemark.synced_table',
   });
   const rows = await db.query<CaptureRow>({ text: captureSql, values: [ids.map(({ id }) => id)] });
   const synced: SyncedTable[] = [];
-  const faults = new Map<number, string>();
+  const faults = new Map<number, CaptureFault>();
   for (const table of tables) {
     const id = ids.find(({ oid }) => oid === table.oid)?.id;
     if (id === undefined) {
-      faults.set(table.oid, 'it has never been captured');
+      faults.set(table.oid, neverCaptured);
       continue;
     }
     const fault = captureFault(table, id, rows);

@@ -2,10 +2,11 @@
 import type { ClientBase } from 'pg';
 import { findTable, type Table } from '../catalog/tables.js';
 import type { Database, Statement } from '../db/database.js';
+import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { installCapture } from './capture.js';
-import { type CaptureRow, captureFault, captureSql } from './capture-check.js';
+import { type CaptureFault, type CaptureRow, captureFault, captureSql, explainFault } from './capture-check.js';
 import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
 import { migrations, readMigration, refuseNewer } from './version.js';
@@ -15,17 +16,18 @@ export type Progress = (message: string) => void;
 
 /**
  * Brings the schema to this code's version. Safe to run several times at once: the runs wait for each other.
- * @throws SetupError if the schema is newer than this code.
+ * @throws SetupError if the schema is newer than this code, or a lock is held for too long.
  */
 export async function migrateSchema(
   db: Database,
   { notify, progress }: { readonly notify: boolean; readonly progress: Progress },
 ): Promise<void> {
   const known = await migrations();
-  await oneAtATime(db, async (client) => {
+  const bringUpToDate = async (client: ClientBase) => {
     await client.query('create schema if not exists tidemark');
     await client.query(`create table if not exists tidemark.migration (
       version integer primary key, file text not null, applied_at timestamptz not null default now())`);
+    await lockMigrations(client);
     const { rows } = await client.query<{ version: number }>('select version from tidemark.migration order by version');
     refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);
     if (rows.length > 0) await adopt(client, progress);
@@ -38,6 +40,12 @@ export async function migrateSchema(
       ]);
     }
     if (await setNotify(client, notify)) progress(notify ? 'adding notifications' : 'removing notifications');
+  };
+  const migrate = () => transact(db, 'the schema tidemark', bringUpToDate);
+  await migrate().catch((error: unknown) => {
+    // Another run has just created the schema: now there is something to lock.
+    if (isUniquenessViolation(error)) return migrate();
+    throw error;
   });
 }
 
@@ -56,15 +64,16 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
 /**
  * Installs change capture on each table where it is missing or does not fit. Each table has its own transaction, so
  * that locks are held only briefly.
- * @throws SetupError if a table is replaced in the meantime.
+ * @throws SetupError if a table is replaced in the meantime or cannot be captured, or a lock is held for too long.
  */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
   for (const found of tables) {
-    await oneAtATime(db, async (client) => {
+    const label = `${found.schema}.${found.name}`;
+    await transact(db, `the table ${label}`, async (client) => {
+      await lockMigrations(client);
       const id = await register(client, found);
-      const label = `${found.schema}.${found.name}`;
       const relation = identifier(found.schema, found.name);
-      if (await captureFits(client, id, found)) return;
+      if (!(await faultOf(client, id, found))) return;
       progress(`capturing changes to ${label}`);
       // Its columns and partitions may have changed before the lock was granted.
       await client.query(`lock table ${relation} in share row exclusive mode`);
@@ -74,17 +83,36 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       if (table?.oid !== found.oid)
         throw new SetupError(`The table ${label} was replaced in the meantime. Run the migration again.`);
       for (const statement of installCapture(id, table)) await client.query(statement);
+      const left = await faultOf(client, id, table);
+      if (left) throw new SetupError(explainFault(label, left));
     });
   }
 }
 
-/** Runs one migration at a time. READ COMMITTED, since an older snapshot would hide what others did during the wait. */
-function oneAtATime(db: Database, work: (client: ClientBase) => Promise<void>): Promise<void> {
-  return db.transact(async (client) => {
-    await client.query('set transaction isolation level read committed');
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);
-    await work(client);
-  });
+/**
+ * READ COMMITTED, since an older snapshot would hide what others did during a wait. A wait ends after a minute, unless
+ * the role or the connection string sets another `lock_timeout`: new writers of a table wait behind it.
+ */
+async function transact(db: Database, changes: string, work: (client: ClientBase) => Promise<void>): Promise<void> {
+  try {
+    await db.transact(async (client) => {
+      await client.query('set transaction isolation level read committed');
+      await client.query(`select set_config('lock_timeout', '60s', true) where current_setting('lock_timeout') = '0'`);
+      await work(client);
+    });
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new SetupError(
+      `The migration waited too long to change ${changes}: another migration is running, or a transaction that has ` +
+        'used it stays open. See pg_stat_activity. End that transaction, then run the migration again.',
+      { cause: error },
+    );
+  }
+}
+
+/** Lets one migration go on at a time. Only roles that may write to the table can hold this lock. */
+async function lockMigrations(client: ClientBase): Promise<void> {
+  await client.query('lock table tidemark.migration in share row exclusive mode');
 }
 
 async function register(client: ClientBase, table: Table): Promise<number> {
@@ -99,9 +127,9 @@ async function register(client: ClientBase, table: Table): Promise<number> {
   return rows[0]!.id;
 }
 
-async function captureFits(client: ClientBase, id: number, table: Table): Promise<boolean> {
+async function faultOf(client: ClientBase, id: number, table: Table): Promise<CaptureFault | undefined> {
   const { rows } = await client.query<CaptureRow>(captureSql, [[id]]);
-  return captureFault(table, id, rows) === undefined;
+  return captureFault(table, id, rows);
 }
 
 /**

@@ -47,3 +47,14 @@ export function refuseNewer(installed: number, code: number): void {
     );
   }
 }
+
+/** @throws SetupError if the installed schema has another version than this code, or there is none. */
+export function refuseOther(installed: number, code: number): void {
+  refuseNewer(installed, code);
+  if (installed === 0) throw new SetupError('Tidemark is not installed in this database. Run `tidemark migrate`.');
+  if (installed < code) {
+    throw new SetupError(
+      `The schema "tidemark" has version ${installed}, but this code needs ${code}. Run \`tidemark migrate\`.`,
+    );
+  }
+}

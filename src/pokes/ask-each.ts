@@ -26,6 +26,7 @@ export interface Answers {
   onFound(listeners: readonly Listener[]): void;
   /**
    * Asking took too long, or there was no time left for it. The listeners are all those that the question was about.
+   * What has not been asked comes first: it may be quick to answer.
    */
   onOvertime(view: CompiledView, listeners: readonly Listener[]): void;
   onFailure(view: CompiledView, listeners: readonly Listener[], error: unknown): void;
@@ -39,6 +40,7 @@ export async function askEach(
 ): Promise<void> {
   const changes = changesOf(tables, new Map(batch.changes.map(({ table, rows }) => [table, rows])));
   const until = performance.now() + limitMs;
+  const slow: [CompiledView, readonly Listener[]][] = [];
   for (const { view, mode, seats: all } of questions) {
     const seats = all.filter(({ listeners }) => !listeners.every((listener) => told.has(listener)));
     const listeners = seats.flatMap((seat) => seat.listeners);
@@ -53,8 +55,9 @@ export async function askEach(
       const affected = await findAffected({ query }, question, own, since);
       onFound(affected.flatMap((seat) => seats[seat]!.listeners));
     } catch (error) {
-      if (isCancelled(error)) onOvertime(view, listeners);
+      if (isCancelled(error)) slow.push([view, listeners]);
       else onFailure(view, listeners, error);
     }
   }
+  for (const [view, listeners] of slow) onOvertime(view, listeners);
 }

@@ -42,6 +42,12 @@ export class Audiences {
   /** What `tables` returns, until a listener comes or goes: every look asks. */
   #tables: readonly SyncedTable[] | undefined;
   #ids: ReadonlyMap<number, number> | undefined;
+  readonly #onPoke: () => void;
+
+  /** @param onPoke called for each poke */
+  constructor(onPoke: () => void = () => {}) {
+    this.#onPoke = onPoke;
+  }
 
   get size(): number {
     return this.#listeners.size;
@@ -109,7 +115,11 @@ export class Audiences {
 
   /** Pokes those of the listeners that still listen. */
   poke(listeners: Iterable<Listener>): void {
-    for (const listener of listeners) if (this.#listeners.has(listener)) listener.poke();
+    for (const listener of listeners) {
+      if (!this.#listeners.has(listener)) continue;
+      listener.poke();
+      this.#onPoke();
+    }
   }
 
   /** Changes what a listener sees. */

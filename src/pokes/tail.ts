@@ -21,6 +21,10 @@ export interface TailOptions<Context extends UserContext> {
   readonly intervalMs: number;
   /** Also look whenever the database notifies. */
   readonly notify: boolean;
+  /** Called for each poke. */
+  readonly onPoke?: (() => void) | undefined;
+  /** Called when listeners have been poked about what a nudge was for, with the milliseconds since then. */
+  readonly onTold?: ((ms: number) => void) | undefined;
 }
 
 export interface TailState {
@@ -36,7 +40,7 @@ export interface TailState {
  */
 export class Tail<Context extends UserContext> {
   readonly #options: TailOptions<Context>;
-  readonly #audiences = new Audiences();
+  readonly #audiences: Audiences;
   readonly #outlooks: Outlooks;
   readonly #parts: LookParts;
   readonly #times: LookTimes;
@@ -47,9 +51,12 @@ export class Tail<Context extends UserContext> {
   #unlisten: (() => void) | undefined;
   /** When the last successful look began. */
   #lookedAt = 0;
+  /** When the first nudge since then came. */
+  #nudgedAt: number | undefined;
 
   constructor(options: TailOptions<Context>) {
-    const { db, installation, looks, intervalMs } = options;
+    const { db, installation, looks, intervalMs, onPoke } = options;
+    this.#audiences = new Audiences(onPoke);
     this.#options = options;
     this.#times = new LookTimes(intervalMs);
     this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
@@ -91,6 +98,7 @@ export class Tail<Context extends UserContext> {
   /** Something has been committed: look at once. */
   nudge(): void {
     if (this.#audiences.size === 0) return;
+    this.#nudgedAt ??= performance.now();
     this.#times.nudge();
     if (!this.#looking) this.#wait();
   }
@@ -139,6 +147,10 @@ export class Tail<Context extends UserContext> {
       const { base, hasNews } = await look(this.#base, this.#parts);
       this.#base = base;
       this.#lookedAt = started;
+      if (this.#nudgedAt !== undefined && this.#nudgedAt <= started) {
+        if (hasNews) this.#options.onTold?.(performance.now() - this.#nudgedAt);
+        this.#nudgedAt = undefined;
+      }
       this.#times.succeed(performance.now(), hasNews);
     } catch (error) {
       if (this.#times.fail()) {

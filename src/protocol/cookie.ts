@@ -47,10 +47,16 @@ export interface CookieMeaning {
 }
 
 /** A cookie whose signature and contents have been checked. */
-export interface OpenedCookie extends Cookie, CookieMeaning {}
+export interface OpenedCookie extends Cookie, CookieMeaning {
+  /** It was signed with a secret that signs no longer. */
+  readonly isOutdated: boolean;
+}
+
+/** The first signs cookies. Those that another has signed are accepted, for a time. */
+export type Secrets = readonly [string, ...string[]];
 
 /** Signs a cookie. */
-export function sealCookie(fields: CookieFields, secret: string): Cookie {
+export function sealCookie(fields: CookieFields, [secret]: Secrets): Cookie {
   const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit } = fields;
   return {
     order,
@@ -69,9 +75,9 @@ export function sealCookie(fields: CookieFields, secret: string): Cookie {
 /**
  * Checks and parses a cookie.
  * @param value any JSON value
- * @returns undefined if the value is not a cookie that was signed with this secret
+ * @returns undefined if the value is not a cookie that was signed with one of these secrets
  */
-export function openCookie(value: unknown, secret: string): OpenedCookie | undefined {
+export function openCookie(value: unknown, secrets: Secrets): OpenedCookie | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   // The signature does not cover additional fields, but a pull that finds no change sends back the whole cookie.
   if (Object.keys(value).length !== fieldCount) return undefined;
@@ -94,18 +100,21 @@ export function openCookie(value: unknown, secret: string): OpenedCookie | undef
     return undefined;
   }
   const fields = { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit };
-  const expected = Buffer.from(sign(fields, secret));
-  const given = Buffer.from(signature);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return parseCookie({ ...fields, signature });
+  const signer = secrets.findIndex((secret) => isSame(signature, sign(fields, secret)));
+  return signer < 0 ? undefined : parseCookie({ ...fields, signature }, signer > 0);
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** Parses a cookie that is known to be genuine; undefined if it makes no sense. */
-function parseCookie(cookie: Cookie): OpenedCookie | undefined {
+function parseCookie(cookie: Cookie, isOutdated: boolean): OpenedCookie | undefined {
   const parsedSnapshot = parseSnapshot(cookie.snapshot);
   const parsedNext = parseXid(cookie.next);
   if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;
-  return { ...cookie, parsedSnapshot, parsedNext };
+  return { ...cookie, parsedSnapshot, parsedNext, isOutdated };
 }
 
 function sign(

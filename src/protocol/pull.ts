@@ -9,6 +9,11 @@ export interface PullRequest extends Envelope {
   readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
 }
 
+/** The response that gives a client nothing new, as JSON text: the cookie it has sent, and an empty patch. */
+export function unchangedText(cookie: unknown): string {
+  return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+}
+
 /**
  * Decodes the JSON value of a pull request's body. Ignores unknown fields.
  * @throws Problem `malformed-request`, naming the field.

@@ -1,3 +1,4 @@
+import { Problem } from '../errors.js';
 import { type Envelope, field, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
@@ -19,21 +20,30 @@ export interface PushRequest extends Envelope {
   readonly mutations: readonly Mutation[];
 }
 
+/** The most clients in a push. A client group has one for each time that the application was opened. */
+const mostClients = 1_000;
+
 /**
  * Decodes the JSON value of a push request's body. Ignores unknown fields.
- * @throws Problem `malformed-request`, naming the field.
+ * @param most the most mutations that a push may have
+ * @throws Problem `malformed-request`, naming the field; or `body-too-large` if it has too many mutations or clients.
  */
-export function decodePushRequest(body: unknown): PushRequest | VersionNotSupported {
+export function decodePushRequest(body: unknown, most: number): PushRequest | VersionNotSupported {
   const request = readObject(body, 'The body');
   const pushVersion = field(request, 'pushVersion');
   if (typeof pushVersion !== 'number') throw malformed('pushVersion', 'a number');
   if (pushVersion !== 1) return { error: 'VersionNotSupported', versionType: 'push' };
   const mutations = field(request, 'mutations');
   if (!Array.isArray(mutations)) throw malformed('mutations', 'an array');
-  return {
-    ...readEnvelope((name) => field(request, name)),
-    mutations: mutations.map(decodeMutation),
-  };
+  if (mutations.length > most) throw tooMany(most, 'mutations');
+  const decoded = { ...readEnvelope((name) => field(request, name)), mutations: mutations.map(decodeMutation) };
+  const clients = new Set(decoded.mutations.map(({ clientID }) => clientID));
+  if (clients.size > mostClients) throw tooMany(mostClients, 'clients');
+  return decoded;
+}
+
+function tooMany(most: number, what: string): Problem {
+  return new Problem('body-too-large', `A push must not have more than ${most} ${what}`);
 }
 
 function decodeMutation(value: unknown, index: number): Mutation {

@@ -19,10 +19,14 @@ const readLogRows = [12_000, 100_000, 1_000_000];
 /** Readers that ask at once, with the same key, are told the same. */
 export class DeltaSizes {
   readonly #db: Database;
-  readonly #answers = new Coalescer(async (readers: readonly DeltaReader[]) => {
-    const size = await this.#sizeFor(readers[0]!);
-    return readers.map(() => size);
-  }, patienceMs);
+  readonly #answers = new Coalescer(
+    async (readers: readonly DeltaReader[], signal) => {
+      const size = await this.#sizeFor(readers[0]!, signal);
+      return readers.map(() => size);
+    },
+    patienceMs,
+    ({ reader }) => reader.signal,
+  );
 
   constructor(db: Database) {
     this.#db = db;
@@ -34,15 +38,19 @@ export class DeltaSizes {
     return this.#answers.ask(reader.key, { reader, changed });
   }
 
-  async #sizeFor({ reader: { installation, views, base }, changed }: DeltaReader): Promise<DeltaSize> {
+  async #sizeFor(
+    { reader: { installation, views, base }, changed }: DeltaReader,
+    signal: AbortSignal | undefined,
+  ): Promise<DeltaSize> {
+    const query: Database['query'] = (statement) => this.#db.query({ ...statement, signal });
     const ids = new Set(changed.map(([id]) => id));
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     let size: DeltaSize = 'short';
     for (const logRows of readLogRows) {
-      const { count, isWhole } = await countChangedKeys(this.#db, tables, base, logRows);
+      const { count, isWhole } = await countChangedKeys(query, tables, base, logRows);
       const limit = sizeWorthReset(count);
       if (limit) size = 'long';
-      if (limit && (await areAtMost(this.#db, views, limit))) return 'too long';
+      if (limit && (await areAtMost(query, views, limit))) return 'too long';
       if (isWhole) break;
     }
     return size;

@@ -32,10 +32,16 @@ type Chunks = AsyncIterator<Uint8Array>;
 /**
  * Runs a statement that yields a patch, and reads it up to the ops.
  * @param hasChecksums whether the statement yields a line of checksums
+ * @param signal aborts when nobody waits for the patch any more
  * @throws Problem if a standby has seen more than can be listed.
  */
-export function openPatch(db: Database, statement: string, hasChecksums: boolean): Promise<PatchStream> {
-  return open(db, statement, async (chunks) => {
+export function openPatch(
+  db: Database,
+  statement: string,
+  hasChecksums: boolean,
+  signal?: AbortSignal,
+): Promise<PatchStream> {
+  return open(db, statement, signal, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const report = readPatchReport(line);
     if (!hasChecksums) return { report, checksums: undefined, ops: ops(remainder, chunks, unquoted) };
@@ -48,8 +54,8 @@ export function openPatch(db: Database, statement: string, hasChecksums: boolean
  * The same for a full patch.
  * @throws as `openPatch`
  */
-export function openFullPatch(db: Database, patch: FullPatch): Promise<PatchStream> {
-  return open(db, patch.statement, async (chunks) => {
+export function openFullPatch(db: Database, patch: FullPatch, signal?: AbortSignal): Promise<PatchStream> {
+  return open(db, patch.statement, signal, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const writer = new OpWriter(patch.ops);
     const report = readPatchReport(firstField(line));
@@ -60,10 +66,11 @@ export function openFullPatch(db: Database, patch: FullPatch): Promise<PatchStre
 function open(
   db: Database,
   statement: string,
+  signal: AbortSignal | undefined,
   read: (chunks: Chunks) => Promise<Omit<PatchStream, 'close'>>,
 ): Promise<PatchStream> {
   const openOnce = async () => {
-    const chunks = db.copy(statement)[Symbol.asyncIterator]();
+    const chunks = db.copy(statement, signal)[Symbol.asyncIterator]();
     const close = async () => void (await chunks.return?.());
     try {
       return { ...(await read(chunks)), close };

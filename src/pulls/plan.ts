@@ -96,11 +96,12 @@ export function covers(prepared: Plan, actual: Plan): boolean {
 
 /**
  * Whether an answer without ops has a new cookie anyway: there are mutation IDs to report; or a client whose data does
- * not change would fall behind the horizon, or read more and more of a busy database's log in vain.
+ * not change would fall behind the horizon, or read more and more of a busy database's log in vain; or the secret has
+ * been rotated.
  */
 export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
-  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows;
+  return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows || cookie.isOutdated;
 }
 
 /**

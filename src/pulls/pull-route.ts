@@ -1,5 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
+import { behind, type Gates } from '../gates.js';
 import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
 import type { CurrentInstallation } from '../installation/current-installation.js';
@@ -9,12 +10,12 @@ import { KnownCookies } from '../window/known-cookies.js';
 import type { Looks } from '../window/looks.js';
 import type { Auditor } from './auditor.js';
 import { DeltaSizes } from './delta-size.js';
-import { longReadsOf } from './long-reads.js';
 import { Pull } from './pull.js';
 import { SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
   readonly db: Database;
+  readonly gates: Gates;
   readonly installation: CurrentInstallation<Context>;
   /** If undefined, each pull reads the change log by itself. */
   readonly looks: Looks | undefined;
@@ -35,18 +36,18 @@ export type PullRoute<Context extends UserContext> = (
 
 /** Creates a pull route. Nothing but speed depends on what it keeps once a pull is answered. */
 export function createPull<Context extends UserContext>(options: PullOptions<Context>): PullRoute<Context> {
-  const { db, installation, looks, auditor, schemaVersions } = options;
-  const reads = new SharedReads(db, looks);
+  const { db, gates, installation, looks, auditor, schemaVersions } = options;
+  const gated = behind(gates.reads, db);
+  const reads = new SharedReads(gated, looks);
   const cookies = new KnownCookies();
-  const sizes = new DeltaSizes(db);
-  const longReads = longReadsOf(db);
+  const sizes = new DeltaSizes(gated);
   return async (request, caller) => {
     const { profileID, schemaVersion } = request;
     if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
     return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
-      new Pull({ db, reads, cookies, sizes, longReads, auditor, ...bound, request, caller }).answer(last?.header),
+      new Pull({ db, reads, cookies, sizes, gates, auditor, ...bound, request, caller }).answer(last?.header),
     );
   };
 }

@@ -2,8 +2,10 @@ import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
+import type { Gates } from '../gates.js';
 import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
+import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
@@ -17,8 +19,8 @@ import { auditedFullPatch } from '../store/patches/patch-sql.js';
 import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
-import type { LongReads } from './long-reads.js';
-import { openFullPatch, openPatch } from './patch-stream.js';
+import { openInPlace } from './long-reads.js';
+import { openFullPatch, openPatch, type PatchStream } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
 import { type Patch, Reader } from './reader.js';
@@ -30,7 +32,7 @@ export interface PullParts extends Bound {
   readonly reads: SharedReads;
   readonly cookies: KnownCookies;
   readonly sizes: DeltaSizes;
-  readonly longReads: LongReads;
+  readonly gates: Gates;
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
@@ -47,12 +49,12 @@ export class Pull {
   /** @param read the header, if another statement has returned it already */
   async answer(read?: Header): Promise<ProtocolError | JSONAnswer> {
     const { request, caller, reads, cookies, auditor, installation } = this.#parts;
-    const known = cookies.open(request.cookie, installation.secret);
+    const known = cookies.open(request.cookie, installation.secrets);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
     const checked = audit ? checkedFor(audit) : 'no';
-    const reader = new Reader(this.#parts, caller.context.userID, known, checked, this.#member(cookie));
+    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie));
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
@@ -64,20 +66,22 @@ export class Pull {
       ({ plan, header } = made);
     }
     if (plan.kind === 'unchanged') return this.#unchanged(reader, header);
-    if (plan.kind === 'behind') return unchangedAnswer(request);
-    if (plan.kind === 'delta') return answerOf(this.#opening(header, audit), []);
+    if (plan.kind === 'behind') return this.#behind();
+    if (plan.kind === 'delta') return this.#answer('delta', this.#opening(header, audit), []);
     if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
     return this.#reset(plan.reason, cookie);
   }
 
   /** The client holds what its views show at the header's snapshot. */
   #unchanged(reader: Reader, { snapshot }: Header): JSONAnswer {
+    this.#tell({ pull: 'unchanged' });
     this.#parts.reads.remainsQuiet(reader, snapshot);
     return { kind: 'json', text: reader.known.unchanged };
   }
 
   #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<JSONAnswer> {
     this.#parts.caller.log.info({ reason }, 'The client is reset');
+    this.#tell({ reason });
     return this.#full(cookie);
   }
 
@@ -91,14 +95,13 @@ export class Pull {
     reader: Reader,
     asked: Header,
   ): Promise<{ answer: JSONAnswer } | { plan: Plan; header: Header }> {
-    const { reads, sizes, longReads, auditor, installation, views, caller } = this.#parts;
+    const { reads, sizes, gates, auditor, installation, views, caller } = this.#parts;
     const { changed } = asked;
     let patch: Patch | undefined;
     try {
       const size = await sizes.of(reader, changed);
       if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, header: asked };
-      const read = () => reads.delta(reader, changed);
-      patch = await (size === 'short' ? read() : longReads.run(read, caller.signal?.()));
+      patch = await reads.delta(reader, changed, size === 'short' ? gates.reads : gates.longReads);
       const { header, torn, tables, checksums, held, more } = patch;
       if (torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);
@@ -116,7 +119,8 @@ export class Pull {
       }
       const { audit: next } = audited;
       const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      return { answer: renew ? answerOf(this.#opening(header, next), held, more) : this.#unchanged(reader, header) };
+      const opening = renew ? this.#opening(header, next) : undefined;
+      return { answer: opening ? this.#answer('delta', opening, held, more) : this.#unchanged(reader, header) };
     } catch (error) {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
@@ -127,35 +131,51 @@ export class Pull {
 
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
-    const { db, longReads, auditor, installation, views, request, caller } = this.#parts;
+    const { db, gates, auditor, installation, views, request, caller } = this.#parts;
     const member = this.#member(undefined);
     const report = literalReport(
       { base: undefined, tables: installation.tableIDs, groupIDs: [member.clientGroupID] },
       installation.tables,
     );
-    const isSampled = auditor.samples(request.clientGroupID, installation.secret);
-    const read = async () => ({
-      more: isSampled
-        ? await openPatch(db, auditedFullPatch(report, views), true)
-        : await openFullPatch(db, fullPatch(report, views)),
-    });
-    const { more: patch } = await longReads.run(read, caller.signal?.());
+    const signal = caller.signal?.();
+    const isSampled = auditor.samples(request.clientGroupID, installation.secrets[0]);
+    const patch = await openInPlace(gates.longReads, caller, () =>
+      isSampled
+        ? openPatch(db, auditedFullPatch(report, views), true, signal)
+        : openFullPatch(db, fullPatch(report, views), signal),
+    );
     try {
       if (patch.report.torn) throw new OutdatedError();
       const answered = headerOf(patch.report, member, undefined);
       const plan = this.#plan(cookie, answered);
       const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
       if (!first || first.done) await patch.close();
-      if (!first) return unchangedAnswer(request);
+      if (!first) return this.#behind();
       const whole = patch.checksums?.whole;
       const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
       const clear = request.cookie === null ? '' : '{"op":"clear"}';
-      if (first.done) return answerOf(`${opening}${clear}`, []);
-      return answerOf(`${opening}${clear}${clear && ','}`, [first.value], patch);
+      const kind = request.cookie === null ? 'first' : 'reset';
+      if (first.done) return this.#answer(kind, `${opening}${clear}`, []);
+      return this.#answer(kind, `${opening}${clear}${clear && ','}`, [first.value], patch);
     } catch (error) {
       await patch.close();
       throw error;
     }
+  }
+
+  /** A standby shows less than the client has seen. */
+  #behind(): JSONAnswer {
+    this.#tell({ pull: 'behind' });
+    return unchangedAnswer(this.#parts.request);
+  }
+
+  #answer(kind: Told['pull'], opening: string, held: readonly Uint8Array[], more?: PatchStream): JSONAnswer {
+    this.#tell({ pull: kind });
+    return answerOf(opening, held, more, (ops) => this.#tell({ ops }));
+  }
+
+  #tell(told: Told): void {
+    this.#parts.caller.tell?.(told);
   }
 
   #member(cookie: OpenedCookie | undefined): Member {
@@ -193,7 +213,7 @@ export class Pull {
   #opening(header: Header, audit: Audit | null): string {
     const { request, installation, cookies, viewsDigest: views } = this.#parts;
     const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next };
-    const seal = (fields: CookieFields) => cookies.seal(fields, meaning, installation.secret);
+    const seal = (fields: CookieFields) => cookies.seal(fields, meaning, installation.secrets);
     return openingOf(request, header, { epoch: this.#epoch(header), views, audit }, seal);
   }
 }

@@ -1,4 +1,5 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
+import type { Caller } from '../http/identify.js';
 import type { Bound } from '../installation/current-installation.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
@@ -12,15 +13,15 @@ import type { PatchStream } from './patch-stream.js';
 /** One pull, and what it reads. */
 export class Reader {
   readonly #bound: Bound;
-  readonly #userID: string;
+  readonly caller: Caller;
   readonly known: KnownCookie;
   /** Which checksums deltas must come with. */
   readonly checked: Checked;
   readonly member: Member;
 
-  constructor(bound: Bound, userID: string, known: KnownCookie, checked: Checked, member: Member) {
+  constructor(bound: Bound, caller: Caller, known: KnownCookie, checked: Checked, member: Member) {
     this.#bound = bound;
-    this.#userID = userID;
+    this.caller = caller;
     this.known = known;
     this.checked = checked;
     this.member = member;
@@ -32,6 +33,11 @@ export class Reader {
 
   get views(): readonly BoundView[] {
     return this.#bound.views;
+  }
+
+  /** What aborts when the client goes away. */
+  get signal(): AbortSignal | undefined {
+    return this.caller.signal?.();
   }
 
   /** The cookie's snapshot. */
@@ -47,7 +53,8 @@ export class Reader {
   get key(): string {
     const { installation, viewsDigest } = this.#bound;
     const { snapshot, epoch, tick } = this.known.cookie;
-    return JSON.stringify([this.#userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked]);
+    const { userID } = this.caller.context;
+    return JSON.stringify([userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked]);
   }
 
   /** Identifies the views without their parameters, and the installation. */
@@ -56,9 +63,10 @@ export class Reader {
   }
 }
 
-/** A reader of a delta, and the tables that have changed. */
+/** A reader of a delta. */
 export interface DeltaReader {
   readonly reader: Reader;
+  /** The tables that have changed. */
   readonly changed: Header['changed'];
 }
 

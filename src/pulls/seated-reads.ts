@@ -45,7 +45,11 @@ interface Table {
 export class SeatedReads {
   readonly #db: Database;
   readonly #window: () => Window | undefined;
-  readonly #deltas = new Coalescer((readers: readonly DeltaReader[]) => this.#read(readers), patienceMs);
+  readonly #deltas = new Coalescer(
+    (readers: readonly DeltaReader[], signal) => this.#read(readers, signal),
+    patienceMs,
+    ({ reader }) => reader.signal,
+  );
   readonly #statements = new BoundedMap<string, { readonly name: string; readonly text: string }>(keptStatements);
 
   constructor(db: Database, window: () => Window | undefined) {
@@ -58,11 +62,11 @@ export class SeatedReads {
     return this.#deltas.ask(asked.reader.form, asked);
   }
 
-  async #read(asked: readonly DeltaReader[]): Promise<Promise<Patch | undefined>[]> {
+  async #read(asked: readonly DeltaReader[], signal: AbortSignal | undefined): Promise<Promise<Patch | undefined>[]> {
     const answers = new Map<Reader, Promise<Patch | undefined>>();
     for (const group of groupsOf(asked, this.#window())) {
       for (const tables of shares(group)) {
-        const patches = this.#share(group, tables);
+        const patches = this.#share(group, tables, signal);
         for (const reader of tables.flatMap((table) => table.readers)) {
           answers.set(
             reader,
@@ -77,7 +81,11 @@ export class SeatedReads {
   }
 
   /** One statement. What it yields for a seat is for the readers in that seat alone. */
-  async #share({ base, rows }: Group, tables: readonly Table[]): Promise<Map<Reader, Patch>> {
+  async #share(
+    { base, rows }: Group,
+    tables: readonly Table[],
+    signal: AbortSignal | undefined,
+  ): Promise<Map<Reader, Patch>> {
     const { views, installation, form } = tables[0]!.readers[0]!;
     const changes = changesOf(installation.tables, rows);
     const isShared = tables.length > 1;
@@ -97,7 +105,7 @@ export class SeatedReads {
     this.#statements.set(key, statement);
     const seats = tables.map(({ seat }) => seat);
     const values = seatedValues(input, installation.tables, seats, isShared);
-    const lines = await retry(() => this.#db.query<SeatedLine>({ ...statement, values }), maxAttempts);
+    const lines = await retry(() => this.#db.query<SeatedLine>({ ...statement, values, signal }), maxAttempts);
     const [first, ...ops] = lines as [SeatedLine, ...SeatedLine[]];
     if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();
     const report = readPatchReport(first.line!);
@@ -118,10 +126,10 @@ export class SeatedReads {
   }
 }
 
-/** The ops of each seat, one after the other. */
+/** The ops of each seat, each on a line of its own, as COPY has them. */
 function textsBySeat(ops: readonly SeatedLine[]): ReadonlyMap<SeatedLine['seat'], string> {
   const texts = new Map<SeatedLine['seat'], string>();
-  for (const { seat, line } of ops) texts.set(seat, (texts.get(seat) ?? '') + line);
+  for (const { seat, line } of ops) texts.set(seat, `${texts.get(seat) ?? ''}${line}\n`);
   return texts;
 }
 

@@ -1,5 +1,6 @@
 /** What pulls read together: those that come at the same time with the same base. */
 import type { Database } from '../db/database.js';
+import type { Gate } from '../limits/gate.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { type Header, headerOf, isSmall, readReport } from '../store/header.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
@@ -7,9 +8,14 @@ import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
 import { headerIn } from '../window/sight.js';
-import { openPatch } from './patch-stream.js';
+import { openInPlace } from './long-reads.js';
+import { openPatch, type PatchStream } from './patch-stream.js';
 import type { DeltaReader, Patch, Reader } from './reader.js';
 import { SeatedReads } from './seated-reads.js';
+
+interface LargeDeltaReader extends DeltaReader {
+  readonly gate: Gate;
+}
 
 /** The size, in bytes, up to which a patch is held for several pulls. */
 const heldBytes = 256 * 1024;
@@ -23,8 +29,16 @@ export class SharedReads {
   readonly #db: Database;
   readonly #looks: Looks | undefined;
   readonly #seated: SeatedReads;
-  readonly #probes = new Coalescer((readers: readonly Reader[]) => this.#probe(readers), patienceMs);
-  readonly #deltas = new Coalescer((readers: readonly DeltaReader[]) => this.#delta(readers), patienceMs);
+  readonly #probes = new Coalescer(
+    (readers: readonly Reader[], signal) => this.#probe(readers, signal),
+    patienceMs,
+    ({ signal }) => signal,
+  );
+  readonly #deltas = new Coalescer(
+    (readers: readonly LargeDeltaReader[], signal) => this.#delta(readers, signal),
+    patienceMs,
+    ({ reader }) => reader.signal,
+  );
 
   /** @param looks if undefined, each client view is read about by itself */
   constructor(db: Database, looks: Looks | undefined) {
@@ -61,36 +75,47 @@ export class SharedReads {
   /**
    * What has changed in the views since the base, given the tables that have changed.
    * The reader must close `more`, if there is one.
+   * @param gate where a delta waits that is not small
    */
-  async delta(reader: Reader, changed: Header['changed']): Promise<Patch> {
+  async delta(reader: Reader, changed: Header['changed'], gate: Gate): Promise<Patch> {
     const asked = { reader, changed };
     const patch = reader.checked === 'no' && isSmall(changed) ? await this.#seated.delta(asked) : undefined;
-    return patch ?? this.#deltas.ask(reader.key, asked);
+    return patch ?? this.#deltas.ask(reader.key, { ...asked, gate });
   }
 
-  async #probe(readers: readonly Reader[]): Promise<Header[]> {
-    const [row] = await this.#db.query<{ line: string }>(look(lookInput(readers)));
+  async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<Header[]> {
+    const [row] = await this.#db.query<{ line: string }>({ ...look(lookInput(readers)), signal });
     const report = readReport(row!.line);
     this.#looks?.window?.learn(report.groups);
     return readers.map(({ member, base }) => headerOf(report, member, base));
   }
 
-  async #delta(asked: readonly DeltaReader[]): Promise<(Patch | Promise<Patch>)[]> {
+  async #delta(
+    asked: readonly LargeDeltaReader[],
+    signal: AbortSignal | undefined,
+  ): Promise<(Patch | Promise<Patch>)[]> {
     const readers = asked.map(({ reader }) => reader);
     const { views, base, installation, checked } = readers[0]!;
     const changes = changesOf(installation.tables, new Map(asked.flatMap(({ changed }) => changed)));
     const tables = changes.map(({ table }) => table.id);
     const report = literalReport(lookInput(readers), installation.tables);
-    const stream = await openPatch(this.#db, deltaPatch(report, views, changes, base, checked), checked !== 'no');
+    const statement = deltaPatch(report, views, changes, base, checked);
+    const { gate, reader } = asked[0]!;
+    const stream = await openInPlace(gate, reader.caller, () =>
+      openPatch(this.#db, statement, checked !== 'no', signal),
+    );
     const { report: answered, checksums } = stream;
     const { torn } = answered;
-    const { held, isWhole } = await hold(stream.ops);
+    const { held, isWhole } = await hold(stream);
     const patches = readers.map(
       ({ member }): Patch => ({ header: headerOf(answered, member, base), torn, tables, checksums, held }),
     );
     if (isWhole) return patches;
     const [, ...others] = asked;
-    return [{ ...patches[0]!, more: stream }, ...others.map(async (other) => (await this.#delta([other]))[0]!)];
+    return [
+      { ...patches[0]!, more: stream },
+      ...others.map(async (other) => (await this.#delta([other], other.reader.signal))[0]!),
+    ];
   }
 }
 
@@ -104,14 +129,20 @@ function lookInput(readers: readonly Reader[]): LookInput {
   };
 }
 
-/** Reads until the end, or until as much as can be held has been read. */
-async function hold(ops: AsyncIterator<Uint8Array>): Promise<{ held: Uint8Array[]; isWhole: boolean }> {
+/** Reads until the end, or until as much as can be held has been read. Closes what has ended. */
+async function hold({ ops, close }: PatchStream): Promise<{ held: Uint8Array[]; isWhole: boolean }> {
   const held: Uint8Array[] = [];
-  for (let bytes = 0; bytes <= heldBytes; ) {
-    const { value, done } = await ops.next();
-    if (done) return { held, isWhole: true };
-    held.push(value);
-    bytes += value.length;
+  let isOpen = false;
+  try {
+    for (let bytes = 0; bytes <= heldBytes; ) {
+      const { value, done } = await ops.next();
+      if (done) return { held, isWhole: true };
+      held.push(value);
+      bytes += value.length;
+    }
+    isOpen = true;
+    return { held, isWhole: false };
+  } finally {
+    if (!isOpen) await close();
   }
-  return { held, isWhole: false };
 }

@@ -56,6 +56,8 @@ export class OpWriter {
   readonly #forms: readonly Form[];
   /** The last bytes of the previous piece, if they mean nothing without the next. */
   #rest = nothing;
+  /** Where pieces are written. */
+  #room = nothing;
   /** That of the line's view; undefined at the beginning of a line. */
   #form: Form | undefined;
   #field = 0;
@@ -76,7 +78,7 @@ export class OpWriter {
     let at = 0;
     let form = this.#form;
     let field = this.#field;
-    let out = withRoom(nothing, 0, end + (form?.fields[field]?.around ?? 0));
+    let out = withRoom(this.#room, 0, end + (form?.fields[field]?.around ?? 0));
     let isOpen = this.#isOpen;
     let isQuoted = this.#isQuoted;
     while (at < end) {
@@ -144,7 +146,8 @@ export class OpWriter {
     this.#isOpen = isOpen;
     this.#isQuoted = isQuoted;
     this.#rest = source.subarray(at);
-    return out.subarray(0, length);
+    this.#room = out;
+    return Buffer.from(out.subarray(0, length));
   }
 }
 

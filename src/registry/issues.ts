@@ -22,6 +22,8 @@ const withheld = '…';
 const unspecific = 'Invalid value';
 /** The most texts to look for in a message. */
 const maxRenderings = 1_000;
+/** The most parts of a value that are looked at. */
+const maxParts = 10_000;
 /** The most texts to look for, times the length of the message. */
 const maxSearch = 1_000_000;
 
@@ -34,8 +36,8 @@ export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknow
     lengthLeft -= path.join('.').length;
     if (told.length > 0 && lengthLeft < 0) break;
     const texts = renderings(valueAt(args, path));
-    const isTooMuch = texts.size > maxRenderings || texts.size * issue.message.length > maxSearch;
-    told.push({ path, message: isTooMuch ? unspecific : withhold(issue.message, texts) });
+    const isFeasible = texts && texts.size * issue.message.length <= maxSearch;
+    told.push({ path, message: isFeasible ? withhold(issue.message, texts) : unspecific });
   }
   return told;
 }
@@ -59,24 +61,24 @@ function valueAt(args: unknown, path: readonly (string | number)[]): unknown {
   );
 }
 
-/** The texts as which a value, or a part of it, could appear in a message. */
-function renderings(value: unknown): Set<string> {
+/** The texts as which a value, or a part of it, could appear in a message; undefined if there are too many. */
+function renderings(value: unknown): Set<string> | undefined {
   const texts = new Set<string>();
-  const collect = (part: unknown): void => {
-    if (texts.size > maxRenderings) return;
+  // Not recursive: a value may be nested so deeply that this would overflow the stack.
+  const parts = [value];
+  for (const part of parts) {
     if (typeof part === 'string') {
       texts.add(part);
       texts.add(JSON.stringify(part).slice(1, -1));
     } else if (typeof part === 'number') {
       texts.add(String(part));
     } else if (typeof part === 'object' && part !== null) {
-      for (const [key, child] of Object.entries(part)) {
-        if (!Array.isArray(part)) collect(key);
-        collect(child);
-      }
+      const children: unknown[] = Array.isArray(part) ? part : Object.entries(part).flat();
+      if (parts.length + children.length > maxParts) return undefined;
+      parts.push(...children);
     }
-  };
-  collect(value);
+    if (texts.size > maxRenderings) return undefined;
+  }
   texts.delete('');
   return texts;
 }

@@ -151,19 +151,20 @@ function toReport(line: ReportLine): Report {
 
 /** The header of one member, from a report that has the record of its client group. */
 export function headerOf({ header, groups }: Report, member: Member, base: Snapshot | undefined): Header {
-  return joinHeaders(header, header, memberHeader(groups.get(member.clientGroupID)!, member, base));
+  return joinHeaders(header, memberHeader(groups.get(member.clientGroupID)!, member, base));
 }
 
 /**
  * The header of one member. As in `toReport`, each field is copied by name.
- * @param shared what is the same whatever the base is
- * @param news what has changed since the base
+ * @param news what has changed since the base, where `shared` was read for another
  */
 export function joinHeaders(
   shared: SharedHeader,
-  { changed, truncated, diverged }: Pick<SharedHeader, 'changed' | 'truncated' | 'diverged'>,
-  { owner, clientKnown, lastMutationIDs, mutations }: MemberHeader,
+  own: MemberHeader,
+  news: Pick<SharedHeader, 'changed' | 'truncated' | 'diverged'> = shared,
 ): Header {
+  const { owner, clientKnown, lastMutationIDs, mutations } = own;
+  const { changed, truncated, diverged } = news;
   const { snapshot, next, recovery, started, installID, database, tick, horizon, aging } = shared;
   return {
     snapshot,

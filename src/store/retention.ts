@@ -2,7 +2,11 @@
 import type { Database } from '../db/database.js';
 import { mutationsID } from './client-groups.js';
 
-const isStandby = 'select pg_is_in_recovery() as "isStandby"';
+/** A week, and 10 GiB. */
+export const usualRetention: { readonly seconds: number; readonly bytes: number } = {
+  seconds: 7 * 24 * 60 * 60,
+  bytes: 10 * 1024 ** 3,
+};
 
 /** Ticks are written one at a time, in READ COMMITTED, so that each log row is in the measure of one of them. */
 const oneAtATime = [
@@ -58,16 +62,13 @@ const batch = 10_000;
 
 /**
  * Deletes changes that are older than the retention. The horizon is raised first, and by transaction ID: a pull whose
- * cookie has a snapshot below it resets the client, so no pull can miss a deleted row. On a standby there is nothing to
- * do: it follows its primary in this too.
+ * cookie has a snapshot below it resets the client, so no pull can miss a deleted row.
  *
  * @param retentionSeconds how long a cookie stays valid without a pull
  * @param retentionBytes how much of the log is kept; cookies that would need more become invalid earlier. Default: all
  * @returns the number of log rows deleted
  */
 export async function prune(db: Database, retentionSeconds: number, retentionBytes?: number): Promise<number> {
-  const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
-  if (row!.isStandby) return 0;
   await db.transact(async (client) => {
     for (const statement of [...oneAtATime, insertTick]) await client.query(statement);
   });
@@ -87,4 +88,14 @@ async function pruneTable(db: Database, id: number): Promise<number> {
     if (done!.rows < batch) return deleted;
     from = done!.last;
   }
+}
+
+/** For how long the lowest transaction in progress has been the same, as far as ticks tell, in seconds. */
+export async function heldBackSeconds(db: Database): Promise<number> {
+  const [row] = await db.query<{ seconds: number | null }>({
+    text: `
+      select extract(epoch from max(at) - min(at))::float8 as seconds from tidemark.tick
+      where oldest_xid = (select max(oldest_xid) from tidemark.tick)`,
+  });
+  return row!.seconds ?? 0;
 }

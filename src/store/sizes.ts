@@ -13,25 +13,14 @@ export interface ChangedKeys {
 
 /** Counts the keys that have changed in the tables since the snapshot, in so many log rows. */
 export async function countChangedKeys(
-  db: Database,
+  query: Database['query'],
   tables: readonly SyncedTable[],
   base: Snapshot,
   logRows: number,
 ): Promise<ChangedKeys> {
   const { lows, highs } = unseenRanges(base);
-  const [row] = await db.query<{ keys: number; changes: number }>({
-    text: `select count(*)::integer as keys, coalesce(sum(changes), 0)::integer as changes from (
-  select count(*) as changes from (
-    select c.table_id, c.key from unnest($1::integer[]) t (id)
-    cross join unnest($2::xid8[], $3::xid8[]) unseen (low, high)
-    cross join lateral (
-      select * from tidemark.change where table_id = t.id and xid between low and high order by xid
-    ) c
-    where hashtextextended(old, 0) is distinct from new_hash
-    limit $4
-  ) logged
-  group by table_id, key
-) changed`,
+  const [row] = await query<{ keys: number; changes: number }>({
+    text: 'select keys, changes from tidemark.changed_keys($1, $2, $3, $4)',
     values: [tables.map(({ id }) => id), lows, highs, logRows],
   });
   return { count: row!.keys, isWhole: row!.changes < logRows };
@@ -45,15 +34,19 @@ export interface ViewSize {
 }
 
 /** Whether the views, as they are now, are at most so large. Rows are counted only if that takes no more than the cost. */
-export async function areAtMost(db: Database, views: readonly BoundView[], limit: ViewSize): Promise<boolean> {
+export async function areAtMost(
+  query: Database['query'],
+  views: readonly BoundView[],
+  limit: ViewSize,
+): Promise<boolean> {
   const rows = views
     .map(({ view, literals }) => `select from (\n${render(view.now, literals)}\n) v`)
     .join('\nunion all\n');
-  const [explained] = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
+  const [explained] = await query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
     text: `explain (format json) ${rows}`,
   });
   if (explained!['QUERY PLAN'][0].Plan['Total Cost'] > limit.cost) return false;
-  const [counted] = await db.query<{ rows: number }>({
+  const [counted] = await query<{ rows: number }>({
     text: `select count(*)::integer as rows from (${rows} limit ${limit.rows + 1}) r`,
   });
   return counted!.rows <= limit.rows;

@@ -6,8 +6,10 @@ import {
   fieldCount,
   type OpenedCookie,
   openCookie,
+  type Secrets,
   sealCookie,
 } from '../protocol/cookie.js';
+import { unchangedText } from '../protocol/pull.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Window } from './window.js';
 
@@ -16,14 +18,14 @@ const keptCookies = 10_000;
 /** A cookie that has been verified, and what the server has found out about it. */
 export class KnownCookie {
   readonly cookie: OpenedCookie;
-  readonly secret: string;
+  readonly secrets: Secrets;
   #unchanged: string | undefined;
   #sent: unknown;
   #quiet: { readonly window: Window; readonly until: Snapshot } | undefined;
 
-  constructor(cookie: OpenedCookie, secret: string) {
+  constructor(cookie: OpenedCookie, secrets: Secrets) {
     this.cookie = cookie;
-    this.secret = secret;
+    this.secrets = secrets;
   }
 
   /** Whether a value has the fields of the cookie, and no others. */
@@ -41,8 +43,8 @@ export class KnownCookie {
   }
 
   #sayUnchanged(): string {
-    const { parsedSnapshot: _, parsedNext: __, ...cookie } = this.cookie;
-    return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
+    const { parsedSnapshot: _, parsedNext: __, isOutdated: ___, ...cookie } = this.cookie;
+    return unchangedText(cookie);
   }
 
   /** The newest snapshot at which a new cookie would say no more than this one, as far as the window knows. */
@@ -64,26 +66,26 @@ export class KnownCookies {
   readonly #known = new BoundedMap<string, KnownCookie>(keptCookies);
 
   /** Like `openCookie`. */
-  open(value: unknown, secret: string): KnownCookie | undefined {
+  open(value: unknown, secrets: Secrets): KnownCookie | undefined {
     const { signature } = (value ?? {}) as Partial<Cookie>;
     const found = typeof signature === 'string' ? this.#known.get(signature) : undefined;
-    if (found?.secret === secret && found.isOf(value as Cookie)) return found;
-    return this.#learn(openCookie(value, secret), secret);
+    if (found?.secrets === secrets && found.isOf(value as Cookie)) return found;
+    return this.#learn(openCookie(value, secrets), secrets);
   }
 
   /**
    * Like `sealCookie`.
    * @param meaning of the fields
    */
-  seal(fields: CookieFields, meaning: CookieMeaning, secret: string): Cookie {
-    const cookie = sealCookie(fields, secret);
-    this.#learn({ ...cookie, ...meaning }, secret);
+  seal(fields: CookieFields, meaning: CookieMeaning, secrets: Secrets): Cookie {
+    const cookie = sealCookie(fields, secrets);
+    this.#learn({ ...cookie, ...meaning, isOutdated: false }, secrets);
     return cookie;
   }
 
-  #learn(cookie: OpenedCookie | undefined, secret: string): KnownCookie | undefined {
+  #learn(cookie: OpenedCookie | undefined, secrets: Secrets): KnownCookie | undefined {
     if (!cookie) return undefined;
-    const known = new KnownCookie(cookie, secret);
+    const known = new KnownCookie(cookie, secrets);
     this.#known.set(cookie.signature, known);
     return known;
   }

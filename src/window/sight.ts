@@ -29,7 +29,7 @@ export function headerIn(window: Window, { known, member, installation }: Onlook
   if (changed.length === 0 && !isUnmoved) return undefined;
   return joinHeaders(
     window.header,
-    { changed, truncated, diverged: false },
     { owner: record?.owner ?? null, clientKnown: true, lastMutationIDs: isUnmoved ? null : {}, mutations },
+    { changed, truncated, diverged: false },
   );
 }

@@ -6,17 +6,18 @@ import { MutatorError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
-import type { Mutators } from '../registry/mutators.js';
-import { prepare } from '../registry/prepare.js';
+import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
-import { type Claim, mutate, type TransactFrom } from './mutate.js';
+import { callsOn } from './call-transactions.js';
+import { type Claim, mutate } from './mutate.js';
 
 /** What mutations run with. */
 export interface ApplyOptions<Tx, Context> {
   readonly db: Database;
   /** Maps the transaction's client to the `tx` that mutators receive. */
   readonly tx: (client: PoolClient) => Tx;
-  readonly mutators: Mutators<Tx, Context>;
+  /** Finds a mutation's mutator and validates its args, once for however many transactions. */
+  readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
 }
 
 /**
@@ -25,20 +26,20 @@ export interface ApplyOptions<Tx, Context> {
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, mutators, tx }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
-  { context, log }: Caller<Context>,
+  { context, requestID, log }: Caller<Context>,
 ): Promise<boolean> {
   const claim: Claim<'not waiting'> = {
     statements: [claimMutation(ref, context.userID)],
     take: ([rows]) => ((rows as readonly [ClaimRow])[0].claimed ? undefined : 'not waiting'),
   };
-  const transact: TransactFrom<{ readonly client: PoolClient }> = (work, first) =>
-    db.transact((client, edges) => work({ client, ...edges }), first);
+  const calls = callsOn(db, tx);
+  const transact: typeof calls = (work, first) => calls(work, first, requestID);
 
-  const result = await prepare(mutators, mutation.name, mutation.args).then(
-    ({ mutator, args }) => mutate(transact, ({ client }) => mutator.run({ tx: tx(client), args, ctx: context }), claim),
+  const result = await prepare(mutation).then(
+    ({ mutator, args }) => mutate(transact, ({ tx }) => mutator.run({ tx, args, ctx: context }), claim),
     (error: unknown) => {
       // A validator may query the database too.
       if (isTransient(error)) throw error;

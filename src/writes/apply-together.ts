@@ -1,12 +1,14 @@
-import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
 import type { Edges, Statement } from '../db/database.js';
 import { isLockTimeout, isRetryable, isTransient } from '../db/sqlstate.js';
+import type { Caller } from '../http/identify.js';
+import { startDeadline } from '../limits/deadline.js';
 import type { Mutation } from '../protocol/push.js';
-import { prepare } from '../registry/prepare.js';
+import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimFurther, claimMutation, findDeferred, type MutationRef } from '../store/client-groups.js';
 import type { ApplyOptions } from './apply-once.js';
-import { shareClient } from './plain-statements.js';
+import type { MutatorClient } from './client/mutator-client.js';
+import { transactWithMutators } from './client/mutator-transactions.js';
 
 /** When a transaction has taken this long, in milliseconds, no other mutation joins it. */
 const LONGEST_MS = 25;
@@ -53,37 +55,37 @@ class LateError extends Error {
  * @throws every failure before the first mutation, and a transient one of the first mutation, or after the last
  */
 export async function applyTogether<Tx, Context extends UserContext>(
-  { db, mutators, tx }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare }: ApplyOptions<Tx, Context>,
   run: readonly Mutation[],
   ref: MutationRef,
-  { context, apart }: { readonly context: Context; readonly apart: Set<string> },
+  { context, requestID }: Caller<Context>,
+  apart: Set<string>,
 ): Promise<TogetherResult> {
+  const calls = await prepareQuickly(prepare, run);
+  if (calls.length === 0) return { status: 'failed', place: 0, settled: Promise.resolve() };
   let hasBegun = false;
   let failure: Failure | undefined;
 
-  const work = async (client: PoolClient, { first: [claims, deferred] }: Edges): Promise<number> => {
+  const work = async (shared: MutatorClient, { first: [claims, deferred] }: Edges): Promise<number> => {
     if (!(claims as readonly [ClaimRow])[0].claimed) return 0;
     hasBegun = true;
     const started = performance.now();
-    const shared = shareClient(client);
-    const limit = limitTime(PATIENCE_MS);
-    const apply = async ({ name, args: given }: Mutation, joins: boolean): Promise<void> => {
-      const { mutator, args } = await prepare(mutators, name, given);
+    const limit = startDeadline(PATIENCE_MS, () => new LateError('The mutation took too long'));
+    const apply = async ({ mutator, args }: PreparedCall<Tx, Context>): Promise<void> => {
       await mutator.run({ tx: tx(shared.client), args, ctx: context });
-      const isSound = client.getTransactionStatus() === 'T' && !shared.hasFailed();
-      if (!isSound) throw new Error('The transaction failed, or was ended');
-      if (joins && !shared.isPlain()) throw new Error('A statement was refused');
+      shared.check();
+      if (!shared.isSound) throw new Error('The transaction failed, or was ended');
     };
-    const canGoOn = () => shared.isPlain() && deferred!.length === 0 && performance.now() - started < LONGEST_MS;
+    const canGoOn = () => shared.isPlain && deferred!.length === 0 && performance.now() - started < LONGEST_MS;
     let count = 0;
     try {
       do {
         const mutation = run[count]!;
         const joins = count > 0;
         if (joins) shared.restrict();
-        const applied = apply(mutation, joins);
+        const applied = apply(calls[count]!);
         await (joins ? limit.within(applied) : applied).catch((error: unknown) => {
-          if (joins && (!shared.isPlain() || error instanceof LateError)) apart.add(mutation.name);
+          if (joins && (!shared.isPlain || error instanceof LateError)) apart.add(mutation.name);
           if (error instanceof LateError) setTimeout(() => apart.delete(mutation.name), APART_MS).unref();
           // Alone, the first would have failed in the same way, unless it only had to wait.
           const isForNow = !joins && isTransient(error) && !isLockTimeout(error);
@@ -93,15 +95,15 @@ export async function applyTogether<Tx, Context extends UserContext>(
           throw new TogetherError();
         });
         count++;
-      } while (count < run.length && canGoOn());
+      } while (count < calls.length && canGoOn());
     } finally {
       shared.close();
       limit.end();
     }
-    if (!shared.isPlain()) apart.add(run[0]!.name);
+    if (!shared.isPlain) apart.add(run[0]!.name);
     if (count > 1) {
       const { text, values = [] } = claimFurther(ref, run[count - 1]!.id);
-      const { rowCount } = await client.query(text, [...values]);
+      const { rowCount } = await shared.own.query(text, [...values]);
       if (rowCount !== 1) throw new Error('The claim was lost');
     }
     return count;
@@ -109,7 +111,7 @@ export async function applyTogether<Tx, Context extends UserContext>(
 
   try {
     const first = [claimMutation(ref, context.userID), findDeferred, limitWaits];
-    return { status: 'applied', count: await db.transact(work, first) };
+    return { status: 'applied', count: await transactWithMutators(db, work, first, requestID) };
   } catch (error) {
     const isLost = failure?.place === 0 && isTransient(error);
     if (failure !== undefined && !isLost) return failure;
@@ -118,15 +120,24 @@ export async function applyTogether<Tx, Context extends UserContext>(
   }
 }
 
-/** A limit of the time that several pieces of work take together. */
-function limitTime(ms: number): { within<T>(work: Promise<T>): Promise<T>; end(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError('The mutation took too long')), ms);
-  });
-  isOver.catch(() => {});
-  return {
-    within: (work) => Promise.race([work, isOver]),
-    end: () => clearTimeout(timer),
-  };
+/**
+ * Validates the first mutations of a run: no transaction waits for a validator. Stops at one that is not valid, and
+ * after a moment. Returns none if the first one is not valid.
+ */
+async function prepareQuickly<Tx, Context>(
+  prepare: ApplyOptions<Tx, Context>['prepare'],
+  run: readonly Mutation[],
+): Promise<PreparedCall<Tx, Context>[]> {
+  const calls: PreparedCall<Tx, Context>[] = [];
+  const started = performance.now();
+  const limit = startDeadline(LONGEST_MS, () => new LateError('The validator took too long'));
+  for (const mutation of run) {
+    const prepared = prepare(mutation);
+    const call = await (calls.length > 0 ? limit.within(prepared) : prepared).catch(() => undefined);
+    if (call === undefined) break;
+    calls.push(call);
+    if (performance.now() - started >= LONGEST_MS) break;
+  }
+  limit.end();
+  return calls;
 }

@@ -1,8 +1,9 @@
-import type { ClientBase } from 'pg';
+import type { PoolClient } from 'pg';
 import type { Database, Edges, Statement } from '../db/database.js';
 import type { Transact } from '../db/transact.js';
 import { Problem } from '../errors.js';
 import type { Query } from '../store/idempotency-keys.js';
+import { transactWithMutators } from './client/mutator-transactions.js';
 import type { TransactFrom } from './mutate.js';
 
 /** A transaction in which calls run. */
@@ -14,12 +15,17 @@ export interface CallTransaction<Tx> {
 }
 
 /** Runs calls in transactions of Tidemark's own. */
-export function callsOn<Tx>(db: Database, tx: (client: ClientBase) => Tx): TransactFrom<CallTransaction<Tx>> {
-  return (work, first) =>
-    db.transact((client, edges) => {
-      const query: Query = async (text, values) => (await client.query(text, [...values])).rows;
-      return work({ tx: tx(client), query, ...edges });
-    }, first);
+export function callsOn<Tx>(db: Database, tx: (client: PoolClient) => Tx): TransactFrom<CallTransaction<Tx>> {
+  return (work, first, requestID) =>
+    transactWithMutators(
+      db,
+      ({ client, own }, edges) => {
+        const query: Query = async (text, values) => (await own.query(text, [...values])).rows;
+        return work({ tx: tx(client), query, ...edges });
+      },
+      first,
+      requestID,
+    );
 }
 
 /**

@@ -65,10 +65,11 @@ export class Calls<Tx, Context extends UserContext> {
    */
   async run(
     asked: Asked,
-    { context, log }: Caller<Context>,
+    { context, requestID, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { mutators, transact, keyRetentionSeconds } = this.#options;
+    const { mutators, keyRetentionSeconds } = this.#options;
+    const transact: TransactFrom<CallTransaction<Tx>> = (work, first) => this.#options.transact(work, first, requestID);
     const calls = asked.kind === 'call' ? [asked.call] : asked.calls;
     const runnable: PreparedCall<Tx, Context>[] = [];
     for (const [index, { name, args }] of calls.entries()) {

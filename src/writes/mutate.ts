@@ -1,10 +1,14 @@
 import type { Edges, Statement } from '../db/database.js';
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
 
-/** Runs work in a transaction, as `Database.transact` does: the first statements run before the work. */
+/**
+ * Runs work in a transaction, as `Database.transact` does: the first statements run before the work. The request ID is
+ * for whoever looks at the database's sessions.
+ */
 export type TransactFrom<Transaction> = <T>(
   work: (transaction: Transaction & Edges) => Promise<T>,
   first: readonly Statement[],
+  requestID?: string,
 ) => Promise<T>;
 
 /** Claims, for a transaction, work that may be done only once. */

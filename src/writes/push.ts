@@ -1,14 +1,18 @@
 import type { UserContext } from '../context.js';
+import { Problem } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
+import type { Mutators } from '../registry/mutators.js';
+import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { type ApplyOptions, applyOnce } from './apply-once.js';
 import { applyTogether } from './apply-together.js';
 import { PushedGroup } from './pushed-group.js';
 import { Runs } from './runs.js';
 
 /** The options of `createPush`. */
-export interface PushOptions<Tx, Context> extends ApplyOptions<Tx, Context> {
+export interface PushOptions<Tx, Context> extends Omit<ApplyOptions<Tx, Context>, 'prepare'> {
+  readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
   /** Whether each mutation has a transaction of its own, even if it could share one. Default false. */
@@ -17,8 +21,8 @@ export interface PushOptions<Tx, Context> extends ApplyOptions<Tx, Context> {
 
 /**
  * Applies a push's mutations in order, each exactly once. Returns null if all of them have been applied or skipped.
- * @throws Problem `forbidden` or `mutation-gap`, and every transient failure. The mutations before the one that failed
- * remain applied, unless the connection was lost while they were committed.
+ * @throws Problem `forbidden` or `mutation-gap`, `unavailable` if the client goes away, and every transient failure. The
+ * mutations before the one that failed remain applied, unless the connection was lost while they were committed.
  */
 export type Push<Context extends UserContext> = (
   request: PushRequest,
@@ -45,10 +49,13 @@ async function push<Tx, Context extends UserContext>(
     const refusal = await group.enter();
     if (refusal !== undefined) return refusal;
   }
+  const applyOptions = { ...options, prepare: preparesOnce(options.mutators) };
   const runs = new Runs(mutations, apart);
   /** Mutations that may still be running, although their transaction was given up. */
   const running = new Map<Mutation, Promise<unknown>>();
   for (let place = 0; place < mutations.length; ) {
+    // Most pushes are a single run, and need not ask.
+    if (place > 0 && caller.signal?.().aborted) throw new Problem('unavailable', 'The client went away');
     const mutation = mutations[place]!;
     if (group.hasApplied(mutation)) {
       place++;
@@ -58,16 +65,15 @@ async function push<Tx, Context extends UserContext>(
     const ref = { clientGroupID, clientID: mutation.clientID, mutationID: mutation.id };
     const apply = async () => {
       await running.get(mutation);
-      const isApplied = await applyOnce(options, mutation, ref, caller);
+      const isApplied = await applyOnce(applyOptions, mutation, ref, caller);
       return { status: 'applied', count: isApplied ? 1 : 0 } as const;
     };
-    const result = await (run.length === 1
-      ? apply()
-      : applyTogether(options, run, ref, { context: caller.context, apart })
-    ).catch((error: unknown) => {
-      caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops there');
-      throw error;
-    });
+    const result = await (run.length === 1 ? apply() : applyTogether(applyOptions, run, ref, caller, apart)).catch(
+      (error: unknown) => {
+        caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops there');
+        throw error;
+      },
+    );
     if (result.status === 'failed') {
       runs.failed(run, result.place);
       if (result.place !== undefined) running.set(run[result.place]!, result.settled);
@@ -81,4 +87,14 @@ async function push<Tx, Context extends UserContext>(
     }
   }
   return null;
+}
+
+/** Prepares each mutation at most once: a shorter run of the same mutations does not validate them again. */
+function preparesOnce<Tx, Context>(mutators: Mutators<Tx, Context>): ApplyOptions<Tx, Context>['prepare'] {
+  const prepared = new Map<Mutation, Promise<PreparedCall<Tx, Context>>>();
+  return (mutation) => {
+    const call = prepared.get(mutation) ?? prepare(mutators, mutation.name, mutation.args);
+    prepared.set(mutation, call);
+    return call;
+  };
 }

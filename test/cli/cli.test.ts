@@ -1,9 +1,21 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { describe, expect, it } from 'vitest';
 import { runHere } from './command-line.js';
-import { config, folder, patch, post, pull, push, serve, table, tidemark, useFolder } from './commands.js';
+import {
+  config,
+  database,
+  folder,
+  patch,
+  post,
+  pull,
+  push,
+  runConfigured,
+  serve,
+  tidemark,
+  useDatabase,
+  useFolder,
+} from './commands.js';
 
 useFolder();
 
@@ -49,26 +61,23 @@ describe('the command line', () => {
   });
 
   it('says that the database cannot be reached, without a stack', async () => {
-    const { code, stderr } = await tidemark(['serve'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    const { code, stderr } = await tidemark(['status'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(stderr).toMatch(/^Cannot reach the database: .*ECONNREFUSED.*\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('serve waits for a database that cannot be reached, and then says so', async () => {
+    const { code, stderr } = await tidemark(['serve'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(stderr).toMatch(
+      /^(Cannot reach the database: .*ECONNREFUSED.*\. Trying again in \d s\.\n){5,8}Cannot reach the database: .*ECONNREFUSED.*\.\n$/,
+    );
     expect(code).toBe(1);
   });
 });
 
 describe('on the Postgres at DATABASE_URL', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createEmptyDatabase();
-    await database.pool.query(table);
-    vi.stubEnv('DATABASE_URL', database.url);
-  });
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await database.drop();
-  });
-
-  /** Runs a command in this process, on the configuration in the folder. */
-  const run = (...args: string[]) => runHere([...args, '--config', join(folder, 'tidemark.config.ts')]);
+  useDatabase();
+  const run = runConfigured;
 
   it('goes from an empty database through migrate, serve and uninstall', async () => {
     const early = await run('serve');
@@ -110,6 +119,13 @@ describe('on the Postgres at DATABASE_URL', () => {
     const broken = await run('status');
     expect(broken.stdout).toMatch(/NOT CAPTURED[\s\S]*Changes to note are not captured: .* Run `tidemark migrate`/);
     expect(broken.code).toBe(1);
+
+    const secrets = async () =>
+      (await database.pool.query('select secret, previous_secret from tidemark.meta')).rows[0];
+    const { secret } = await secrets();
+    expect(await run('rotate-secret')).toMatchObject({ code: 0, stderr: expect.stringMatching(/a new secret/) });
+    expect(await secrets()).toEqual({ secret: expect.stringMatching(/^[\w-]{72}$/), previous_secret: secret });
+    expect((await secrets()).secret).not.toBe(secret);
 
     const asked = await runHere(['uninstall']);
     expect(asked.stderr).toMatch(/To confirm, run it again with --yes/);

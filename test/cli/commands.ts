@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { bin, root } from '../built.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { freePort, type Output, type Running, type RunOptions, run, start } from '../process.js';
+import { runHere } from './command-line.js';
 
 export const table =
   'create table if not exists note (id text primary key, owner_id text not null, body text not null)';
@@ -97,3 +99,24 @@ export const patch = [
   { op: 'put', key: 'note/n1', value: { id: 'n1', body: 'hello' } },
   { op: 'put', key: 'latest/n1', value: { id: 'n1', body: 'hello' } },
 ];
+
+/** With the application's table. Commands find it by DATABASE_URL. */
+export let database: TestDatabase;
+
+/** To be called once by each block of tests that share a database. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    await database.pool.query(table);
+    vi.stubEnv('DATABASE_URL', database.url);
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await database.drop();
+  });
+}
+
+/** Runs a command in this process, on the configuration in the folder. */
+export function runConfigured(...args: string[]): ReturnType<typeof runHere> {
+  return runHere([...args, '--config', join(folder, 'tidemark.config.ts')]);
+}

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { livingPostgres } from '../process.js';
 import { folder, patch, post, pull, push, serve, tidemark, useFolder } from './commands.js';
@@ -13,7 +14,7 @@ describe('on the embedded Postgres', () => {
   };
 
   it('makes no database to look at or to clean', async () => {
-    for (const args of [['status'], ['uninstall', '--yes']]) {
+    for (const args of [['status'], ['doctor'], ['uninstall', '--yes']]) {
       const { code, stderr } = await tidemark(args);
       expect(stderr).toMatch(/DATABASE_URL is not set, and there is no embedded database/);
       expect(code).toBe(1);
@@ -27,9 +28,11 @@ describe('on the embedded Postgres', () => {
     expect(pidOf(data)).toBeDefined();
     expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
     server.child.kill('SIGTERM');
-    const { code, stderr } = await server.ended;
+    const { code, stdout, stderr } = await server.ended;
     expect(code).toBe(0);
-    expect(stderr).toMatch(/Embedded Postgres: postgres:\/\//);
+    const { password } = JSON.parse(readFileSync(join(data, 'connection.json'), 'utf8'));
+    expect(stderr).toMatch(/Embedded Postgres: postgres:\/\/postgres@.*connection\.json/);
+    expect(stdout + stderr).not.toContain(password);
     expect(pidOf(data)).toBeUndefined();
 
     const again = await serve();
@@ -40,10 +43,48 @@ describe('on the embedded Postgres', () => {
     expect((await again.ended).code).toBe(0);
 
     expect((await tidemark(['status'])).stdout).toMatch(/No problems found/);
+    const healthy = await tidemark(['doctor', '--strict']);
+    expect(healthy.stdout).toMatch(/^INFO {2}view-compared[\s\S]*\nFound 0 errors, 0 warnings, 1 note\.\n$/);
+    expect(healthy.code).toBe(0);
+    const risky = { PGOPTIONS: '-c synchronous_commit=off' };
+    const warned = await tidemark(['doctor'], risky);
+    expect([warned.code, warned.stdout]).toEqual([0, expect.stringMatching(/^WARNING {2}synchronous-commit-off/)]);
+    expect((await tidemark(['doctor', '--strict'], risky)).code).toBe(1);
     expect((await tidemark(['uninstall', '--yes'])).code).toBe(0);
     expect((await tidemark(['status'])).code).toBe(1);
     expect(pidOf(data)).toBeUndefined();
   });
+
+  it('serves again each time that Postgres was killed, and ends when it cannot be started', async () => {
+    const data = join(folder, '.tidemark');
+    const server = await serve();
+    const pulled = async () => (await post(`${server.url}/sync/pull`, pull)).status;
+    expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
+    for (const _ of ['first', 'second']) {
+      const statuses = new Set<number>();
+      const killed = pidOf(data)!;
+      process.kill(killed, 'SIGKILL');
+      for (const limit = Date.now() + 60_000; !statuses.has(503) || (await pulled()) !== 200; await sleep(20)) {
+        statuses.add(await pulled());
+        if (Date.now() > limit) throw new Error(`Pulls are not answered: ${[...statuses]}`);
+      }
+      expect([...statuses].filter((status) => status !== 200)).toEqual([503]);
+      expect(pidOf(data)).not.toBe(killed);
+      expect(await post(`${server.url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
+    }
+
+    renameSync(join(data, 'postgres/global'), join(data, 'postgres/elsewhere'));
+    process.kill(pidOf(data)!, 'SIGKILL');
+    await server.printed(/Starting Postgres again in 30 s/);
+    expect(await pulled()).toBe(503);
+    const { code, stdout } = await server.ended;
+    expect(code).toBe(1);
+    const errors = stdout.split('\n').filter((line) => line.includes('"level":50'));
+    expect(errors).toEqual([
+      expect.stringMatching(/Postgres was given up after 5 attempts to start it again.*The service cannot go on/),
+    ]);
+    expect(readdirSync(data).filter((name) => name.startsWith('lock-'))).toEqual([]);
+  }, 240_000);
 
   it('keeps its data where TIDEMARK_DATA says, and stops it when the port is taken', async () => {
     const server = await serve();

@@ -1,15 +1,15 @@
 /** Many first pulls of much data at once, by clients that may read slowly, give up or try again. */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startServer, type TestServer } from './server.js';
-import { pullBody } from './wire.js';
+import { type ServerOptions, startServer, type TestServer } from './server.js';
+import { type Address, pullBody } from './wire.js';
 
 /**
  * A server whose user `ann` has so many todos, of so many characters each, and `bob` a list of his own. Sockets buffer
  * some 20 MB: smaller pulls end in the database even if nobody reads them.
  */
-export async function startWithTodos(todos: number, length: number): Promise<TestServer> {
-  const server = await startServer();
+export async function startWithTodos(todos: number, length: number, options?: ServerOptions): Promise<TestServer> {
+  const server = await startServer(options);
   await server.pool.query(
     `insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries'), ('b', 'bob', 'Chores')`,
   );
@@ -41,16 +41,18 @@ const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 
 /** A first pull whose response is not read before it is asked for. */
 export class LargePull {
+  /** Who sends it. */
+  static readonly user = 'ann';
   readonly #request: ClientRequest;
   readonly #response: Promise<IncomingMessage>;
   /** Of the response, once it has come. */
   status: number | undefined;
 
-  constructor({ url }: TestServer, clientGroupID: string) {
+  constructor({ url }: Address, clientGroupID: string) {
     this.#request = request(`${url}/sync/pull`, {
       agent,
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ann' },
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${LargePull.user}` },
     });
     this.#response = new Promise((resolve, reject) => {
       this.#request.on('response', resolve).on('error', reject);
@@ -80,7 +82,7 @@ export class LargePull {
 }
 
 /** Pulls as the Replicache client does: again after 30 ms, and after twice as long each time, up to a minute. */
-export async function pullUntilWhole(server: TestServer, group: string, first?: LargePull): Promise<PullEnd[]> {
+export async function pullUntilWhole(server: Address, group: string, first?: LargePull): Promise<PullEnd[]> {
   const ends: PullEnd[] = [];
   for (let pauseMs = 30, pull = first; ; pauseMs = Math.min(2 * pauseMs, 60_000), pull = undefined) {
     const end = await (pull ?? new LargePull(server, group)).read();

@@ -1,6 +1,6 @@
 /** Cookies that are no good, and the order of those that are handed out. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
+import { type Cookie, type Secrets, sealCookie } from '../../src/protocol/cookie.js';
 import { sql } from '../../src/sql.js';
 import { defineView } from '../../src/view/define.js';
 import { seeded } from './random.js';
@@ -125,7 +125,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
       await expectReset(json(cookie));
       await other.pool.query('update tidemark.meta set secret = $1', [await secretOf(server)]);
       const { signature: _, ...fields } = cookie as unknown as Cookie;
-      await expectReset(json(sealCookie(fields, await secretOf(server))));
+      await expectReset(json(sealCookie(fields, [await secretOf(server)])));
     } finally {
       await other.close();
     }
@@ -134,7 +134,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   it('a snapshot of the future, or none, sealed with our secret', async () => {
     const { cookie } = await pull(server, 'ann');
     const { signature: _, ...fields } = cookie as unknown as Cookie;
-    const secret = await secretOf(server);
+    const secrets: Secrets = [await secretOf(server)];
     for (const snapshot of [
       '9000000000:9000000000:',
       '9000000000:9000000002:9000000001',
@@ -143,8 +143,8 @@ describe('a cookie that is no good is answered with a clear, all data and a high
       '1:2:~',
       '',
     ]) {
-      await expectReset(json(sealCookie({ ...fields, snapshot }, secret)));
-      await expectReset(json(sealCookie({ ...fields, snapshot, next: '9000000002' }, secret)));
+      await expectReset(json(sealCookie({ ...fields, snapshot }, secrets)));
+      await expectReset(json(sealCookie({ ...fields, snapshot, next: '9000000002' }, secrets)));
     }
   });
 });

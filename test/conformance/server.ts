@@ -8,7 +8,8 @@ import type { UserContext } from '../../src/context.js';
 import { migrate } from '../../src/migrate.js';
 import { listen } from '../../src/node.js';
 import type { Mutators } from '../../src/registry/mutators.js';
-import { createSync, type SyncOptions } from '../../src/server.js';
+import { createSync } from '../../src/server.js';
+import type { SyncOptions } from '../../src/sync-options.js';
 import { createEmptyDatabase } from '../database.js';
 import { type LogLine, memoryLog, silent } from '../log.js';
 

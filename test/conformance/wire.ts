@@ -1,5 +1,10 @@
 /** Requests as the sync client makes them, without it. */
-import type { TestServer } from './server.js';
+
+/** Where requests go. */
+export interface Address {
+  /** Without a slash at its end. */
+  readonly url: string;
+}
 
 export type JSONObject = { [key: string]: unknown };
 export type Op = { op: 'put'; key: string; value: unknown } | { op: 'del'; key: string } | { op: 'clear' };
@@ -19,7 +24,7 @@ export interface Answer<Body = JSONObject> {
 
 /** Sends any body anywhere. Text is sent as it is, everything else as JSON. */
 export async function send(
-  server: TestServer,
+  server: Address,
   path: string,
   body: unknown,
   { user = 'ann', ...init }: RequestInit & { user?: string | null } = {},
@@ -41,7 +46,7 @@ export function pullBody(fields: JSONObject = {}): JSONObject {
 }
 
 /** A pull that must succeed. */
-export async function pull(server: TestServer, user: string, fields: JSONObject = {}): Promise<PullAnswer> {
+export async function pull(server: Address, user: string, fields: JSONObject = {}): Promise<PullAnswer> {
   const answer = await send(server, '/sync/pull', pullBody(fields), { user });
   if (answer.status !== 200 || !('patch' in answer.body)) throw new Error(`${answer.status}: ${answer.text}`);
   return answer.body as unknown as PullAnswer;
@@ -55,12 +60,7 @@ export function pushBody(mutations: unknown[], fields: JSONObject = {}): JSONObj
   return { pushVersion: 1, clientGroupID: 'group', profileID: 'profile', schemaVersion: '', mutations, ...fields };
 }
 
-export function push(
-  server: TestServer,
-  user: string,
-  mutations: JSONObject[],
-  fields: JSONObject = {},
-): Promise<Answer> {
+export function push(server: Address, user: string, mutations: JSONObject[], fields: JSONObject = {}): Promise<Answer> {
   return send(server, '/sync/push', pushBody(mutations, fields), { user });
 }
 

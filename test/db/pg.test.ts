@@ -83,6 +83,16 @@ describe('query', () => {
     await vi.waitFor(async () => expect(await running('select pg_sleep(20)')).toBe(0), { timeout: 5_000 });
   });
 
+  it('is cancelled when nobody waits for it any more, and its connection is closed', async () => {
+    const client = new AbortController();
+    const abandoned = db.query({ text: 'select pg_sleep(21)', signal: client.signal });
+    await vi.waitFor(async () => expect(await running('select pg_sleep(21)')).toBe(1));
+    client.abort();
+    await expect(abandoned).rejects.toMatchObject({ code: '57014' });
+    await expect(db.query({ text: 'select 1', signal: client.signal })).rejects.toThrow('Nobody waits');
+    expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
+  });
+
   it('a killed connection is replaced', async () => {
     await expect(db.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })).rejects.toThrow();
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
@@ -134,6 +144,20 @@ describe('transact', () => {
     await expect(db.transact(work)).rejects.toThrow('no');
     expect(work).toHaveBeenCalledOnce();
     await vi.waitFor(async () => expect(await running('%kept%')).toBe(0));
+  });
+
+  it('a failure that its work has hidden is tried again, with what is sent with the COMMIT', async () => {
+    await database.pool.query('create table hidden (n int)');
+    let runs = 0;
+    await db.transact(async (client, { last }) => {
+      if (++runs === 1) await client.query('select 1 / 0').catch(() => {});
+      last({ text: 'insert into hidden values ($1)', values: [runs] });
+    });
+    expect((await database.pool.query('select n from hidden')).rows).toEqual([{ n: 2 }]);
+  });
+
+  it.each(['commit', 'rollback'])('work that ends its transaction with %s has failed', async (text) => {
+    await expect(db.transact((client) => client.query(text))).rejects.toThrow('ended its transaction');
   });
 
   it('leaves no transaction open, whatever happens in it', async () => {
@@ -282,6 +306,31 @@ describe('copy', () => {
     }
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
     await vi.waitFor(async () => expect(await running('copy%as early%')).toBe(0), { timeout: 3_000 });
+  });
+
+  it.each([
+    ['before', 'copy (select pg_sleep(60) as given_up) to stdout'],
+    ['after', "copy (select repeat('x', 200000) as given_up union all select pg_sleep(60)::text) to stdout"],
+  ])('is cancelled %s its first bytes when nobody waits for it any more', async (_, text) => {
+    const client = new AbortController();
+    const reading = collect(db.copy(text, client.signal));
+    reading.catch(() => {});
+    await vi.waitFor(async () => expect(await running('copy%as given_up%')).toBe(1));
+    client.abort();
+    await expect(reading).rejects.toThrow('Nobody waits');
+    await vi.waitFor(async () => expect(await running('copy%as given_up%')).toBe(0));
+    await expect(collect(db.copy(text, client.signal))).rejects.toThrow('Nobody waits');
+  });
+
+  it('is given up when its first bytes take too long, but not what follows them', async () => {
+    const limits = { transactionMs: 60_000, lockMs: 60_000, statementMs: 200 };
+    const impatient = openPool(database.url, { max: 2, limits });
+    await expect(collect(impatient.copy('copy (select pg_sleep(60) as late) to stdout'))).rejects.toThrow('200 ms');
+    await expect(impatient.query({ text: 'select pg_sleep(60) as late' })).rejects.toThrow('timeout');
+    await vi.waitFor(async () => expect(await running('%pg_sleep(60) as late%')).toBe(0));
+    const slow = "copy (select repeat('x', 20000), pg_sleep(0.05) from generate_series(1, 10)) to stdout";
+    expect(await collect(impatient.copy(slow))).toHaveLength(10 * 20_002);
+    await impatient.close();
   });
 
   it('leaving early ends a statement too that sends nothing more and would not notice', async () => {

@@ -23,9 +23,11 @@ function rowsUnder(heading: string): string[] {
 const sample = () => fieldsOf('src/view/sample.ts', 'SampleOptions');
 
 it.each<[heading: string, fields: () => string[]]>([
-  ['`createSync`', () => [...fieldsOf('src/server.ts', 'SyncOptions'), ...sample()]],
-  ['`pokes`', () => fieldsOf('src/server.ts', 'PokesOptions')],
-  ['`limits`', () => fieldsOf('src/http/body.ts', 'BodyLimits')],
+  ['`createSync`', () => [...fieldsOf('src/sync-options.ts', 'SyncOptions'), ...sample()]],
+  ['`timeouts`', () => fieldsOf('src/sync-options.ts', 'TimeoutOptions')],
+  ['`pokes`', () => fieldsOf('src/sync-options.ts', 'PokesOptions')],
+  ['`rates`', () => fieldsOf('src/limits/rates.ts', 'RateOptions')],
+  ['`limits`', () => fieldsOf('src/limits/request-limits.ts', 'RequestLimits')],
   ['`forward`', () => fieldsOf('src/endpoints/forward.ts', 'ForwardOptions')],
   ['`rest`', () => fieldsOf('src/rest.ts', 'RestOptions')],
   ['`createRest`', () => fieldsOf('src/rest.ts', 'CreateRestOptions')],
@@ -38,7 +40,11 @@ it.each<[heading: string, fields: () => string[]]>([
     ],
   ],
   ['`tidemark.config.ts`', () => fieldsOf('src/config.ts', 'Config')],
+  ['`jwtAuth`', () => fieldsOf('src/auth/jwt.ts', 'JWTAuthOptions')],
+  ['`sessionAuth`', () => fieldsOf('src/auth/session.ts', 'SessionAuthOptions')],
+  ['`withCORS`', () => fieldsOf('src/auth/cors.ts', 'CORSOptions')],
   ['`listen` of `tidemark/node`', () => fieldsOf('src/node.ts', 'ListenOptions')],
+  ['`openDatabase` of `tidemark/node`', () => fieldsOf('src/environment.ts', 'OpenDatabaseOptions')],
 ])('docs/reference.md lists the options of %s, and no others', (heading, fields) => {
   const expected = fields();
   expect(expected.length).toBeGreaterThan(0);
@@ -52,7 +58,7 @@ it('docs/reference.md lists the environment variables that are read', () => {
 });
 
 it('docs/reference.md lists the commands', () => {
-  const commands = [...read('src/cli/command-line.ts').matchAll(/\.command\('(\w+)'\)/g)].map((match) => match[1]!);
-  const listed = [...read('docs/reference.md').matchAll(/^\| `tidemark (\w+)/gm)].map((match) => match[1]!);
+  const commands = [...read('src/cli/command-line.ts').matchAll(/\.command\('([\w-]+)'\)/g)].map((match) => match[1]!);
+  const listed = [...read('docs/reference.md').matchAll(/^\| `tidemark ([\w-]+)/gm)].map((match) => match[1]!);
   expect(listed.toSorted()).toEqual(commands.toSorted());
 });

@@ -27,6 +27,7 @@ import { startServer } from '../../src/embedded/server.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/embedded/start.js';
 import { chooseServerUser, handOver } from '../../src/embedded/user.js';
 import { SetupError } from '../../src/errors.js';
+import { memoryLog } from '../log.js';
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 });
 
@@ -182,11 +183,11 @@ describe('a folder with data', () => {
   });
 
   it('survives kill -9 of Postgres, with every committed row', async () => {
-    const lines: string[] = [];
-    const database = await start({ directory, settings: {}, log: (line) => lines.push(line) });
+    const { log, lines } = memoryLog();
+    const database = await start({ directory, settings: {}, log });
     await write(database.url, 'killed server');
     process.kill(serverPid(directory), 'SIGKILL');
-    await waitUntil(() => lines.some((line) => line.includes('Postgres ended (SIGKILL)')));
+    await waitUntil(() => lines.some(({ message }) => message.includes('Postgres ended by itself (signal SIGKILL)')));
     await database.stop();
     const next = await start({ directory, settings: {} });
     expect(await notes(next.url)).toContain('killed server');
@@ -223,9 +224,11 @@ describe('a folder with data', () => {
     const where = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' };
     const left = await startServer(installation, data, where);
     children.push(left);
-    const lines: string[] = [];
-    const database = await start({ directory, log: (line) => lines.push(line) });
-    expect(lines).toEqual([`Stopping Postgres (process ${left.pid}), left running by a process that has ended.`]);
+    const { log, lines } = memoryLog();
+    const database = await start({ directory, log });
+    expect(lines.map(({ message }) => message)).toEqual([
+      `Stopping Postgres (process ${left.pid}), left running by a process that has ended.`,
+    ]);
     expect(isRunning(left.pid!)).toBe(false);
     expect(await notes(database.url)).toContain('first');
     expect(new URL(database.url).port).toBe(String(port));

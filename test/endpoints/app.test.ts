@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import type { PushRoute } from '../../src/endpoints/sync.js';
-import { Problem } from '../../src/errors.js';
+import { Problem, SetupError } from '../../src/errors.js';
 import { expectProblem, pull, push, setUp } from './requests.js';
 
 describe('routes', () => {
@@ -12,6 +12,7 @@ describe('routes', () => {
     expect(Object.fromEntries(pulled.headers)).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
       'x-request-id': 'r-1-0',
     });
     expect(await pulled.text()).toBe('{"cookie":1}');
@@ -59,18 +60,41 @@ describe('routes', () => {
     }
     expect(await (await send('/readyz')).json()).toEqual({
       status: 'ok',
+      degraded: ['audit-differences'],
       pokes: { listeners: 2, lagMs: 41 },
       audits: { compared: 3, differences: 1 },
     });
     cause = new Error('secret host');
     expect((await send('/healthz')).status).toBe(200);
-    const { detail } = await expectProblem(await send('/readyz'), 503, 'unavailable');
+    const { detail } = await expectProblem(await send('/readyz'), 503, 'unavailable', {
+      degraded: ['database', 'audit-differences'],
+    });
     expect(detail).toBe('The server is not ready; the change log was last read 41 ms ago');
     const idle = setUp({ ready: () => Promise.reject(cause) });
-    expect((await expectProblem(await idle.send('/readyz'), 503, 'unavailable')).detail).toBe(
-      'The server is not ready',
-    );
+    const refusal = await expectProblem(await idle.send('/readyz'), 503, 'unavailable', { degraded: ['database'] });
+    expect(refusal.detail).toBe('The server is not ready');
     expect(JSON.stringify(idle.lines)).toContain('secret host');
+  });
+
+  it.each([
+    ['pokes-late', { tail: () => ({ listeners: 1, lagMs: 5_001 }) }],
+    ['audit-differences', { audits: () => ({ compared: 1, differences: 1 }) }],
+    ['upkeep-fails', { upkeep: () => ({ isFailing: true, heldSeconds: 0 }) }],
+    ['horizon-held', { upkeep: () => ({ isFailing: false, heldSeconds: 3601 }) }],
+  ])('a server that is ready says that something is degraded: %s', async (code, parts) => {
+    const degradedOf = async (one: typeof parts) =>
+      ((await (await setUp(one).send('/readyz')).json()) as { degraded: string[] }).degraded;
+    expect(await degradedOf(parts)).toEqual([code]);
+    const fine = {
+      tail: () => ({ listeners: 1, lagMs: 5_000 }),
+      upkeep: () => ({ isFailing: false, heldSeconds: 60 }),
+    };
+    expect(await degradedOf(fine)).toEqual([]);
+  });
+
+  it('a server that is set up wrongly says so, and no more', async () => {
+    const { send } = setUp({ ready: () => Promise.reject(new SetupError('secret table')) });
+    await expectProblem(await send('/readyz'), 503, 'unavailable', { degraded: ['setup'] });
   });
 
   it.each([

@@ -2,25 +2,35 @@
 import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import { PokeStreams } from '../../src/endpoints/poke-streams.js';
+import { streamBudget } from '../../src/limits/request-limits.js';
 import type { PokeRequest } from '../../src/protocol/poke.js';
 import { setUp } from './requests.js';
 
 export interface ListenerOptions {
   readonly limit?: number;
+  readonly perUser?: number;
   readonly user?: UserContext | null;
   /** Awaited by whoever listens. */
   readonly before?: () => Promise<void>;
 }
 
-export function setUpPokes({ limit = 10, user = { userID: 'u' }, before = async () => {} }: ListenerOptions = {}) {
+export function setUpPokes({
+  limit = 10,
+  perUser = limit,
+  user = { userID: 'u' },
+  before = async () => {},
+}: ListenerOptions = {}) {
   const listeners = new Set<() => void>();
   const asked: { ctx: UserContext; request: PokeRequest }[] = [];
-  const pokes = new PokeStreams<UserContext>(async (ctx, request, poke) => {
-    await before();
-    asked.push({ ctx, request });
-    listeners.add(poke);
-    return () => void listeners.delete(poke);
-  }, limit);
+  const pokes = new PokeStreams<UserContext>(
+    async (ctx, request, poke) => {
+      await before();
+      asked.push({ ctx, request });
+      listeners.add(poke);
+      return () => void listeners.delete(poke);
+    },
+    streamBudget({ maxStreams: limit, maxStreamsPerUser: perUser }),
+  );
   onTestFinished(() => pokes.close());
   const { send, lines, app } = setUp({ pokes, authenticate: () => user });
   return {

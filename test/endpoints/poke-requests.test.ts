@@ -21,6 +21,7 @@ describe('a poke request', () => {
       'content-type': 'text/event-stream',
       'cache-control': 'private, no-store, no-transform',
       'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
       'x-request-id': 'r-1-0',
     });
   });
@@ -57,11 +58,20 @@ describe('a poke request', () => {
   });
 
   it('beyond the limit of streams is told to come again, until another stream has ended', async () => {
-    const { open, listeners } = setUpPokes({ limit: 2 });
+    const { open, listeners } = setUpPokes({ limit: 2, perUser: 10 });
     const [first] = await Promise.all([open(), open()]);
     const refused = await open();
-    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
     await expectProblem(refused, 503, 'unavailable');
+    await readText(first!).cancel();
+    expect((await open()).status).toBe(200);
+    expect(listeners.size).toBe(2);
+  });
+
+  it("beyond the user's own limit of streams is too much, until another stream has ended", async () => {
+    const { open, listeners } = setUpPokes({ limit: 10, perUser: 2 });
+    const [first] = await Promise.all([open(), open()]);
+    await expectProblem(await open(), 429, 'too-many-requests');
     await readText(first!).cancel();
     expect((await open()).status).toBe(200);
     expect(listeners.size).toBe(2);

@@ -5,7 +5,13 @@ import { PokeStreams } from '../../src/endpoints/poke-streams.js';
 import { type SyncRoutesOptions, syncRoutes } from '../../src/endpoints/sync.js';
 import { json } from '../../src/http/answer.js';
 import { createApp } from '../../src/http/app.js';
-import { type BodyLimitOptions, bodyLimits } from '../../src/http/body.js';
+import {
+  bodyBudget,
+  type RequestLimitOptions,
+  requestLimits,
+  spoolBudget,
+  streamBudget,
+} from '../../src/limits/request-limits.js';
 import type { Logger } from '../../src/log.js';
 import { memoryLog } from '../log.js';
 
@@ -18,23 +24,28 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits'> &
-  HealthRoutesOptions & { readonly limits: BodyLimitOptions };
+type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
+  HealthRoutesOptions & { readonly limits: RequestLimitOptions };
 
 /** An app whose parts answer at once, except for those given. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
+  const limits = requestLimits(parts.limits);
   const options = {
     pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>(async () => () => {}, 10),
+    pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({})),
     ready: async () => {},
+    isStopping: () => false,
     tail: () => ({ listeners: 0, lagMs: null }),
     audits: () => ({ compared: 0, differences: 0 }),
+    upkeep: () => ({ isFailing: false, heldSeconds: 0 }),
     basePath: '',
     compression: false,
     ...parts,
-    limits: bodyLimits(parts.limits),
+    limits,
+    bodies: bodyBudget(limits),
+    spool: spoolBudget(limits),
   };
   return createApp([...syncRoutes(options), ...healthRoutes(options)], log);
 }
@@ -57,8 +68,8 @@ export function setUp(parts: Partial<Parts> = {}) {
   return { app, send, post, lines };
 }
 
-/** Expects the error format, and returns the body. */
-export async function expectProblem(response: Response, status: number, code: string) {
+/** Expects the error format, with these members besides, and returns the body. */
+export async function expectProblem(response: Response, status: number, code: string, extensions: object = {}) {
   expect(response.status).toBe(status);
   expect(response.headers.get('Content-Type')).toBe('application/problem+json');
   expect(response.headers.get('Cache-Control')).toBe('private, no-store');
@@ -71,6 +82,7 @@ export async function expectProblem(response: Response, status: number, code: st
     error: expect.any(String),
     code,
     requestID: response.headers.get('X-Request-ID'),
+    ...extensions,
   });
   return body as { detail: string };
 }

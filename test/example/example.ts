@@ -13,7 +13,7 @@ const stopMs = 30_000;
 export interface Example {
   /** Where it listens, without a slash at its end. */
   readonly url: string;
-  /** The database's address, as it was printed or given. */
+  /** The database's address, with the password. */
   readonly database: string;
   readonly server: Running;
   /** Ends it by a signal. Rejects, after killing it, when it does not end. */
@@ -29,10 +29,10 @@ export async function startExample(
   const alarm = setTimeout(() => server.child.kill('SIGKILL'), startMs);
   await server.printed(/Stop with Ctrl-C/).finally(() => clearTimeout(alarm));
   const [, url] = await server.printed(/Ready +(\S+)/);
-  const [, printed] = await server.printed(/Database +(\S+)/);
+  const [, database] = await server.printed(/Database +(.+)/);
   return {
     url: url!,
-    database: env.DATABASE_URL ?? printed!,
+    database: env.DATABASE_URL ?? withPassword(database!),
     server,
     async stop(signal = 'SIGTERM') {
       server.child.kill(signal);
@@ -47,6 +47,13 @@ export async function startExample(
       return output;
     },
   };
+}
+
+/** Adds the password, which is in the file that the example names. */
+function withPassword(printed: string): string {
+  const [, address, file] = /^(\S+) \(the password is in (.+)\)$/.exec(printed)!;
+  const { password } = JSON.parse(readFileSync(file!, 'utf8')) as { password: string };
+  return Object.assign(new URL(address!), { password }).href;
 }
 
 /** A folder for the embedded database of one example. */

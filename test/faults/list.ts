@@ -1,13 +1,18 @@
 /** Every fault that the tests must notice, by the room that it is in. */
 import type { Fault } from './fault.js';
 import { auditing } from './list/auditing.js';
+import { authenticating } from './list/authenticating.js';
+import { bounding } from './list/bounding.js';
 import { calling } from './list/calling.js';
 import { capture } from './list/capture.js';
 import { cookies } from './list/cookies.js';
 import { deltas } from './list/deltas.js';
 import { documenting } from './list/documenting.js';
+import { examining } from './list/examining.js';
 import { forwarding } from './list/forwarding.js';
 import { installing } from './list/installing.js';
+import { living } from './list/living.js';
+import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
@@ -23,9 +28,11 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   auditing,
   capture,
   installing,
+  examining,
   retention,
   transactions,
   pushing,
+  nesting,
   forwarding,
   viewing,
   cookies,
@@ -35,9 +42,12 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   windowing,
   streaming,
   poking,
+  bounding,
   calling,
   requests,
+  authenticating,
   documenting,
+  living,
 };
 
 /** Their names begin with the room's. */

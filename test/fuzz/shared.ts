@@ -7,6 +7,7 @@ import type { Snapshot } from '../../src/protocol/snapshot.js';
 import type { DeltaReader, Patch } from '../../src/pulls/reader.js';
 import type { TableChanges } from '../../src/store/patches/patch-sql.js';
 import type { KnownCookie } from '../../src/window/known-cookies.js';
+import { silent } from '../log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';
 import { Difference } from './difference.js';
@@ -92,7 +93,8 @@ export class SharedStatements {
       const { views, formDigest } = whole;
       const part = { ...whole, views: asked.map((i) => views[i]!), formDigest: `${formDigest} ${asked.join()}` };
       const member = { clientGroupID: `group ${place}`, sameGroup: true, clientID: undefined };
-      return { reader: new code.Reader(part, userAt(place), known, 'no', member), changed };
+      const caller = { context: { userID: userAt(place) }, requestID: '', log: silent };
+      return { reader: new code.Reader(part, caller, known, 'no', member), changed };
     });
     const db = this.#planned.get(plan) ?? this.#open([...plans[plan]!, `statement_timeout=${timeoutMs}`]);
     this.#planned.set(plan, db);

@@ -54,6 +54,32 @@ function capture_2()
   $function$
 
 
+function changed_keys(integer[],xid8[],xid8[],integer)
+  fs  CREATE OR REPLACE FUNCTION tidemark.changed_keys(tables integer[], lows xid8[], highs xid8[], most integer, OUT keys integer, OUT changes integer)
+   RETURNS record
+   LANGUAGE sql
+   STABLE PARALLEL RESTRICTED
+   SET enable_seqscan TO 'off'
+   SET enable_bitmapscan TO 'off'
+  AS $function$
+  select count(*)::integer, coalesce(sum(c.changes), 0)::integer
+  from (
+    select count(*) as changes
+    from (
+      select logged.* from unnest(tables) t (id)
+      cross join unnest(lows, highs) unseen (low, high)
+      cross join lateral (
+        select table_id, key from tidemark.change
+        where table_id = t.id and xid between low and high and hashtextextended(old, 0) is distinct from new_hash
+        order by xid limit most
+      ) logged
+      limit most
+    ) l
+    group by l.table_id, l.key
+  ) c
+  $function$
+
+
 function claim_key(text,text,double precision)
   fv  CREATE OR REPLACE FUNCTION tidemark.claim_key(of_user text, of_key text, retention_seconds double precision, OUT locked boolean, OUT fingerprint text, OUT answer text)
    RETURNS record
@@ -144,6 +170,7 @@ function look(xid8[],xid8[],integer[],boolean,uuid,text[])
    STABLE PARALLEL RESTRICTED
    SET plan_cache_mode TO 'force_generic_plan'
    SET enable_seqscan TO 'off'
+   SET enable_bitmapscan TO 'off'
   AS $function$
   begin
     return (select l from tidemark.looks(lows, highs, tables, listed, named_tick, group_ids) l);
@@ -353,7 +380,9 @@ table client_group
   id text not null
   user_id text not null
   created_at timestamp with time zone not null default now()
+  seen_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX client_group_pkey ON tidemark.client_group USING btree (id)
+  CREATE INDEX client_group_seen_at ON tidemark.client_group USING btree (seen_at)
   PRIMARY KEY (id)
 
 table idempotency_key
@@ -372,6 +401,9 @@ table meta
   secret text not null default ((gen_random_uuid())::text || (gen_random_uuid())::text)
   horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
   aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
+  previous_secret text
+  signs_from timestamp with time zone
+  previous_until timestamp with time zone
   CREATE UNIQUE INDEX meta_pkey ON tidemark.meta USING btree (singleton)
   PRIMARY KEY (singleton)
   CHECK (singleton)

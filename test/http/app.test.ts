@@ -33,6 +33,7 @@ describe('an answer', () => {
       'cache-control': 'public',
       'content-type': 'application/json',
       'x-own': '1',
+      'x-content-type-options': 'nosniff',
       'x-request-id': 'r',
     });
     expect(lines).toMatchObject([{ level: 'info', message: 'Request', fields: { status: 304, method: 'POST' } }]);
@@ -65,6 +66,7 @@ describe('an answer', () => {
       'cache-control': 'private, no-store, no-transform',
       'content-type': 'text/event-stream',
       'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
       'x-request-id': 'r',
     });
     expect(open).toHaveBeenCalledOnce();

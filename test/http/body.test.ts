@@ -124,14 +124,14 @@ describe('bodies', () => {
 
   it('a syntax error does not repeat the input', async () => {
     for (const text of ['', '{', '{"secret": hunter2}', '[1,]', 'NaN', "{'a':1}"]) {
-      await expect(readJSON(requestWith(text), 1_000)).rejects.toThrow(
+      await expect(readJSON(requestWith(text), { limit: 1_000 })).rejects.toThrow(
         expect.objectContaining({ code: 'malformed-request', message: 'The body is not valid JSON', cause: undefined }),
       );
     }
   });
 
   it('own __proto__ keys stay data', async () => {
-    const { value } = await readJSON(requestWith('{"__proto__": {"polluted": true}}'), 1_000);
+    const { value } = await readJSON(requestWith('{"__proto__": {"polluted": true}}'), { limit: 1_000 });
     expect(Object.getOwnPropertyNames(value)).toEqual(['__proto__']);
     expect((value as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -153,7 +153,7 @@ describe('bodies', () => {
 
 describe('a body that may be left out', () => {
   const read = (headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>) =>
-    readOptionalJSON(new Request('http://localhost', { method: 'POST', headers, body: body ?? null }), 100);
+    readOptionalJSON(new Request('http://localhost', { method: 'POST', headers, body: body ?? null }), { limit: 100 });
 
   it.each<Record<string, string>>([
     {},

@@ -14,7 +14,12 @@ export function removeCopies(): void {
 }
 
 export async function loadBroken(name: string, patches: readonly Patch[]): Promise<Code> {
-  return loadCode(copyPatched('src', join(copies, name), patches));
+  return loadCode(copyBroken('src', name, patches));
+}
+
+/** Like `copyPatched`, to where `removeCopies` removes it. */
+export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly Patch[]): string {
+  return copyPatched(part, join(copies, name.replaceAll(' ', '-')), patches);
 }
 
 /**

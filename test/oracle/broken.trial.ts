@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Patch } from '../patch.js';
 import { loadBroken, removeCopies } from './broken-copy.js';
+import { claimWithoutLock, cursorOfTheLog, cursorOfXmax, cursorOfXmin, separateLastMutationID } from './classics.js';
 import { runOracle } from './oracle.js';
 import { describeDifference, type Report } from './report.js';
 import { viewSpecs } from './views.js';
@@ -36,68 +37,31 @@ const ofMutations = ['mutation', 'effects'];
 /** Of pulls that share a statement. */
 const ofSharing = [...ofData, 'stale', 'lastMutationID', 'error'];
 
-const snapshotFields = 'return { text, xmin, xmax, unseen };';
-
 const faults: readonly Fault[] = [
   {
     name: 'a cursor in the order of the log in place of the snapshot',
     rules: ofData,
-    patches: [
-      {
-        file: 'store/patches/states.ts',
-        find: `\${unseenRows(table, unseen, rows)}\n          cross join lateral`,
-        replace: `(select * from tidemark.change where table_id = \${table.id} and ctid > (
-          select coalesce(max(c.ctid), '(0,0)') from tidemark.change c
-          where not exists (select from unnest(\${unseen.lows}::xid8[], \${unseen.highs}::xid8[]) u (low, high) where c.xid between low and high))) c
-          cross join lateral`,
-      },
-    ],
+    patches: cursorOfTheLog,
   },
   {
     name: 'a cookie of xmax alone',
     rules: ofData,
-    patches: [
-      {
-        file: 'protocol/snapshot.ts',
-        find: snapshotFields,
-        replace: 'return { text, xmin, xmax, unseen: unseen.slice(0, 0) };',
-      },
-    ],
+    patches: cursorOfXmax,
   },
   {
     name: 'a cookie of xmin alone',
     rules: ofData,
-    patches: [
-      {
-        file: 'protocol/snapshot.ts',
-        find: snapshotFields,
-        replace: 'return { text, xmin, xmax: xmin, unseen: unseen.slice(0, 0) };',
-      },
-    ],
+    patches: cursorOfXmin,
   },
   {
     name: 'a claim that does not look again once it has the row lock',
     rules: ofMutations,
-    patches: [
-      { file: 'db/transact.ts', find: 'isolation level repeatable read', replace: 'isolation level read committed' },
-      {
-        file: '../sql/0010-claims.sql',
-        find: 'and last_mutation_id = mutation - 1',
-        replace: 'and (select c.last_mutation_id from tidemark.client c where c.id = of_client) = mutation - 1',
-      },
-    ],
+    patches: claimWithoutLock,
   },
   {
     name: 'a lastMutationID outside of the transaction of its effects',
     rules: ofMutations,
-    patches: [
-      {
-        file: 'db/transact.ts',
-        find: "const [, ...results] = await together(client, 'begin isolation level repeatable read', ...first.map(inline));",
-        replace:
-          "const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query('begin isolation level repeatable read');",
-      },
-    ],
+    patches: separateLastMutationID,
   },
   {
     name: 'a shared header that takes one group for another',

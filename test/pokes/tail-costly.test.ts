@@ -68,24 +68,40 @@ it('a bulk change that nobody sees pokes nobody', async () => {
   expect(ben).not.toHaveBeenCalled();
 });
 
-it('a question that Postgres does not answer in time is put off, and then given up: all are poked', async () => {
-  const { ann, ben, auditor } = await listen();
+/** Locks a table, which questions about it then wait for, when the first question is asked. */
+async function lockAtFirstQuestion(table: string) {
   const locker = await tailed.database.pool.connect();
   free = () => locker.release(true);
   let isLocked = false;
-  // What a question waits for: a lock that another session does not give up.
   tailed.before = async (statement) => {
     if (isLocked || !isQuestion(statement)) return;
     isLocked = true;
-    await locker.query('begin; lock table note in access exclusive mode');
+    await locker.query(`begin; lock table ${table} in access exclusive mode`);
   };
-  await write(`begin; insert into note values ('ben'); insert into item (owner_id) values ('ann'); commit`);
-  await vi.waitFor(() => expect(ann).toHaveBeenCalled());
-  expect(auditor).not.toHaveBeenCalled();
-  await write(`insert into item (owner_id) values ('ann')`);
-  await vi.waitFor(() => expect(ann).toHaveBeenCalledTimes(2), { timeout: 3_000 });
-  for (const poke of [ben, auditor]) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 10_000 });
-});
+}
+
+// What touches fewer rows is asked about first.
+it.each([
+  ['last', '(1)', `('one'), ('two')`],
+  ['first', '(1), (2)', `('three')`],
+])(
+  'a question that Postgres does not answer in time, asked %s, is put off and then given up: all are poked',
+  async (_, items, notes) => {
+    const { ann, ben, auditor } = await listen();
+    await lockAtFirstQuestion('note');
+    await write(`
+    begin;
+    insert into note values ${notes};
+    insert into item (owner_id) select 'ann' from (values ${items}) n;
+    commit`);
+    await vi.waitFor(() => expect(ann).toHaveBeenCalled(), { timeout: 3_000 });
+    expect(auditor).not.toHaveBeenCalled();
+    ann.mockClear();
+    await write(`insert into item (owner_id) values ('ann')`);
+    await vi.waitFor(() => expect(ann).toHaveBeenCalledOnce(), { timeout: 3_000 });
+    for (const poke of [ben, auditor]) await vi.waitFor(() => expect(poke).toHaveBeenCalledOnce(), { timeout: 10_000 });
+  },
+);
 
 it('what has waited too long to be asked about is not asked about: all are poked', async () => {
   const { ann, ben, auditor } = await listen();

@@ -8,6 +8,7 @@ import {
   type Order,
   openCookie,
   orderOf,
+  type Secrets,
   sealCookie,
 } from '../../src/protocol/cookie.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
@@ -120,7 +121,7 @@ it.each<[unknown, Order | undefined]>([
 });
 
 describe('openCookie', () => {
-  const secret = 'secret';
+  const secrets: Secrets = ['secret'];
   const snapshot = '10:20:10,15';
   const fields = {
     order: 5,
@@ -135,14 +136,14 @@ describe('openCookie', () => {
   };
   let sealed: Cookie;
   beforeAll(() => {
-    sealed = sealCookie(fields, secret);
+    sealed = sealCookie(fields, secrets);
   });
 
   it.each([{}, { order: 'seven' }, { next: '20' }, { tick: null }])('reads what was sealed: %j', (change) => {
-    const cookie = sealCookie({ ...fields, ...change }, secret);
-    const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secret);
+    const cookie = sealCookie({ ...fields, ...change }, secrets);
+    const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secrets);
     const parsedNext = BigInt(cookie.next);
-    expect(opened).toEqual({ ...cookie, parsedSnapshot: parseSnapshot(snapshot), parsedNext });
+    expect(opened).toEqual({ ...cookie, isOutdated: false, parsedSnapshot: parseSnapshot(snapshot), parsedNext });
     expect(cookie.signature).toMatch(/^[\w-]{22}$/);
   });
 
@@ -170,22 +171,27 @@ describe('openCookie', () => {
     ['empty signature', { signature: '' }],
     ['signature of another type', { signature: 5 }],
   ])('refuses another %s', (_, change) => {
-    expect(openCookie({ ...sealed, ...change }, secret)).toBeUndefined();
+    expect(openCookie({ ...sealed, ...change }, secrets)).toBeUndefined();
   });
 
   it('refuses another signature by a single character, and a part of it', () => {
     const [first, ...rest] = sealed.signature;
     const other = [first === 'A' ? 'B' : 'A', ...rest].join('');
-    expect(openCookie({ ...sealed, signature: other }, secret)).toBeUndefined();
-    expect(openCookie({ ...sealed, signature: rest.join('') }, secret)).toBeUndefined();
+    expect(openCookie({ ...sealed, signature: other }, secrets)).toBeUndefined();
+    expect(openCookie({ ...sealed, signature: rest.join('') }, secrets)).toBeUndefined();
   });
 
   it('refuses a field that is not signed', () => {
-    expect(openCookie({ ...sealed, more: 1 }, secret)).toBeUndefined();
+    expect(openCookie({ ...sealed, more: 1 }, secrets)).toBeUndefined();
+  });
+
+  it('tells which secret has signed', () => {
+    expect(openCookie(sealed, ['new', ...secrets])).toMatchObject({ isOutdated: true });
+    expect(openCookie(sealed, [...secrets, 'old'])).toMatchObject({ isOutdated: false });
   });
 
   it('refuses another secret', () => {
-    expect(openCookie(sealed, 'other')).toBeUndefined();
+    expect(openCookie(sealed, ['other'])).toBeUndefined();
   });
 
   it('refuses any change of any field', () => {
@@ -193,13 +199,13 @@ describe('openCookie', () => {
     fc.assert(
       fc.property(fc.constantFrom(...keys), fc.jsonValue(), (key, value) => {
         fc.pre(value !== sealed[key]);
-        expect(openCookie({ ...sealed, [key]: value }, secret)).toBeUndefined();
+        expect(openCookie({ ...sealed, [key]: value }, secrets)).toBeUndefined();
       }),
     );
   });
 
   it('never throws, whatever it is given', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => openCookie(value, secret) === undefined));
+    fc.assert(fc.property(fc.jsonValue(), (value) => openCookie(value, secrets) === undefined));
   });
 
   it.each<Partial<Record<keyof Cookie, unknown>>>([
@@ -219,15 +225,15 @@ describe('openCookie', () => {
     { mutations: '3' },
     { tick: 5 },
   ])('refuses %j, even if it is sealed', (change) => {
-    const cookie = sealCookie({ ...fields, ...change } as typeof fields, secret);
-    expect(openCookie(cookie, secret)).toBeUndefined();
+    const cookie = sealCookie({ ...fields, ...change } as typeof fields, secrets);
+    expect(openCookie(cookie, secrets)).toBeUndefined();
   });
 
   it('unpacks nothing that is not signed', () => {
     const bomb = deflateRawSync('1,'.repeat(5_000_000)).toString('base64url');
     const sent = { ...sealed, snapshot: `10:20:~${bomb}` };
     const before = process.memoryUsage().arrayBuffers;
-    expect(openCookie(sent, secret)).toBeUndefined();
+    expect(openCookie(sent, secrets)).toBeUndefined();
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
   });
 });

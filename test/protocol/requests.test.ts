@@ -78,20 +78,35 @@ describe('decodePullRequest', () => {
   });
 });
 
+const decodePush = (body: unknown) => decodePushRequest(body, 3);
+
 describe('decodePushRequest', () => {
   it('takes what a client sends, duplicates too', () => {
     const mutations = [mutation, mutation, { ...mutation, args: { a: [1] } }];
     const { pushVersion: _, ...request } = { ...push, mutations };
-    expect(decodePushRequest({ ...push, mutations })).toEqual(request);
+    expect(decodePush({ ...push, mutations })).toEqual(request);
   });
 
   it('args that are left out are null', () => {
     const { args: _, ...without } = mutation;
-    expect(decodePushRequest({ ...push, mutations: [without] })).toMatchObject({ mutations: [{ args: null }] });
+    expect(decodePush({ ...push, mutations: [without] })).toMatchObject({ mutations: [{ args: null }] });
+  });
+
+  it('takes no more mutations than a push may have', () => {
+    const tooMany = { code: 'body-too-large', message: 'A push must not have more than 3 mutations' };
+    expect(() => decodePush({ ...push, mutations: Array(4).fill(mutation) })).toThrow(expect.objectContaining(tooMany));
+  });
+
+  it('takes no more than a thousand clients', () => {
+    const mutations = Array.from({ length: 1_001 }, (_, i) => ({ ...mutation, clientID: `c${i}` }));
+    const decode = (count: number) => decodePushRequest({ ...push, mutations: mutations.slice(0, count) }, 10_000);
+    expect(decode(1_000)).toHaveProperty('mutations.length', 1_000);
+    const tooMany = { code: 'body-too-large', message: 'A push must not have more than 1000 clients' };
+    expect(() => decode(1_001)).toThrow(expect.objectContaining(tooMany));
   });
 
   it('does not support another version', () => {
-    expect(decodePushRequest({ pushVersion: 0 })).toEqual({ error: 'VersionNotSupported', versionType: 'push' });
+    expect(decodePush({ pushVersion: 0 })).toEqual({ error: 'VersionNotSupported', versionType: 'push' });
   });
 
   const pushing = (change: object) => ({ ...push, mutations: [{ ...mutation, ...change }] });
@@ -113,7 +128,7 @@ describe('decodePushRequest', () => {
     ['mutations[0].clientID must be well-formed Unicode without U+0000', pushing({ clientID: 'a\0' })],
     ['mutations[0].timestamp must be a number', pushing({ timestamp: '1' })],
   ])('%s: case %#', (message, body) => {
-    expectMalformed(() => decodePushRequest(body), message);
+    expectMalformed(() => decodePush(body), message);
   });
 });
 
@@ -169,7 +184,7 @@ it('any JSON at all is decoded or refused', () => {
   );
   fc.assert(
     fc.property(body, (value) => {
-      for (const decode of [decodePullRequest, decodePushRequest]) {
+      for (const decode of [decodePullRequest, decodePush]) {
         try {
           expect(decode(value)).toBeTypeOf('object');
         } catch (error) {

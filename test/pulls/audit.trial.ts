@@ -76,7 +76,8 @@ describe('finds that', () => {
       expect(await ready.json()).toMatchObject({ audits: { compared: 1, differences: 1 } });
       const found = lines.filter(({ level }) => level === 'error').map(fieldsOf);
       expect(found).toEqual(reports.map((report) => expect.objectContaining(report)));
-      expect(lines.filter(({ fields }) => fields.reason === 'audit')).toHaveLength(1);
+      const resets = lines.filter(({ message }) => message === 'The client is reset');
+      expect(resets.map(({ fields }) => fields.reason)).toEqual(['audit']);
       const sound = await createSync({ ...options, database: pool, log });
       const healed = new SyncClient(pullsOf(sound));
       await healed.pull();

@@ -37,9 +37,9 @@ const cookie = openCookie(
       tick: 'tick',
       audit: null,
     },
-    'secret',
+    ['secret'],
   ),
-  'secret',
+  ['secret'],
 )!;
 
 const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views' };
@@ -122,7 +122,7 @@ describe('planPull', () => {
 
   // It has seen 65, and of those above 60 nothing else.
   const snapshot = standby(60, 80, 65);
-  const ofStandby = openCookie(sealCookie({ ...cookie, snapshot: snapshot.text, next: '82' }, 'secret'), 'secret')!;
+  const ofStandby = openCookie(sealCookie({ ...cookie, snapshot: snapshot.text, next: '82' }, ['secret']), ['secret'])!;
   it.each<[string, Partial<Header>, Plan]>([
     ['the standby itself', { snapshot, recovery: true }, delta(3)],
     ['one that has seen 65 as well', { snapshot: standby(55, 80, 57, 58, 59, 65, 66), recovery: true }, behind],
@@ -141,7 +141,7 @@ describe('planPull', () => {
 
   it('takes more than 53 bits', () => {
     const fields = { snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' };
-    const old = openCookie(sealCookie({ ...cookie, ...fields }, 'secret'), 'secret')!;
+    const old = openCookie(sealCookie({ ...cookie, ...fields }, ['secret']), ['secret'])!;
     const at = (xmax: string) => ({
       header: { ...header, snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) },
       ...present,

@@ -1,6 +1,6 @@
 /** What a pull must be told though the window says that its data has not changed. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Cookie, sealCookie } from '../../src/protocol/cookie.js';
+import { type Cookie, type Secrets, sealCookie } from '../../src/protocol/cookie.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { KnownCookies } from '../../src/window/known-cookies.js';
 import { Window } from '../../src/window/window.js';
@@ -152,11 +152,11 @@ it('a client group that is renewed as its cookie ages keeps what it has', async 
 });
 
 describe('a cookie', () => {
-  const secret = async () => (await run('select secret from tidemark.meta')).rows[0].secret as string;
+  const secrets = async (): Promise<Secrets> => [(await run('select secret from tidemark.meta')).rows[0].secret];
 
   it('with a tick that the database does not know is of another history', async () => {
     const { signature: _, ...fields } = await known();
-    const foreign = sealCookie({ ...fields, tick: '00000000-0000-4000-8000-000000000000' }, await secret());
+    const foreign = sealCookie({ ...fields, tick: '00000000-0000-4000-8000-000000000000' }, await secrets());
     for (const _ of [1, 2]) expect((await pull(foreign)).patch[0]).toEqual({ op: 'clear' });
   });
 
@@ -191,7 +191,7 @@ describe('a cookie', () => {
 
   it('is quiet in the window in which it was found to be, and in no other', async () => {
     const cookie = await known();
-    const opened = new KnownCookies().open(cookie, await secret())!;
+    const opened = new KnownCookies().open(cookie, await secrets())!;
     const header = { recovery: false, started: '', installID: '', database: '', tick: null, diverged: false };
     const [snapshot, later] = [opened.cookie.parsedSnapshot, parseSnapshot('99999:99999:')!];
     const window = () =>

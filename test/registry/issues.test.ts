@@ -78,6 +78,12 @@ it('the first hundred issues are told, and a value of many parts is not searched
   expect(issues[0]).toEqual({ path: [], message: 'Invalid value' });
 });
 
+it.each([10_000, 1_000_000])('a value may be nested %d deep', (depth) => {
+  let args: unknown = 'secret';
+  for (let i = 0; i < depth; i++) args = [args];
+  expect(toIssues([{ message: 'secret is wrong' }], args)).toEqual([{ path: [], message: 'Invalid value' }]);
+});
+
 it('keys in a path may be symbols and wrapped', () => {
   const path = [{ key: 'a' }, 0, Symbol('s')];
   expect(toIssues([{ message: 'no', path }], {})).toEqual([{ path: ['a', 0, 'Symbol(s)'], message: 'no' }]);

@@ -54,6 +54,16 @@ describe('a call', () => {
     expect(await (await served.call('/driver')).json()).toEqual({ ok: true });
   });
 
+  it.each([201, 900])('with args nested %d deep is refused, wherever they are', async (depth) => {
+    const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    for (const args of [deep, { id: deep }]) {
+      const { issues } = await expectProblem(await served.call('/note/create', args), 422, 'invalid-args', {
+        issues: [expect.objectContaining({ path: [] })],
+      });
+      expect(issues[0]!.message).toMatch(/deeper than 200 levels/);
+    }
+  });
+
   it('passes an empty body as undefined, and null as null', async () => {
     const seen: unknown[] = [];
     served.hooks.onHook = (args) => void seen.push(args);
@@ -144,6 +154,20 @@ describe('a call is refused', () => {
     await expectProblem(await from('cross-site'), 415, 'unsupported-media-type');
     await expectProblem(await from('same-site'), 415, 'unsupported-media-type');
     expect((await from('same-origin')).status).toBe(200);
+  });
+
+  it('without a content type, when a page of another origin sends it by an older browser', async () => {
+    const seen: unknown[] = [];
+    served.hooks.onHook = (args) => void seen.push(args);
+    const from = (headers: Record<string, string>) => served.call('/hook', undefined, headers);
+    for (const origin of ['https://evil.test', 'http://localhost:8080', 'https://localhost.evil.test', 'null']) {
+      await expectProblem(await from({ Origin: origin }), 415, 'unsupported-media-type');
+    }
+    await expectProblem(await from({ Origin: 'http://localhost', Host: 'notes.test' }), 415, 'unsupported-media-type');
+    expect(seen).toEqual([]);
+    expect((await from({ Origin: 'http://localhost' })).status).toBe(200);
+    expect((await from({ Origin: 'https://notes.test', Host: 'notes.test' })).status).toBe(200);
+    expect(seen).toHaveLength(2);
   });
 
   it('with args that the validator refuses, which are not repeated', async () => {

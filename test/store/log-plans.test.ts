@@ -1,8 +1,8 @@
 /** How the change log is read, while it is as small as can be. */
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
-import { readReport } from '../../src/store/header.js';
+import { mostRows, readReport } from '../../src/store/header.js';
 import { look, news } from '../../src/store/look.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, wholeTable } from '../synced.js';
@@ -43,6 +43,49 @@ it('a look reads it by its index, so that the plan is also right when the log ha
 it('and so does a delta', async () => {
   const text = `select * from tidemark.unseen(1, '{3}', '{18446744073709551615}')`;
   expect(await scansOf({ name: 'unseen', text })).toEqual({ seq_scan: 0, by_index: true });
+});
+
+describe('a log that has never been analyzed, of which Postgres believes that hardly any rows are wanted', () => {
+  let grown: TestDatabase;
+  beforeAll(async () => {
+    grown = await createSynced('create table item (id int primary key)', wholeTable('item'));
+    await grown.pool.query('insert into item select generate_series(1, 150000)');
+  });
+  afterAll(() => grown.drop());
+
+  /** What a statement returns, and how many rows of the log it reads. */
+  async function reading(statement: pg.QueryConfig): Promise<{ rows: unknown[]; read: number }> {
+    const client = await grown.pool.connect();
+    try {
+      await client.query('begin');
+      const { rows } = await client.query(statement);
+      const { rows: reads } = await client.query<{ read: number }>(
+        `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+         where schemaname = 'tidemark' and relname = 'change'`,
+      );
+      return { rows, read: reads[0]!.read };
+    } finally {
+      client.release(true);
+    }
+  }
+
+  // Planning reads some rows at the ends of the index, too.
+  const more = 1000;
+
+  it('is read by a look as far as is counted', async () => {
+    const { text, values } = look({ base, tables: [1] });
+    const { rows, read } = await reading({ text, values: [...values!] });
+    const [{ line }] = rows as [{ line: string }];
+    expect(readReport(line).header.changed).toEqual([[1, mostRows]]);
+    expect(read).toBeLessThan(mostRows + more);
+  });
+
+  it('is read as far as changed keys are counted', async () => {
+    const text = `select * from tidemark.changed_keys('{1}', '{3}', '{18446744073709551615}', 100)`;
+    const { rows, read } = await reading({ text });
+    expect(rows).toEqual([{ keys: 100, changes: 100 }]);
+    expect(read).toBeLessThan(100 + more);
+  });
 });
 
 it('a look at a database in which nothing has happened does not read it at all', async () => {

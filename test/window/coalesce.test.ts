@@ -207,3 +207,40 @@ it('keeps no key once all is answered, be it by a failure', async () => {
   await settle();
   expect(coalescer.size).toBe(0);
 });
+
+it('starts no more than three runs that hang', async () => {
+  const { coalescer, runs } = setUp(1);
+  const answers = [];
+  for (let i = 0; i < 6; i++) {
+    answers.push(coalescer.ask('k', String(i)));
+    await sleep(5);
+  }
+  expect(runs.map(({ questions }) => questions.length)).toEqual([1, 1, 1]);
+  runs[0]!.answer();
+  await settle();
+  expect(runs.map(({ questions }) => questions.length)).toEqual([1, 1, 1, 3]);
+  for (const run of runs) run.answer();
+  expect(await Promise.all(answers)).toEqual(['0!', '1!', '2!', '3!', '4!', '5!']);
+});
+
+it('tells a run that takes long when all who asked have gone away, and only then', async () => {
+  const clients = [new AbortController(), new AbortController()];
+  const signals: (AbortSignal | undefined)[] = [];
+  const coalescer = new Coalescer<number, string>(
+    (_, signal) => {
+      signals.push(signal);
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('nobody waits'))));
+    },
+    forEver,
+    (place) => clients[place]?.signal,
+  );
+  const asked = Promise.allSettled([coalescer.ask('k', 0), coalescer.ask('k', 1)]);
+  const staying = coalescer.ask('l', 2);
+  staying.catch(() => {});
+  clients[0]!.abort();
+  await sleep(1_200);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
+  clients[1]!.abort();
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+  expect(await asked).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+});

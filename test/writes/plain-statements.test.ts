@@ -1,7 +1,5 @@
-import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isPlain, shareClient } from '../../src/writes/plain-statements.js';
-import { createPool, createTestDatabase, type TestDatabase } from '../database.js';
+import { describe, expect, it } from 'vitest';
+import { isPlain } from '../../src/writes/client/plain-statements.js';
 
 describe('plain', () => {
   it.each([
@@ -13,6 +11,11 @@ describe('plain', () => {
     'with x as (select 1) insert into t select * from x',
     'merge into t using s on true when matched then do nothing',
     'values (1)',
+    'insert into t select * from u',
+    'INSERT\n  INTO t values (1)',
+    'merge into t using s on true when not matched then insert values (1)',
+    'select pg_advisory_xact_lock(1)',
+    'select intos from t',
     { text: 'select $1', values: [1] },
   ])('%s', (statement) => expect(isPlain(statement)).toBe(true));
 });
@@ -35,6 +38,10 @@ describe('not plain', () => {
     'insert into t values (1); set local role other;',
     '/* hint */ commit',
     '-- select\ncommit',
+    'select 1 as n into temp x',
+    'with x as (select 1) select * into y from x',
+    'select pg_advisory_lock(1)',
+    'select pg_try_advisory_lock_shared(1)',
     'create temp table x (id int) on commit drop',
     'do $$ begin end $$',
     'call p()',
@@ -50,78 +57,4 @@ describe('not plain', () => {
     undefined,
     7,
   ])('%s', (statement) => expect(isPlain(statement)).toBe(false));
-});
-
-let database: TestDatabase;
-let client: pg.PoolClient;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool(database.url, 1);
-  client = await pool.connect();
-});
-afterAll(async () => {
-  client.release();
-  await pool.end();
-  await database.drop();
-});
-beforeEach(() => client.query('reset all'));
-
-const setting = async () => (await client.query('show lock_timeout')).rows[0].lock_timeout;
-const set = 'set lock_timeout = 7';
-
-describe('a client that is shared', () => {
-  it('is a client, and sends everything at first', async () => {
-    const shared = shareClient(client);
-    expect(shared.client).toBeInstanceOf(pg.Client);
-    expect(shared.client.getTransactionStatus()).toBe('I');
-    expect((await shared.client.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
-    expect(shared.isPlain()).toBe(true);
-    await shared.client.query(set);
-    expect(shared.isPlain()).toBe(false);
-    expect(await setting()).toBe('7ms');
-  });
-
-  it('then refuses what is not plain, and whatever comes after it', async () => {
-    const shared = shareClient(client);
-    shared.restrict();
-    expect((await shared.client.query('select $1::int as n', [1])).rows).toEqual([{ n: 1 }]);
-    await expect(shared.client.query(set)).rejects.toMatchObject({ name: 'NotPlainError' });
-    await expect(shared.client.query('select 1')).rejects.toMatchObject({ name: 'NotPlainError' });
-    expect(shared.isPlain()).toBe(false);
-    expect(await setting()).toBe('0');
-  });
-
-  it('refuses in each of the ways that the driver answers', async () => {
-    const shared = shareClient(client);
-    shared.restrict();
-    const told = new Promise((resolve) => shared.client.query(set, resolve));
-    expect(await told).toMatchObject({ name: 'NotPlainError' });
-    const submitted = new Promise((resolve) =>
-      shared.client.query(Object.assign(new pg.Query(set), { handleError: resolve })),
-    );
-    expect(await submitted).toMatchObject({ name: 'NotPlainError' });
-    expect(await setting()).toBe('0');
-  });
-
-  it('says that a statement has failed as soon as whoever sent it knows, unless that may have mended it', async () => {
-    const shared = shareClient(client);
-    await shared.client.query('select 1');
-    expect(shared.hasFailed()).toBe(false);
-    const seen = await shared.client.query('select 1 / 0').catch(() => shared.hasFailed());
-    expect(seen).toBe(true);
-
-    const mending = shareClient(client);
-    await mending.client.query('begin; savepoint a');
-    await mending.client.query('select 1 / 0').catch(() => mending.client.query('rollback to a'));
-    expect(mending.hasFailed()).toBe(false);
-    await mending.client.query('commit');
-  });
-
-  it('sends nothing once it is closed', async () => {
-    const shared = shareClient(client);
-    shared.close();
-    await expect(shared.client.query('select 1')).rejects.toMatchObject({ name: 'NotPlainError' });
-  });
 });

@@ -176,13 +176,13 @@ describe('a mutation that shares a transaction sees nothing of the others but th
   it.each(leaving)('%s', async (_kind, text) => {
     const { send } = setUp({ raise: level(text) });
     const names = ['raise', 'plain', 'plain', 'raise', 'plain', 'raise', 'raise', 'plain'];
-    expect(await send(names)).toBeNull();
-    expect(await send(names, 9)).toBeNull();
+    expect(await inNoTime(() => send(names))).toBeNull();
+    expect(await inNoTime(() => send(names, 9))).toBeNull();
     const found = (await entries()).map(({ name, setting }) => [name.split(' ')[0], setting || null]);
     expect(found).toEqual([...names, ...names].map((name) => [name, name === 'raise' ? 'high' : null]));
     expect(await applied()).toBe(16);
     // Those that had to wait for a transaction of their own can share one the next time.
-    await send(times(9), 17);
+    await inNoTime(() => send(times(9), 17));
     const [one, other] = (await entries()).slice(-2);
     expect(one!.xid).toBe(other!.xid);
   });
@@ -246,31 +246,65 @@ describe('a mutation that shares a transaction sees nothing of the others but th
   });
 });
 
-describe('a mutation that ends its transaction itself', () => {
+describe('a mutation that tries to end its transaction', () => {
   const ending = (text: string) =>
     defineMutator(async ({ tx, args }) => {
       await note(tx, String(args));
       await tx.query(text);
     });
+  const heedless = (text: string) =>
+    defineMutator(async ({ tx, args }) => {
+      await note(tx, String(args));
+      await tx.query(text).catch(() => {});
+      await note(tx, `${args} again`);
+    });
 
-  it.each(['commit', 'commit; begin', 'end'])('with %s confirms itself, and none that comes after it', async (text) => {
+  it.each(
+    ['commit', 'commit; begin', 'end', 'rollback', 'rollback and chain'].flatMap((text) => [
+      [text, 'and fails', ending(text)] as const,
+      [text, 'and goes on', heedless(text)] as const,
+    ]),
+  )('with %s %s is skipped alone, and nothing is confirmed early', async (_text, _how, mutator) => {
     let confirmed: number | undefined;
     const look = defineMutator(async () => {
       confirmed = await applied();
     });
-    const { send } = setUp({ ending: ending(text), look });
-    expect(await send(['plain', 'ending', 'look', 'plain'])).toBeNull();
-    expect(confirmed).toBe(2);
-    expect((await entries()).map(({ name }) => name)).toEqual(['plain 1', 'ending 2', 'plain 4']);
-    expect(await applied()).toBe(4);
+    const { send, lines } = setUp({ ending: mutator, look });
+    expect(await send(['ending', 'plain', 'ending', 'look', 'plain', 'ending'])).toBeNull();
+    expect(confirmed).toBe(3);
+    expect((await entries()).map(({ name }) => name)).toEqual(['plain 2', 'plain 5']);
+    expect(lines.map(({ level, fields }) => [level, fields.mutationID])).toEqual([1, 3, 6].map((id) => ['error', id]));
+    expect(lines[0]!.fields.error).toMatchObject({ name: 'TransactionControlError' });
+    expect(await applied()).toBe(6);
   });
+});
 
-  it('with a rollback is skipped alone', async () => {
-    const { send, lines } = setUp({ ending: ending('rollback') });
-    expect(await send(['plain', 'plain', 'ending', 'plain', 'ending'])).toBeNull();
-    expect((await entries()).map(({ name }) => name)).toEqual(['plain 1', 'plain 2', 'plain 4']);
-    expect(lines.map(({ fields }) => fields.mutationID)).toEqual([3, 5]);
-    expect(await applied()).toBe(5);
+describe('a validator that takes long', () => {
+  it('holds no connection, and not what comes before its mutation', async () => {
+    let go = () => {};
+    const gone = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let validations = 0;
+    const validate = async (value: unknown) => {
+      validations++;
+      await gone;
+      return { value };
+    };
+    const slow = defineMutator({ '~standard': { version: 1, vendor: 'hand', validate } }, ({ tx, args }) =>
+      note(tx as ClientBase, String(args)),
+    );
+    const { send } = setUp({ slow });
+    const pushed = send(['plain', 'plain', 'slow', 'slow', 'plain']);
+    await expect.poll(applied, { timeout: 5000 }).toBe(2);
+    const { rows } = await database.pool.query(
+      "select state from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()",
+    );
+    expect(rows).toEqual([]);
+    go();
+    expect(await pushed).toBeNull();
+    expect((await entries()).map(({ name }) => name)).toEqual(['plain 1', 'plain 2', 'slow 3', 'slow 4', 'plain 5']);
+    expect(validations).toBe(2);
   });
 });
 

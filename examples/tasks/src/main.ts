@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createSync, type Logger, migrate } from 'tidemark';
 import {
   addressFromEnvironment,
+  describeEmbedded,
   explainFailure,
   forwardFromEnvironment,
   listen,
@@ -49,7 +50,8 @@ async function start(): Promise<void> {
       await database.close();
     };
     try {
-      const { url } = await listen({ ...sync, fetch: serveWeb(sync, webDirectory), close }, { log, ...address });
+      const service = { ...sync, fetch: serveWeb(sync, webDirectory), close, lost: database.lost };
+      const { url } = await listen(service, { log, ...address });
       console.log(banner(url, database));
     } catch (error) {
       await sync.close();
@@ -75,7 +77,7 @@ async function prepare({ url }: OpenedDatabase, log: Logger): Promise<void> {
 
 function banner(url: string, database: OpenedDatabase): string {
   const where = database.embedded
-    ? `${database.url}\n            (psql or a GUI can read and write it)`
+    ? `${describeEmbedded(database, process.stdout.isTTY)}\n            (psql or a GUI can read and write it)`
     : 'DATABASE_URL';
   return `
   Ready     ${url}

@@ -36,6 +36,15 @@ function parse(text: string): readonly RawStatement[] {
   }
 }
 
+/** The statements of a text, each under the name of its type. Undefined if the text is empty or does not parse. */
+export function statementsOf(text: string): readonly Tree[] | undefined {
+  try {
+    return (parseSync(text).stmts ?? []).map(({ stmt }) => stmt as Tree);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Writes a SELECT back to text, and verifies the text: it must parse to the same tree again.
  * @throws SetupError that names the part that the deparser cannot write.

@@ -44,8 +44,8 @@ export const auditing: readonly Fault[] = [
   {
     name: 'clients that are not sampled are counted too',
     file: 'src/pulls/pull.ts',
-    find: 'more: isSampled\n',
-    replace: 'more: isSampled || !isSampled\n',
+    find: '      isSampled\n',
+    replace: '      isSampled || !isSampled\n',
     tests,
   },
   {

@@ -130,9 +130,16 @@ export const calling: readonly Fault[] = [
   {
     name: 'issues repeat what was sent',
     file: 'src/registry/issues.ts',
-    find: 'isTooMuch ? unspecific : withhold(issue.message, texts)',
-    replace: 'isTooMuch ? unspecific : issue.message',
+    find: 'isFeasible ? withhold(issue.message, texts) : unspecific',
+    replace: 'isFeasible ? issue.message : unspecific',
     tests: ['test/registry/issues.test.ts'],
+  },
+  {
+    name: 'the log quotes what Postgres could not take',
+    file: 'src/log.ts',
+    find: 'message.replace(/".*"/s, \'"…"\')',
+    replace: 'message',
+    tests: ['test/describe-error.test.ts'],
   },
   {
     name: 'a mutator is given args as they came',

@@ -2,14 +2,16 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/protocol/cookie.ts';
 const snapshot = 'src/protocol/snapshot.ts';
+const secrets = 'src/installation/secrets.ts';
 const tests = ['test/protocol/cookie.test.ts'];
+const rotations = ['test/installation/secrets.test.ts'];
 
 export const cookies: readonly Fault[] = [
   {
     name: 'signatures are not compared',
     file,
-    find: 'given.length !== expected.length || !timingSafeEqual(given, expected)',
-    replace: 'given.length !== expected.length',
+    find: 'one.length === other.length && timingSafeEqual(one, other)',
+    replace: 'one.length === other.length',
     tests,
   },
   ...['order', 'clientGroupID', 'mutations'].map((field) => ({
@@ -32,6 +34,34 @@ export const cookies: readonly Fault[] = [
     find: "hash('sha256', JSON.stringify(parts)",
     replace: "hash('sha256', parts.join('')",
     tests,
+  },
+  {
+    name: 'a cookie of the previous secret is never renewed',
+    file: 'src/pulls/plan.ts',
+    find: ' || cookie.isOutdated',
+    replace: '',
+    tests: rotations,
+  },
+  {
+    name: 'the previous secret is good for ever',
+    file: secrets,
+    find: 'm.previous_until > now()',
+    replace: 'true',
+    tests: rotations,
+  },
+  {
+    name: 'the previous secret is good for the retention from its rotation on',
+    file: secrets,
+    find: 'secs => $1 + $2',
+    replace: 'secs => $2 + 0 * $1',
+    tests: rotations,
+  },
+  {
+    name: 'a new secret signs before all servers know it',
+    file: secrets,
+    find: 'array[m.previous_secret, m.secret]',
+    replace: 'array[m.secret, m.previous_secret]',
+    tests: rotations,
   },
   {
     name: 'an order may stay as it is',

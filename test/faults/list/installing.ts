@@ -4,6 +4,7 @@ const file = 'src/installation/migrate.ts';
 const check = 'src/installation/capture-check.ts';
 const tests = ['test/installation/migrate.test.ts'];
 const gaps = ['test/pulls/no-silent-gap.test.ts'];
+const subscriptions = ['test/pulls/subscriptions.trial.ts'];
 const installation = 'src/installation/installation.ts';
 const shaped = 'src/installation/shaped-tables.ts';
 
@@ -18,7 +19,7 @@ export const installing: readonly Fault[] = [
   {
     name: 'migrations do not wait for one another',
     file,
-    find: "await client.query(`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`);",
+    find: "await client.query('lock table tidemark.migration in share row exclusive mode');",
     replace: '',
     tests,
   },
@@ -67,7 +68,7 @@ export const installing: readonly Fault[] = [
   {
     name: 'a server works with a newer schema',
     file: installation,
-    find: 'refuseNewer(version, code);',
+    find: 'refuseOther(version, code);',
     replace: '',
     tests,
   },
@@ -75,7 +76,7 @@ export const installing: readonly Fault[] = [
     name: 'a server works with another cluster’s log',
     file: installation,
     find: 'if (identity!.foreign) {',
-    replace: 'if (identity!.secret === "") {',
+    replace: 'if (identity!.cluster === "") {',
     tests,
   },
   {
@@ -105,6 +106,27 @@ export const installing: readonly Fault[] = [
     find: 'for (const part of table.parts) {',
     replace: 'for (const part of table.parts.slice(0, 1)) {',
     tests: gaps,
+  },
+  {
+    name: 'what a subscription writes to an ordinary table counts as captured',
+    file: check,
+    find: "if (row.subscribed && table.kind !== 'p') return subscription;",
+    replace: '',
+    tests: subscriptions,
+  },
+  {
+    name: 'what a subscription writes to a partitioned table counts as lost',
+    file: check,
+    find: "if (row.subscribed && table.kind !== 'p')",
+    replace: 'if (row.subscribed)',
+    tests: subscriptions,
+  },
+  {
+    name: 'a table that cannot be captured is captured',
+    file,
+    find: 'if (left) throw new SetupError(explainFault(label, left));',
+    replace: '',
+    tests: subscriptions,
   },
   {
     name: 'what is not captured is served',

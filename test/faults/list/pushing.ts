@@ -4,7 +4,8 @@ const file = 'src/writes/push.ts';
 const group = 'src/writes/pushed-group.ts';
 const once = 'src/writes/apply-once.ts';
 const together = 'src/writes/apply-together.ts';
-const plain = 'src/writes/plain-statements.ts';
+const plain = 'src/writes/client/plain-statements.ts';
+const client = 'src/writes/client/mutator-client.ts';
 const runs = 'src/writes/runs.ts';
 const claims = 'sql/0010-claims.sql';
 const groups = 'src/store/client-groups.ts';
@@ -87,9 +88,9 @@ export const pushing: readonly Fault[] = [
   {
     name: 'a mutation is claimed in a transaction of its own',
     file: 'src/db/transact.ts',
-    find: "const [, ...results] = await together(client, 'begin isolation level repeatable read', ...first.map(inline));",
+    find: 'const results = await together(client, beginning, ...settingsOf(limits), ...first.map(inline));',
     replace:
-      "const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query('begin isolation level repeatable read');",
+      'const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query(beginning);',
     tests: failures,
   },
   {
@@ -165,7 +166,7 @@ export const pushing: readonly Fault[] = [
   {
     name: 'mutations share a transaction with one that may have changed its settings',
     file: together,
-    find: 'const canGoOn = () => shared.isPlain() && ',
+    find: 'const canGoOn = () => shared.isPlain && ',
     replace: 'const canGoOn = () => ',
     tests: shared,
   },
@@ -214,23 +215,23 @@ export const pushing: readonly Fault[] = [
   {
     name: 'a failed transaction goes on with the next mutation',
     file: together,
-    find: "client.getTransactionStatus() === 'T' && !shared.hasFailed()",
-    replace: 'true',
+    find: '      if (!shared.isSound) throw',
+    replace: '      if (shared === undefined) throw',
     tests: shared,
   },
   {
-    name: 'a transaction that was ended goes on with the next mutation',
-    file: together,
-    find: "client.getTransactionStatus() === 'T' && !shared.hasFailed()",
-    replace: '!shared.hasFailed()',
-    tests: shared,
+    name: 'a failed transaction is mended by nothing',
+    file: client,
+    find: 'this.#hasFailed = error !== null;',
+    replace: 'this.#hasFailed ||= error !== null;',
+    tests: ['test/writes/mutator-client.test.ts'],
   },
   {
     name: 'a statement that failed is no failure of the transaction',
-    file: plain,
-    find: '        failed = true;\n',
+    file: client,
+    find: 'this.#hasFailed = error !== null;',
     replace: '',
-    tests: ['test/writes/plain-statements.test.ts'],
+    tests: ['test/writes/mutator-client.test.ts'],
   },
   {
     name: 'mutations behind one that failed are skipped with it',
@@ -262,10 +263,10 @@ export const pushing: readonly Fault[] = [
   },
   {
     name: 'a mutator writes after its transaction was given up',
-    file: plain,
-    find: "allowed = 'none';",
+    file: client,
+    find: "this.#allowed = 'none';",
     replace: '',
-    tests: ['test/writes/plain-statements.test.ts'],
+    tests: ['test/writes/mutator-client.test.ts', 'test/writes/sessions.test.ts'],
   },
   {
     name: 'every push first asks for its client group',

@@ -43,13 +43,13 @@ export const requests: readonly Fault[] = [
   {
     name: 'a browser may send another site’s request without a content type',
     file,
-    find: "if (hasType || !['none', 'same-origin', null].includes(headers.get('Sec-Fetch-Site'))) requireJSON(headers);",
+    find: 'if (hasType || isForeign(request)) requireJSON(headers);',
     replace: 'if (hasType) requireJSON(headers);',
     tests: ['test/rest/calls.test.ts'],
   },
   {
     name: 'bytes that are no UTF-8 are replaced',
-    file,
+    file: 'src/http/parse.ts',
     find: '{ fatal: true }',
     replace: '{ fatal: false }',
     tests,
@@ -57,8 +57,8 @@ export const requests: readonly Fault[] = [
   {
     name: 'the limit of a pull is that of a push',
     file: 'src/endpoints/sync.ts',
-    find: 'decodePull, limits.pull)',
-    replace: 'decodePull, limits.push)',
+    find: 'limit: limits.pull',
+    replace: 'limit: limits.push',
     tests,
   },
   {
@@ -71,14 +71,14 @@ export const requests: readonly Fault[] = [
   {
     name: 'numbers in a call lose digits',
     file: 'src/endpoints/rest.ts',
-    find: 'readOptionalJSON(exchange.request, options.limit, { exactNumbers: true })',
-    replace: 'readOptionalJSON(exchange.request, options.limit)',
+    find: 'readOptionalJSON(request, { limit, holding }, { exactNumbers: true })',
+    replace: 'readOptionalJSON(request, { limit, holding })',
     tests: ['test/rest/calls.test.ts'],
   },
   {
     name: 'a user ID may be any text',
     file: 'src/http/identify.ts',
-    find: ' || !isStorableText(userID)',
+    find: ' && isStorableText(value)',
     replace: '',
     tests: app,
   },

@@ -3,7 +3,47 @@ import type { Fault } from '../fault.js';
 const file = 'src/store/retention.ts';
 const tests = ['test/store/retention.test.ts'];
 
+const seen = { file: 'src/store/seen-groups.ts', tests: ['test/store/seen-groups.test.ts'] };
+
 export const retention: readonly Fault[] = [
+  {
+    ...seen,
+    name: 'a client group that is being written to is forgotten',
+    find: 'order by seen_at limit $2 for update skip locked',
+    replace: 'order by seen_at limit $2 for key share skip locked',
+  },
+  {
+    ...seen,
+    name: 'only some groups are forgotten',
+    find: 'if (length < batch) return',
+    replace: 'if (length) return',
+  },
+  {
+    ...seen,
+    name: 'a group that could not be noted is not noted again',
+    find: '      for (const id of ids) this.#known.delete(id);\n',
+    replace: '',
+  },
+  {
+    ...seen,
+    name: 'a group is noted once and for all',
+    find: '> dayMs)',
+    replace: '> Infinity)',
+  },
+  {
+    name: 'work is begun again while it is still being done',
+    file: 'src/repeat.ts',
+    find: '.catch(onFailure).finally(wait)',
+    replace: '.catch(onFailure) && wait()',
+    tests: ['test/repeat.test.ts'],
+  },
+  {
+    name: 'a push goes on when its client has gone',
+    file: 'src/writes/push.ts',
+    find: 'caller.signal?.().aborted',
+    replace: 'caller.signal === undefined',
+    tests: ['test/conformance/client-records.test.ts'],
+  },
   {
     name: 'the changes of the transaction at the horizon are forgotten',
     file,

@@ -3,60 +3,89 @@ import type { Fault } from '../fault.js';
 const file = 'src/pulls/shared-reads.ts';
 const pull = 'src/pulls/pull.ts';
 const reader = 'src/pulls/reader.ts';
+const gate = 'src/limits/gate.ts';
+const gates = ['test/limits/gate.test.ts'];
 const longReads = 'src/pulls/long-reads.ts';
-const longReading = ['test/pulls/long-reads.test.ts'];
 const tests = ['test/pulls/shared-pulls.test.ts'];
 const large = ['test/pulls/large-patches.test.ts'];
 
 export const sharing: readonly Fault[] = [
   {
     name: 'large pulls take all connections',
-    file: longReads,
-    find: 'if (this.#running < places)',
-    replace: 'if (this.#running < 2 * places)',
-    tests: longReading,
+    file: gate,
+    find: 'this.#running < places &&',
+    replace: 'this.#running < 2 * places &&',
+    tests: gates,
   },
   {
     name: 'whoever waits last is let in first',
-    file: longReads,
-    find: 'const [next] = this.#waiting;',
-    replace: 'const next = [...this.#waiting].at(-1);',
-    tests: longReading,
+    file: gate,
+    find: 'next.share.running <= one',
+    replace: 'next.share.running < one',
+    tests: gates,
   },
   {
     name: 'any number of large pulls wait',
-    file: longReads,
+    file: gate,
     find: 'this.#waiting.size >= mostWaiting ||',
     replace: '',
-    tests: longReading,
+    tests: gates,
   },
   {
     name: 'a large pull waits though a place is not to be expected in time',
-    file: longReads,
+    file: gate,
     find: ' || this.#waitMs > longestWaitMs;',
     replace: ';',
-    tests: longReading,
+    tests: gates,
   },
   {
     name: 'all who are sent away are to come back at the same time',
-    file: longReads,
+    file: gate,
     find: 'Math.max(now + this.#waitMs, this.#promised + this.#turnMs)',
     replace: 'now + this.#waitMs',
-    tests: longReading,
+    tests: gates,
   },
   {
     name: 'a client that has gone waits on',
-    file: longReads,
+    file: gate,
     find: "signal?.addEventListener('abort', onAbort);",
     replace: '',
-    tests: longReading,
+    tests: gates,
   },
   {
     name: 'a place is kept by a pull that has been read',
     file: longReads,
-    find: 'more.close().finally(leave)',
-    replace: 'more.close()',
-    tests: longReading,
+    find: 'opened.close().finally(leave)',
+    replace: 'opened.close()',
+    tests: ['test/pulls/long-reads.test.ts'],
+  },
+  {
+    name: 'one user takes all places',
+    file: gate,
+    find: ' && running < placesPerUser(places)',
+    replace: '',
+    tests: gates,
+  },
+  {
+    name: 'whoever has the most places gets the next',
+    file: gate,
+    find: '!(next && next.share.running <= one.share.running)',
+    replace: '!next',
+    tests: gates,
+  },
+  {
+    name: 'one user fills the queue',
+    file: gate,
+    find: 'if (share.waiting >= mostWaiting / 10)',
+    replace: 'if (share.waiting >= mostWaiting)',
+    tests: gates,
+  },
+  {
+    name: 'whoever finds no place is forgotten',
+    file: gate,
+    find: 'else this.#shares.delete(userID);',
+    replace: '',
+    tests: gates,
   },
   {
     name: 'long deltas wait for nobody',
@@ -67,10 +96,10 @@ export const sharing: readonly Fault[] = [
   },
   {
     name: 'a place is given back twice',
-    file: longReads,
+    file: gate,
     find: 'if (isOver) return;',
     replace: '',
-    tests: longReading,
+    tests: gates,
   },
   {
     name: 'members are told what the first one is',
@@ -89,21 +118,21 @@ export const sharing: readonly Fault[] = [
   {
     name: 'pulls of all views share',
     file: reader,
-    find: '[this.#userID, viewsDigest, ',
-    replace: '[this.#userID, ',
+    find: '[userID, viewsDigest, ',
+    replace: '[userID, ',
     tests,
   },
   {
     name: 'pulls of all users share',
     file: reader,
-    find: '[this.#userID, viewsDigest, ',
+    find: '[userID, viewsDigest, ',
     replace: '[',
     tests,
   },
   {
     name: 'members that could not share a large patch get what the first one has held',
     file,
-    find: '...others.map(async (other) => (await this.#delta([other]))[0]!)',
+    find: '...others.map(async (other) => (await this.#delta([other], other.reader.signal))[0]!)',
     replace: '...patches.slice(1)',
     tests: large,
   },

@@ -222,8 +222,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'a stream of pokes outlives its authorization',
     file: 'src/endpoints/poke-streams.ts',
-    find: 'Math.min(ms, longestLifeMs)',
-    replace: 'longestLifeMs',
+    find: 'Math.min(ms, longestMs)',
+    replace: 'longestMs',
     tests: ['test/endpoints/poke-streams.test.ts'],
   },
   {
@@ -236,8 +236,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'streams of pokes are opened without limit',
     file: 'src/endpoints/poke-streams.ts',
-    find: 'if (this.#open.size >= this.#limit)',
-    replace: 'if (this.#open.size < 0)',
+    find: '    holding.take(1);\n',
+    replace: '',
     tests: ['test/endpoints/poke-requests.test.ts'],
   },
   {

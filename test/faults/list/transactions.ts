@@ -4,6 +4,7 @@ const file = 'src/db/transact.ts';
 const pg = ['test/db/pg.test.ts'];
 const push = ['test/writes/push.test.ts'];
 const failures = ['test/writes/push-failures.test.ts'];
+const sessions = ['test/writes/sessions.test.ts'];
 const states = ['test/db/sqlstate.test.ts'];
 
 export const transactions: readonly Fault[] = [
@@ -26,7 +27,7 @@ export const transactions: readonly Fault[] = [
     file,
     find: "if (client.getTransactionStatus() === 'I') {",
     replace: "if (client.getTransactionStatus() === 'X') {",
-    tests: failures,
+    tests: pg,
   },
   {
     name: 'a swallowed serialization failure is not tried again',
@@ -34,6 +35,20 @@ export const transactions: readonly Fault[] = [
     find: 'return isRetryable(error) || error instanceof SwallowedError;',
     replace: 'return isRetryable(error);',
     tests: failures,
+  },
+  {
+    name: 'a failure that was hidden is for good where an answer is to be kept',
+    file,
+    find: 'throw isOfFailedTransaction(cause) ? new SwallowedError({ cause }) : cause;',
+    replace: 'throw cause;',
+    tests: pg,
+  },
+  {
+    name: 'a connection that is not as it was goes to the next user',
+    file,
+    find: 'checkout.release(!sound || discarded);',
+    replace: 'checkout.release(!sound);',
+    tests: sessions,
   },
   {
     name: 'conflicts are tried twice, and no more',

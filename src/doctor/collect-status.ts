@@ -3,15 +3,23 @@ import type { Config } from '../config.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
-import { type CaptureRow, captureFault, captureSql } from '../installation/capture-check.js';
+import {
+  type CaptureFault,
+  type CaptureRow,
+  captureFault,
+  captureSql,
+  explainFault,
+  neverCaptured,
+} from '../installation/capture-check.js';
 import { checkViews } from '../installation/check-views.js';
-import { CurrentInstallation } from '../installation/current-installation.js';
-import { codeVersion, installedVersion, refuseNewer } from '../installation/version.js';
+import { type Bound, CurrentInstallation } from '../installation/current-installation.js';
+import { codeVersion, installedVersion, refuseOther } from '../installation/version.js';
 import { analyze } from '../view/analyze.js';
 import { ClientViews, readQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
+import { type Finding, type FindingCode, finding, told } from './finding.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 
 /** The state of one view. */
@@ -45,39 +53,68 @@ export interface Status {
   readonly problems: readonly string[];
 }
 
+/** The status, and what `tidemark doctor` goes on with. */
+export interface Collected {
+  readonly status: Omit<Status, 'problems'>;
+  /** What keeps servers from serving. */
+  readonly findings: readonly Finding[];
+  /** By OID: the tables that views read. */
+  readonly tables: ReadonlyMap<number, Table>;
+  /** The views for the sample user; undefined if they cannot be served. */
+  readonly bound: Bound | undefined;
+}
+
 const oldestPostgres = 15;
+const newestPostgres = 18;
 
 /** Checks everything that serving depends on. */
 export async function collectStatus(db: Database, config: Config): Promise<Status> {
-  const problems: string[] = [];
+  const { status, findings } = await collect(db, config);
+  const problems = findings.filter(({ severity }) => severity === 'error');
+  return { ...status, problems: problems.map(({ what, advice }) => `${what} ${advice}`) };
+}
+
+/** Checks the same, and returns all that was found out. */
+export async function collect(db: Database, config: Config): Promise<Collected> {
+  const findings: Finding[] = [];
   const postgres = await readServer(db);
-  if (postgres.versionNumber < oldestPostgres * 10_000) {
-    problems.push(`Postgres ${postgres.version} is too old. Upgrade it to ${oldestPostgres} or later.`);
-  }
   const schema = { installed: await installedVersion(db), code: await codeVersion() };
-  if (schema.installed < schema.code) {
-    problems.push(
-      schema.installed === 0
-        ? 'Tidemark is not installed in this database. Run `tidemark migrate`.'
-        : `The schema "tidemark" has version ${schema.installed}, but this code needs ${schema.code}. Run \`tidemark migrate\`.`,
-    );
-  }
-  await note(problems, async () => refuseNewer(schema.installed, schema.code));
+  findings.push(...judgeVersion(postgres));
+  const code = schema.installed > schema.code ? 'newer-schema' : 'not-migrated';
+  await note(findings, code, null, async () => refuseOther(schema.installed, schema.code));
 
   const input = sampleInput(config);
   const read = new Map<number, Table>();
   const views: ViewStatus[] = [];
-  for (const name of Object.keys(config.views)) views.push(await viewStatus(db, config, name, input, read, problems));
-  if (schema.installed !== schema.code) return { postgres, schema, log: null, views, tables: [], problems };
-
+  for (const name of Object.keys(config.views)) views.push(await viewStatus(db, config, name, input, read, findings));
+  const known = { findings, tables: read };
+  if (schema.installed !== schema.code) {
+    return { ...known, status: { postgres, schema, log: null, views, tables: [] }, bound: undefined };
+  }
   const log = await readLog(db);
-  const tables = await tableStatus(db, read, problems);
-  if (problems.length === 0) {
+  const tables = await tableStatus(db, read, findings);
+  let bound: Bound | undefined;
+  if (findings.every(({ severity }) => severity !== 'error')) {
     // The check that `createSync` makes when it starts: whatever it would refuse is reported here too.
     const installation = new CurrentInstallation(db, new ClientViews(db, config.views));
-    await note(problems, async () => checkViews(db, await installation.bind(input)));
+    await note(findings, 'not-migrated', null, async () => {
+      bound = await installation.bind(input);
+    });
+    if (bound) await note(findings, 'view-refused', null, () => checkViews(db, bound!));
   }
-  return { postgres, schema, log, views, tables, problems };
+  return { ...known, status: { postgres, schema, log, views, tables }, bound };
+}
+
+/** Whether this version of Postgres is one that Tidemark works with. */
+export function judgeVersion({ version, versionNumber }: ServerStatus): Finding[] {
+  const major = Math.floor(versionNumber / 10_000);
+  if (major < oldestPostgres) {
+    const advice = `Upgrade it to ${oldestPostgres} or later.`;
+    return [finding('postgres-too-old', { what: `Postgres ${version} is too old.`, advice })];
+  }
+  if (major <= newestPostgres) return [];
+  const advice = `Use Postgres ${oldestPostgres} to ${newestPostgres}, or a newer Tidemark.`;
+  return [finding('postgres-untested', { what: `Postgres ${version} is newer than this Tidemark.`, advice })];
 }
 
 async function viewStatus(
@@ -86,43 +123,54 @@ async function viewStatus(
   name: string,
   input: ViewInput<UserContext>,
   read: Map<number, Table>,
-  problems: string[],
+  findings: Finding[],
 ): Promise<ViewStatus> {
   const view = views[name]!;
-  const fault = await note(problems, () => new ClientViews(db, { [name]: view }).bind(input, ''));
+  const fault = await note(findings, 'view-refused', name, () => new ClientViews(db, { [name]: view }).bind(input, ''));
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
   const { strategy, reason, tables } = await analyze(db, readQuery(view.query(input)).text, view.key);
   for (const table of tables) read.set(table.oid, table);
   return { name, strategy, reason };
 }
 
-async function tableStatus(db: Database, read: ReadonlyMap<number, Table>, problems: string[]): Promise<TableStatus[]> {
+async function tableStatus(
+  db: Database,
+  read: ReadonlyMap<number, Table>,
+  findings: Finding[],
+): Promise<TableStatus[]> {
   const captured = await readCapturedTables(db);
   const rows = await db.query<CaptureRow>({ text: captureSql, values: [captured.map(({ id }) => id)] });
   const missing = [...read.values()].filter((table) => !captured.some(({ oid }) => oid === table.oid));
+  const report = (name: string, fault: CaptureFault) =>
+    findings.push(told('not-captured', name, explainFault(name, fault)));
   const found = captured.map(({ id, oid, name, logRows }): TableStatus => {
     const table = read.get(oid);
     const fault = table && captureFault(table, id, rows);
-    if (fault !== undefined) problems.push(`Changes to ${name} are not captured: ${fault}. Run \`tidemark migrate\`.`);
+    if (fault) report(name, fault);
     return { name, read: table !== undefined, captured: fault === undefined, logRows };
   });
   return [
     ...found,
     ...missing.map(({ schema, name }): TableStatus => {
-      problems.push(`Changes to ${schema}.${name} have never been captured. Run \`tidemark migrate\`.`);
+      report(`${schema}.${name}`, neverCaptured);
       return { name: `${schema}.${name}`, read: true, captured: false, logRows: 0 };
     }),
   ];
 }
 
-/** Adds the message of a SetupError to the problems and returns it; undefined if the check passes. */
-async function note(problems: string[], check: () => Promise<unknown>): Promise<string | undefined> {
+/** Adds the message of a SetupError to the findings and returns it; undefined if the check passes. */
+async function note(
+  findings: Finding[],
+  code: FindingCode,
+  subject: string | null,
+  check: () => Promise<unknown>,
+): Promise<string | undefined> {
   try {
     await check();
     return undefined;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    problems.push(error.message);
+    findings.push(told(code, subject, error.message));
     return error.message;
   }
 }

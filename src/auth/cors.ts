@@ -1,0 +1,65 @@
+/** Cross-origin resource sharing: which other origins' pages may read responses. */
+import { SetupError } from '../errors.js';
+import { originsOf } from './origins.js';
+
+/** The options of `withCORS`. */
+export interface CORSOptions {
+  /** The origins whose pages may send requests, such as `https://app.example.com`; or `*` alone, for every origin. */
+  readonly origins: readonly string[];
+  /** Whether these pages may send the user's cookies. Default false. */
+  readonly credentials?: boolean | undefined;
+}
+
+type Fetch = (request: Request, env?: unknown) => Response | Promise<Response>;
+
+const preflightHeaders = {
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Replicache-RequestID, X-Sync-RequestID',
+  // Two hours, the longest time for which Chromium remembers it.
+  'Access-Control-Max-Age': '7200',
+};
+const exposedHeaders = 'Idempotent-Replayed, Preference-Applied, Retry-After, X-Request-ID';
+
+/**
+ * Lets pages of other origins call what a `fetch` function serves, such as that of `createSync`: answers preflights, and
+ * adds headers to its responses, which stream as before. To pages of origins that are not named, nothing changes: their
+ * browsers refuse.
+ *
+ * @param fetch returns responses that headers can be added to, unlike those of the platform's `fetch`
+ * @throws SetupError for an origin that can never match, or if `*` is combined with another origin or with credentials
+ */
+export function withCORS(
+  fetch: Fetch,
+  { origins, credentials = false }: CORSOptions,
+): (request: Request, env?: unknown) => Promise<Response> {
+  const any = origins.includes('*');
+  if (any && credentials) {
+    throw new SetupError(
+      "CORS for every origin, with credentials, would let any page read its visitors' data: name the origins.",
+    );
+  }
+  if (any && origins.length > 1) throw new SetupError('The origin * includes all others: name it alone.');
+  const named = originsOf(any ? [] : origins);
+  const grant = (origin: string) => ({
+    'Access-Control-Allow-Origin': any ? '*' : origin,
+    ...(credentials && { 'Access-Control-Allow-Credentials': 'true' }),
+  });
+
+  return async (request, env) => {
+    const { headers, method } = request;
+    const origin = headers.get('Origin');
+    const granted = origin !== null && (any || named.has(origin)) ? grant(origin) : undefined;
+    if (granted && method === 'OPTIONS' && headers.has('Access-Control-Request-Method')) {
+      return new Response(null, { status: 204, headers: { ...granted, ...preflightHeaders, Vary: 'Origin' } });
+    }
+    const response = await fetch(request, env);
+    // Also without an origin: a cache may keep this response for a request that has one.
+    response.headers.append('Vary', 'Origin');
+    if (granted) {
+      for (const [name, value] of Object.entries(granted)) response.headers.set(name, value);
+      response.headers.set('Access-Control-Expose-Headers', exposedHeaders);
+    }
+    return response;
+  };
+}

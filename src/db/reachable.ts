@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPool } from './pg.js';
+import { isTransient } from './sqlstate.js';
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 5_000;
+
+/**
+ * Waits until a database accepts connections.
+ * @param waitMs how long to wait, in milliseconds
+ * @param onFailure called with each failure after which there is another attempt, and the milliseconds until then
+ * @throws what the last attempt throws; at once for what does not pass by waiting, such as a wrong password.
+ */
+export async function untilReachable(
+  url: string,
+  waitMs: number,
+  onFailure: (error: unknown, pauseMs: number) => void,
+): Promise<void> {
+  const db = openPool(url, { max: 1 });
+  const end = performance.now() + waitMs;
+  try {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        await db.query({ text: 'select 1' });
+        return;
+      } catch (error) {
+        if (!isTransient(error) || performance.now() + pauseMs > end) throw error;
+        onFailure(error, pauseMs);
+      }
+      await sleep(pauseMs);
+    }
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,76 @@
+/** Examines a database and the configured views. */
+import type { Config } from '../config.js';
+import type { Database } from '../db/database.js';
+import { type Collected, collect } from './collect-status.js';
+import { type Finding, finding, type Severity } from './finding.js';
+import { judgeHolders, readHolders } from './horizon.js';
+import { checkLogGrowth } from './log-growth.js';
+import { readServer } from './log-status.js';
+import { explainViews, readSizes } from './plans.js';
+import { checkExcess, checkTableRights, missingRight, readLacking } from './rights.js';
+import { judgePlans, judgeSizes } from './scans.js';
+import { checkSettings } from './settings.js';
+
+/** What `tidemark doctor --json` prints. */
+export interface Report {
+  /** The gravest first. */
+  readonly findings: readonly Finding[];
+  readonly summary: { readonly errors: number; readonly warnings: number; readonly infos: number };
+}
+
+const severities: readonly Severity[] = ['error', 'warning', 'info'];
+
+/**
+ * Looks for everything that is wrong, or will be. Changes nothing.
+ * @param isEmbedded the database is the embedded one, whose only role is a superuser
+ */
+export async function examine(db: Database, config: Config, isEmbedded: boolean): Promise<Report> {
+  const { role } = await readServer(db);
+  const settings = await checkSettings(db, role);
+  const lacking = await readLacking(db);
+  const rights = lacking.map((privilege) => missingRight(role, privilege));
+  // The rest reads Tidemark's tables.
+  if (lacking.some((privilege) => /^(usage|select) /.test(privilege))) return reportOf([...settings, ...rights]);
+  const collected = await collect(db, config);
+  const excess = isEmbedded ? [] : await checkExcess(db, role);
+  const isStandby = settings.some(({ code }) => code === 'standby');
+  return reportOf([
+    ...settings,
+    ...rights,
+    ...excess,
+    ...collected.findings,
+    ...(await checkTableRights(db, role, [...collected.tables.values()])),
+    ...compared(collected),
+    ...(isStandby ? [] : judgeHolders(await readHolders(db))),
+    ...(collected.status.log && !isStandby ? await checkLogGrowth(db, config) : []),
+    ...(await checkPlans(db, collected)),
+  ]);
+}
+
+function compared({ status }: Collected): Finding[] {
+  return status.views
+    .filter(({ strategy }) => strategy === 'compare')
+    .map(({ name, reason }) =>
+      finding('view-compared', {
+        subject: name,
+        what: `The view "${name}" is compared rather than followed: ${reason}.`,
+        advice: 'Keep it small, or write it without this.',
+      }),
+    );
+}
+
+async function checkPlans(db: Database, { bound }: Collected): Promise<Finding[]> {
+  if (!bound) return [];
+  const { tables } = bound.installation;
+  const sizes = await readSizes(db, tables);
+  const plans = await explainViews(db, bound);
+  return [...plans.flatMap((plan) => judgePlans(plan, tables, sizes)), ...judgeSizes(sizes)];
+}
+
+function reportOf(findings: readonly Finding[]): Report {
+  const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+  return {
+    findings: severities.flatMap((severity) => findings.filter((one) => one.severity === severity)),
+    summary: { errors: count('error'), warnings: count('warning'), infos: count('info') },
+  };
+}

@@ -1,0 +1,134 @@
+/** What `tidemark doctor` can find. */
+
+export type Severity = 'error' | 'warning' | 'info';
+
+interface Kind {
+  readonly severity: Severity;
+  /** Why it matters, in whole sentences. */
+  readonly why: string;
+}
+
+/** The codes are stable. */
+export type FindingCode =
+  | 'postgres-too-old'
+  | 'postgres-untested'
+  | 'not-migrated'
+  | 'newer-schema'
+  | 'not-captured'
+  | 'view-refused'
+  | 'view-compared'
+  | 'missing-index'
+  | 'not-analyzed'
+  | 'missing-right'
+  | 'superuser'
+  | 'capture-as-superuser'
+  | 'secret-readable'
+  | 'horizon-held'
+  | 'no-server'
+  | 'short-reach'
+  | 'log-over-limit'
+  | 'vacuum-behind'
+  | 'autovacuum-off'
+  | 'fsync-off'
+  | 'synchronous-commit-off'
+  | 'replication-role'
+  | 'read-only'
+  | 'few-connections'
+  | 'standby';
+
+/** Every kind of finding, by its code. `docs/operations.md` lists them. */
+export const kinds: Readonly<Record<FindingCode, Kind>> = {
+  'postgres-too-old': { severity: 'error', why: 'Tidemark uses what older versions lack.' },
+  'postgres-untested': { severity: 'warning', why: 'Tidemark has not been tested on it.' },
+  'not-migrated': { severity: 'error', why: 'Servers do not start, and pulls return 503.' },
+  'newer-schema': { severity: 'error', why: 'An older version would lose changes, so its servers do not start.' },
+  'not-captured': {
+    severity: 'error',
+    why: 'Clients would not learn of these changes, so pulls that read the table return 503.',
+  },
+  'view-refused': { severity: 'error', why: 'Servers do not start, and pulls of this view return 503.' },
+  'view-compared': {
+    severity: 'info',
+    why: 'After each change of its tables, the view is read in full for each client, now and as of its cookie.',
+  },
+  'missing-index': { severity: 'warning', why: 'This takes longer the larger the table becomes.' },
+  'not-analyzed': { severity: 'info', why: 'Postgres cannot estimate its rows, so its plans may be poor.' },
+  'missing-right': { severity: 'error', why: 'Pulls, pushes or the deletion of old changes fail.' },
+  superuser: {
+    severity: 'warning',
+    why: 'Whoever gets hold of this connection has the whole cluster, and row-level security does not apply.',
+  },
+  'capture-as-superuser': {
+    severity: 'warning',
+    why: 'Capture runs with the rights of its owner, and the owner of a captured table chooses code that runs in it.',
+  },
+  'secret-readable': {
+    severity: 'warning',
+    why: 'Whoever reads this secret can forge cookies.',
+  },
+  'horizon-held': {
+    severity: 'warning',
+    why: 'Until it ends, old changes cannot be deleted, or the space of deleted ones cannot be used again.',
+  },
+  'no-server': {
+    severity: 'warning',
+    why: 'Only a server on the primary deletes old changes and writes the ticks that standbys and copies are told by.',
+  },
+  'short-reach': { severity: 'warning', why: 'Clients that were away for longer are reset, and pull everything.' },
+  'log-over-limit': { severity: 'warning', why: 'Deleted changes still take space on the disk.' },
+  'vacuum-behind': { severity: 'warning', why: 'The change log grows on disk, and reading it becomes slower.' },
+  'autovacuum-off': { severity: 'warning', why: 'The space of deleted changes is never used again.' },
+  'fsync-off': {
+    severity: 'error',
+    why: 'A crash can damage the database, or undo commits that clients have seen; they would keep what was undone.',
+  },
+  'synchronous-commit-off': {
+    severity: 'warning',
+    why: 'A crash can undo commits that clients have seen; they would keep what was undone.',
+  },
+  'replication-role': { severity: 'warning', why: 'Foreign keys are not checked when mutators write.' },
+  'read-only': { severity: 'error', why: 'Pushes fail, and old changes are not deleted.' },
+  'few-connections': {
+    severity: 'warning',
+    why: 'During a rolling restart, two servers are connected at once. Requests that get no connection return 503.',
+  },
+  standby: {
+    severity: 'info',
+    why: 'Sessions, vacuum and the growth of the log can be examined on the primary alone.',
+  },
+};
+
+/** What is known about one case of a kind. */
+interface Case {
+  /** The table, view, role, session or setting that it is about; null for the whole database. */
+  readonly subject: string | null;
+  /** What was found, in whole sentences. */
+  readonly what: string;
+  /** What to do, in whole sentences. */
+  readonly advice: string;
+  /** SQL that does it, to be read before it is run; null if there is none. */
+  readonly sql: string | null;
+}
+
+/** Something that is wrong, or will be, or is good to know. The shape is stable: `--json` prints it. */
+export interface Finding extends Case, Kind {
+  readonly code: FindingCode;
+}
+
+/** A finding of a kind; `subject` and `sql` are null unless given. */
+export function finding(code: FindingCode, found: Partial<Case> & Pick<Case, 'what' | 'advice'>): Finding {
+  return {
+    code,
+    severity: kinds[code].severity,
+    subject: null,
+    ...found,
+    why: kinds[code].why,
+    sql: found.sql ?? null,
+  };
+}
+
+/** A finding from the message of a SetupError: its first sentence says what is wrong, and the others what to do. */
+export function told(code: FindingCode, subject: string | null, message: string): Finding {
+  const [what, advice = 'Correct what it names.'] = message.split(/(?<=\.) (.*)/s);
+  return finding(code, { subject, what: what!, advice });
+}

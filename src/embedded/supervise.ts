@@ -1,0 +1,78 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
+import { guardAgainstCrash } from './guard.js';
+import { endOf } from './processes.js';
+import { type Programs, stopServer } from './server.js';
+
+/** How long to wait before each attempt to start the server again, in milliseconds. After the last, it is given up. */
+const pausesMs = [0, 1_000, 3_000, 10_000, 30_000];
+/** A server that has run for this long gets all attempts again. */
+const steadyMs = 60_000;
+
+/** What is needed to run a server. */
+export interface Operation {
+  readonly programs: Programs;
+  /** The data folder. */
+  readonly data: string;
+  /** Starts the server again. Rejects if that fails, and soon after the signal aborts. */
+  start(signal: AbortSignal): Promise<ChildProcess>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** A server that is started again when it ends. */
+export interface Supervision {
+  /** Resolves with the reason if the server has ended and cannot be started again. */
+  readonly lost: Promise<Error>;
+  /** Stops the server, also while it is being started again. Further calls wait for the first. */
+  stop(): Promise<void>;
+}
+
+/** Watches over a server that has just been started. Neither server nor guard keeps this process alive. */
+export function supervise(first: ChildProcess, operation: Operation): Supervision {
+  const stopping = new AbortController();
+  const end = keepRunning(first, operation, stopping.signal);
+  return {
+    lost: new Promise((resolve) => end.catch(resolve)),
+    stop() {
+      stopping.abort();
+      return end.catch(() => {});
+    },
+  };
+}
+
+/** @throws SetupError if the server is given up. */
+async function keepRunning(first: ChildProcess, operation: Operation, signal: AbortSignal): Promise<void> {
+  const abortion = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  let attempts = 0;
+  for (let starting = Promise.resolve(first); ; starting = operation.start(signal)) {
+    let since = Number.POSITIVE_INFINITY;
+    const reason = await starting
+      .then((server) => {
+        since = performance.now();
+        return run(server, operation, abortion);
+      })
+      .catch((error: Error) => error.message);
+    if (signal.aborted) return;
+    if (performance.now() - since > steadyMs) attempts = 0;
+    const pauseMs = pausesMs[attempts++];
+    if (pauseMs === undefined) throw givenUp(reason);
+    operation.log.warn({}, `${reason}\nStarting Postgres again${pauseMs > 0 ? ` in ${pauseMs / 1_000} s` : ''}.`);
+    await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+  }
+}
+
+/** Waits until the server ends, or stops it after the abortion. Returns how it ended. */
+async function run(server: ChildProcess, { programs, data }: Operation, abortion: Promise<void>): Promise<string> {
+  guardAgainstCrash(server, programs.user);
+  server.unref();
+  const how = await Promise.race([endOf(server), abortion]);
+  if (how === undefined) await stopServer(programs, data, server);
+  return `Postgres ended by itself (${how}): see ${programs.logFile}.`;
+}
+
+function givenUp(reason: string): SetupError {
+  return new SetupError(`Postgres was given up after ${pausesMs.length} attempts to start it again. ${reason}`);
+}

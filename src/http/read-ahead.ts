@@ -1,0 +1,137 @@
+import type { Budget, Holding } from '../limits/budget.js';
+import { describeError, type Logger } from '../log.js';
+import type { Caller } from './identify.js';
+import { SpoolFile } from './spool-file.js';
+
+/** How long a client may keep the source waiting, all in all, until it is read ahead, in milliseconds. */
+const patienceMs = 1_000;
+
+type Source = AsyncIterator<Uint8Array, undefined>;
+type Piece = IteratorResult<Uint8Array, undefined>;
+
+/**
+ * Passes the pieces of an answer on, as its client takes them. If the client is slow, reads ahead into a temporary file:
+ * a statement that waits for a client holds a connection, and a snapshot of the database.
+ * @param budget of bytes in files. While it is used up, the source waits.
+ */
+export function readAhead(
+  pieces: AsyncIterable<Uint8Array, undefined>,
+  caller: Caller,
+  budget: Budget,
+): AsyncIterable<Uint8Array, undefined> {
+  return { [Symbol.asyncIterator]: () => new ReadAhead(pieces[Symbol.asyncIterator](), caller, budget) };
+}
+
+class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
+  readonly #source: Source;
+  readonly #caller: Caller;
+  readonly #budget: Budget;
+  #timer: NodeJS.Timeout | undefined;
+  #idleSince: number | undefined;
+  #waitedMs = 0;
+  #store: Store | undefined;
+
+  constructor(source: Source, caller: Caller, budget: Budget) {
+    this.#source = source;
+    this.#caller = caller;
+    this.#budget = budget;
+  }
+
+  async next(): Promise<Piece> {
+    this.#stopWaiting();
+    const stored = await this.#store?.next();
+    if (stored) return stored;
+    this.#store = undefined;
+    const piece = await this.#source.next();
+    if (!piece.done) this.#wait();
+    return piece;
+  }
+
+  async return(): Promise<Piece> {
+    this.#stopWaiting();
+    await this.#source.return?.();
+    await this.#store?.close();
+    return { done: true, value: undefined };
+  }
+
+  #wait(): void {
+    this.#idleSince = performance.now();
+    this.#timer = setTimeout(() => {
+      this.#store = new Store(this.#source, this.#caller, this.#budget);
+    }, patienceMs - this.#waitedMs);
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    if (this.#idleSince === undefined) return;
+    this.#waitedMs = this.#store ? 0 : this.#waitedMs + performance.now() - this.#idleSince;
+    this.#idleSince = undefined;
+  }
+}
+
+/** What a source yields from now on, until the client has caught up with it. */
+class Store {
+  readonly #log: Logger;
+  readonly #holding: Holding;
+  #file: SpoolFile | undefined;
+  /** The piece that could not be stored, or the end. Settles when no more is stored. */
+  #last: Promise<Piece | undefined>;
+  #hasCaughtUp = false;
+
+  constructor(source: Source, { context, log }: Caller, budget: Budget) {
+    this.#log = log;
+    this.#holding = budget.open(context.userID);
+    this.#last = this.#fill(source);
+    // Whoever asks for what comes last learns of the failure.
+    this.#last.catch(() => {});
+  }
+
+  /**
+   * Returns what comes next; undefined if nothing is left here.
+   * @throws what the source throws
+   */
+  async next(): Promise<Piece | undefined> {
+    const value = await this.#file?.read();
+    if (value) return { value };
+    this.#hasCaughtUp = true;
+    const last = await this.#last;
+    // The source may have yielded more while this waited.
+    const late = await this.#file?.read();
+    if (late) return { value: late };
+    this.#last = Promise.resolve(undefined);
+    await this.#remove();
+    return last;
+  }
+
+  /** Stores no more, and forgets what is stored. */
+  async close(): Promise<void> {
+    this.#hasCaughtUp = true;
+    await this.#last.catch(() => {});
+    await this.#remove();
+  }
+
+  async #fill(source: Source): Promise<Piece | undefined> {
+    this.#file = await this.#attempt(SpoolFile.create());
+    while (this.#file && !this.#hasCaughtUp) {
+      const piece = await source.next();
+      if (piece.done || !this.#holding.tryTake(piece.value.byteLength)) return piece;
+      const stored = await this.#attempt(this.#file.append(piece.value).then(() => true));
+      if (!stored) return piece;
+    }
+    return undefined;
+  }
+
+  async #attempt<T>(work: Promise<T>): Promise<T | undefined> {
+    return work.catch((error: unknown) => {
+      this.#log.warn({ error: describeError(error) }, 'A slow client keeps a connection: its answer cannot be stored');
+      return undefined;
+    });
+  }
+
+  async #remove(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#holding.end();
+    await file?.close();
+  }
+}

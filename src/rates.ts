@@ -1,0 +1,35 @@
+/** How the limits of rates apply to requests. */
+import type { UserContext } from './context.js';
+import type { Hooks } from './http/app.js';
+import type { Authenticate } from './http/identify.js';
+import { counting, isPrivate, networkOf, type RateOptions } from './limits/rates.js';
+import type { Logger } from './log.js';
+
+const perUserDefault = 10_000;
+const perAddressDefault = 20_000;
+
+/** The same `authenticate`, which counts the requests of each user. */
+export function limitUsers<Context extends UserContext>(
+  authenticate: Authenticate<Context>,
+  { perUser = perUserDefault }: RateOptions,
+  log: Logger,
+): Authenticate<Context> {
+  const count = counting(perUser, 'This user sends too many requests; try again later');
+  if (!count) return authenticate;
+  return async (request) => {
+    const context = await authenticate(request);
+    if (context) await count(context.userID, log);
+    return context;
+  };
+}
+
+/** Counts the requests from each address; undefined if they are not limited. */
+export function limitAddresses({ perAddress = perAddressDefault, address: addressOf }: RateOptions): Hooks['admit'] {
+  const count = counting(perAddress, 'Too many requests come from this address; try again later');
+  if (!count) return undefined;
+  return async ({ request, log }, connected) => {
+    const address = addressOf ? addressOf(request) : connected;
+    const isLimited = address !== undefined && (addressOf !== undefined || !isPrivate(address));
+    if (isLimited) await count(addressOf ? address : networkOf(address), log);
+  };
+}

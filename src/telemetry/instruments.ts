@@ -1,0 +1,145 @@
+/** What is measured: the instruments, by their OpenTelemetry names. Prometheus's names are made from these. */
+
+/** What an instrument says about its values. */
+export interface Instrument {
+  /** In UCUM, as OpenTelemetry has it. */
+  readonly unit: 's' | 'By' | '1';
+  readonly description: string;
+  /** The names of what tells its series apart. */
+  readonly attributes?: readonly string[] | undefined;
+}
+
+/** A distribution. */
+export interface HistogramInstrument extends Instrument {
+  /** The upper bounds of the buckets. */
+  readonly buckets: readonly number[];
+}
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const bytes = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
+const counts = [0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000];
+
+export type HistogramName =
+  | 'tidemark.request.duration'
+  | 'tidemark.pull.duration'
+  | 'tidemark.pull.ops'
+  | 'tidemark.pull.size'
+  | 'tidemark.push.mutations'
+  | 'tidemark.mutator.duration'
+  | 'tidemark.poke.delay';
+
+export type CounterName = 'tidemark.poke.sent';
+
+export type GaugeName =
+  | 'tidemark.poke.lag'
+  | 'tidemark.poke.streams'
+  | 'tidemark.connections'
+  | 'tidemark.connections.pending'
+  | 'tidemark.gate.running'
+  | 'tidemark.gate.waiting'
+  | 'tidemark.body.held'
+  | 'tidemark.spool.held'
+  | 'tidemark.audit.differences'
+  | 'tidemark.change_log.size'
+  | 'tidemark.change_log.rows'
+  | 'tidemark.change_log.reach'
+  | 'tidemark.change_log.held_back'
+  | 'tidemark.event_loop.lag';
+
+export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = {
+  'tidemark.request.duration': {
+    unit: 's',
+    description: 'Time until a request was answered; for a stream, until its end.',
+    attributes: ['route', 'status'],
+    buckets: seconds,
+  },
+  'tidemark.pull.duration': {
+    unit: 's',
+    description: 'Time until a pull was answered to its end. The reason is that of a reset.',
+    attributes: ['kind', 'reason'],
+    buckets: seconds,
+  },
+  'tidemark.pull.ops': {
+    unit: '1',
+    description: 'Number of ops in the patch of a pull.',
+    attributes: ['kind'],
+    buckets: counts,
+  },
+  'tidemark.pull.size': {
+    unit: 'By',
+    description: 'Size of the answer to a pull, as it was sent.',
+    attributes: ['kind'],
+    buckets: bytes,
+  },
+  'tidemark.push.mutations': {
+    unit: '1',
+    description: 'Number of mutations in a push.',
+    buckets: counts,
+  },
+  'tidemark.mutator.duration': {
+    unit: 's',
+    description: 'Time that a mutator ran. It may run again for the same mutation or call.',
+    attributes: ['mutator', 'outcome'],
+    buckets: seconds,
+  },
+  'tidemark.poke.delay': {
+    unit: 's',
+    description: 'Time from the end of a push or call on this server until the listeners it concerns were poked.',
+    buckets: seconds,
+  },
+};
+
+export const counters: Readonly<Record<CounterName, Instrument>> = {
+  'tidemark.poke.sent': { unit: '1', description: 'Pokes sent to clients.' },
+};
+
+export const gauges: Readonly<Record<GaugeName, Instrument>> = {
+  'tidemark.poke.lag': { unit: 's', description: 'Time since the change log was last read for pokes.' },
+  'tidemark.poke.streams': { unit: '1', description: 'Open streams of pokes.' },
+  'tidemark.connections': {
+    unit: '1',
+    description: 'Connections to the database.',
+    attributes: ['state'],
+  },
+  'tidemark.connections.pending': { unit: '1', description: 'Statements that wait for a connection.' },
+  'tidemark.gate.running': {
+    unit: '1',
+    description: 'Work that has a place behind a gate.',
+    attributes: ['gate'],
+  },
+  'tidemark.gate.waiting': {
+    unit: '1',
+    description: 'Work that waits for a place at a gate.',
+    attributes: ['gate'],
+  },
+  'tidemark.body.held': { unit: 'By', description: 'Request bodies in memory.' },
+  'tidemark.spool.held': { unit: 'By', description: 'Bytes in temporary files, for slow clients.' },
+  'tidemark.audit.differences': {
+    unit: '1',
+    description: 'Client views that did not hold what they should.',
+  },
+  'tidemark.change_log.size': { unit: 'By', description: 'Size of the change log on disk.' },
+  'tidemark.change_log.rows': { unit: '1', description: 'Rows in the change log, as Postgres estimates.' },
+  'tidemark.change_log.reach': {
+    unit: 's',
+    description: 'How far back the change log reaches: an older cookie is reset.',
+  },
+  'tidemark.change_log.held_back': {
+    unit: 's',
+    description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
+  },
+  'tidemark.event_loop.lag': {
+    unit: 's',
+    description: 'Longest time for which the event loop was held up since the last reading.',
+  },
+};
+
+const suffixes = { s: '_seconds', By: '_bytes', 1: '' };
+
+/**
+ * The name in Prometheus, as its conventions and OpenTelemetry's rules have it, without the suffix of a counter.
+ * @see https://prometheus.io/docs/practices/naming/
+ */
+export function prometheusName(name: string, { unit }: Instrument): string {
+  return `${name.replaceAll('.', '_')}${suffixes[unit]}`;
+}

@@ -1,0 +1,80 @@
+/** What is told about requests and mutators. No row, argument or token is in it. */
+import { isTransient } from '../db/sqlstate.js';
+import { MutatorError } from '../errors.js';
+import type { RequestObserver } from '../http/route.js';
+import type { Mutator, Mutators } from '../registry/mutators.js';
+import type { Telemetry } from './telemetry.js';
+
+/** Measures requests, and has a span around each. */
+export function observeRequests(telemetry: Telemetry): RequestObserver {
+  const { tracing } = telemetry;
+  return {
+    around({ exchange, route }, work) {
+      if (!tracing) return work();
+      const { request, requestID } = exchange;
+      const attributes = {
+        'http.request.method': request.method,
+        'http.route': route,
+        'tidemark.request.id': requestID.value,
+      };
+      return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', attributes, work));
+    },
+    ended({ route, status, ms, bytes, told: { pull: kind, reason = '', ops, mutations } }) {
+      const seconds = ms / 1000;
+      telemetry.record('tidemark.request.duration', seconds, { route, status });
+      if (kind) {
+        telemetry.record('tidemark.pull.duration', seconds, { kind, reason });
+        telemetry.record('tidemark.pull.size', bytes, { kind });
+      }
+      if (kind && ops !== undefined) telemetry.record('tidemark.pull.ops', ops, { kind });
+      if (mutations !== undefined) telemetry.record('tidemark.push.mutations', mutations);
+    },
+  };
+}
+
+/** The name of an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`. */
+function spanName(route: string): string {
+  const endpoint = /\/sync\/(\w+)$/.exec(route)?.[1] ?? (route.includes('/api/mutators') ? 'call' : 'request');
+  return `tidemark.${endpoint}`;
+}
+
+/** The same mutators, measured, with a span around each run. */
+export function observeMutators<Tx, Context>(
+  mutators: Mutators<Tx, Context>,
+  telemetry: Telemetry,
+): Mutators<Tx, Context> {
+  return new Map([...mutators].map(([name, mutator]) => [name, observed(name, mutator, telemetry)]));
+}
+
+function observed<Tx, Context>(
+  name: string,
+  mutator: Mutator<Tx, Context>,
+  telemetry: Telemetry,
+): Mutator<Tx, Context> {
+  const { tracing } = telemetry;
+  return {
+    ...mutator,
+    async run(call) {
+      const started = performance.now();
+      const record = (outcome: string) =>
+        telemetry.record('tidemark.mutator.duration', (performance.now() - started) / 1000, { mutator: name, outcome });
+      const run = async () => mutator.run(call);
+      try {
+        const result = tracing
+          ? await tracing.span('tidemark.mutator', 'INTERNAL', { 'tidemark.mutator.name': name }, run)
+          : await run();
+        record('done');
+        return result;
+      } catch (error) {
+        record(outcomeOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+/** A mutator that failed for now will run again. */
+function outcomeOf(error: unknown): string {
+  if (isTransient(error)) return 'transient';
+  return error instanceof MutatorError ? 'refused' : 'failed';
+}

@@ -1,0 +1,22 @@
+/** The documentation lists every metric, with what it says. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { counters, gauges, histograms, type Instrument, prometheusName } from '../../src/telemetry/instruments.js';
+
+const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+
+it('docs/operations.md lists the metrics, and no others', () => {
+  const rowOf = (name: string, { description, attributes = [] }: Instrument) => {
+    const said = `${description.slice(0, 1).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+    return `| \`${name}\` | ${said} | ${attributes.map((one) => `\`${one}\``).join(', ')} |`;
+  };
+  const rows = [
+    ...Object.entries(histograms).map(([name, one]) => rowOf(prometheusName(name, one), one)),
+    ...Object.entries(counters).map(([name, one]) => rowOf(`${prometheusName(name, one)}_total`, one)),
+    ...Object.entries(gauges).map(([name, one]) => rowOf(prometheusName(name, one), one)),
+  ];
+  const listed = operations.split('\n').filter((line) => line.startsWith('| `tidemark_'));
+  expect(listed.map((row) => row.replace(/ +\|$/, ' |')).toSorted()).toEqual(
+    rows.map((row) => row.replace(/ +\|$/, ' |')).toSorted(),
+  );
+});

@@ -1,0 +1,126 @@
+import type { Fault } from '../fault.js';
+
+const budget = { file: 'src/limits/budget.ts', tests: ['test/limits/budget.test.ts'] };
+const ahead = { file: 'src/http/read-ahead.ts', tests: ['test/http/read-ahead.test.ts'] };
+const stream = { file: 'src/http/stream.ts', tests: ['test/http/stream.test.ts'] };
+const parse = { file: 'src/http/parse.ts', tests: ['test/http/parse.test.ts'] };
+const push = { file: 'src/protocol/push.ts', tests: ['test/protocol/requests.test.ts'] };
+const bodies = ['test/conformance/large-bodies.test.ts'];
+
+export const bounding: readonly Fault[] = [
+  {
+    ...budget,
+    name: 'one user may have everything',
+    find: "if (this.#of(userID) + amount > this.#options.each) return 'too-many-requests';",
+    replace: '',
+  },
+  {
+    ...budget,
+    name: 'there is no end to what may be taken',
+    find: "this.#used + amount > this.#options.total ? 'unavailable' : undefined",
+    replace: 'undefined',
+  },
+  { ...budget, name: 'what was taken is given back twice', find: '        held = 0;\n', replace: '' },
+  {
+    ...budget,
+    name: 'what failed work took is not given back',
+    find: 'finally {',
+    replace: 'catch (error) {\n      throw error;\n    }\n    if (userID) {',
+  },
+  {
+    ...ahead,
+    name: 'what comes while a client catches up is lost',
+    find: '    if (late) return { value: late };\n',
+    replace: '',
+  },
+  {
+    ...ahead,
+    name: 'what could not be stored is lost',
+    find: 'if (piece.done || !this.#holding.tryTake(piece.value.byteLength)) return piece;',
+    replace:
+      'if (piece.done) return piece;\n      if (!this.#holding.tryTake(piece.value.byteLength)) return undefined;',
+  },
+  { ...ahead, name: 'what is in a file is counted for ever', find: '    this.#holding.end();\n', replace: '' },
+  {
+    ...ahead,
+    name: 'nothing is read ahead',
+    find: 'patienceMs - this.#waitedMs',
+    replace: '2 ** 31 - 1',
+  },
+  {
+    name: 'a temporary file keeps its name',
+    file: 'src/http/spool-file.ts',
+    find: '    await rm(path);\n',
+    replace: '    if (path === "") await rm(path);\n',
+    tests: ahead.tests,
+  },
+  {
+    ...stream,
+    name: 'a client may take nothing for as long as it likes',
+    find: 'bytes += value.byteLength;\n            stall = setTimeout(drop, stallMs, controller);',
+    replace: 'bytes += value.byteLength;',
+  },
+  {
+    ...stream,
+    name: 'a client may take a bit now and then for as long as it likes',
+    find: '        age = setTimeout(drop, longestMs, controller);\n',
+    replace: '',
+  },
+  {
+    ...stream,
+    name: 'a client is dropped while the server takes long',
+    find: '        clearTimeout(stall);\n        try {',
+    replace: '        try {',
+  },
+  {
+    ...parse,
+    name: 'a long body is parsed at once',
+    find: 'if (bytes.byteLength <= stepLength) return',
+    replace: 'if (bytes.byteLength <= 1e9) return',
+  },
+  {
+    ...parse,
+    name: 'a body may have any number of arrays',
+    find: '++containers > mostContainers',
+    replace: '++containers > Infinity',
+    tests: bodies,
+  },
+  {
+    ...parse,
+    name: 'many bodies are parsed in one turn',
+    find: 'lastStep = lastStep.then(() => nextTurn());',
+    replace: 'lastStep = nextTurn();',
+  },
+  {
+    ...parse,
+    name: 'numbers in a long body lose digits',
+    find: 'if (!isCarriedByDouble(token)) throw',
+    replace: 'if (token === "") throw',
+  },
+  {
+    ...push,
+    name: 'a push may have any number of mutations',
+    find: "  if (mutations.length > most) throw tooMany(most, 'mutations');\n",
+    replace: '',
+  },
+  {
+    ...push,
+    name: 'a push may have any number of clients',
+    find: "  if (clients.size > mostClients) throw tooMany(mostClients, 'clients');\n",
+    replace: '',
+  },
+  {
+    name: 'a body without a length is not counted',
+    file: 'src/http/body.ts',
+    find: '    holding?.take(chunk.byteLength);\n',
+    replace: '',
+    tests: bodies,
+  },
+  {
+    name: 'a body with a length is not counted',
+    file: 'src/http/body.ts',
+    find: '    holding?.take(Number(declared));\n',
+    replace: '',
+    tests: bodies,
+  },
+];

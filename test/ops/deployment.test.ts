@@ -1,0 +1,163 @@
+/**
+ * What runs servers: the Dockerfile, the file for Compose, the unit of systemd, and the manifests in
+ * docs/deployment.md. This is what can be told of them without an engine for containers.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { runHere } from '../cli/command-line.js';
+import { startServer } from '../conformance/server.js';
+import { blocksOf } from '../docs/compile.js';
+
+const pathOf = (name: string) => fileURLToPath(new URL(`../../ops/${name}`, import.meta.url));
+const read = (name: string) => readFileSync(pathOf(name), 'utf8');
+
+/** What a server needs at most to stop; see docs/operations.md. */
+const stopSeconds = 21;
+
+/** That this runs the command line, with a command that it has. */
+async function expectCommand([program, command, ...more]: readonly string[]): Promise<void> {
+  const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: object };
+  expect(Object.keys(bin).map((name) => `node_modules/.bin/${name}`)).toContain(program);
+  expect(more).toEqual([]);
+  expect(await runHere([command!, '--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining(command!) });
+}
+
+describe('the Dockerfile', () => {
+  const instructions = read('Dockerfile')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line));
+  const argumentsOf = (name: string) =>
+    instructions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+  const healthcheck = JSON.parse(argumentsOf('HEALTHCHECK')[0]!.replace(/^.* CMD /, '')) as [string, ...string[]];
+
+  it('has no faults', () => {
+    expect(validate(read('Dockerfile')).map(({ message }) => message)).toEqual([]);
+  });
+
+  it('copies what there is', () => {
+    const stages = argumentsOf('FROM').map((stage) => stage.split(' AS ')[1]);
+    const workdir = argumentsOf('WORKDIR')[0];
+    const sources = argumentsOf('COPY').map((copy) => copy.split(' ').slice(0, -1));
+    expect(sources).toEqual([
+      // Every application has these.
+      ['package.json', 'package-lock.json'],
+      [`--from=${stages[0]}`, `${workdir}/node_modules`],
+      ['.'],
+    ]);
+  });
+
+  it('runs the server, as nobody in particular', async () => {
+    await expectCommand(JSON.parse(argumentsOf('CMD')[0]!));
+    expect(argumentsOf('USER')).toEqual(['node']);
+  });
+
+  it('finds a server healthy until it has ended', async () => {
+    const server = await startServer();
+    const [program, ...args] = healthcheck;
+    const check = async () => {
+      const { port } = new URL(server.url);
+      const [code] = await once(spawn(program, args, { env: { ...process.env, PORT: port } }), 'exit');
+      return code;
+    };
+    try {
+      expect(await check()).toBe(0);
+    } finally {
+      await server.close();
+    }
+    expect(await check()).toBe(1);
+  });
+});
+
+describe('the file for Compose', () => {
+  interface Service {
+    readonly build?: { readonly dockerfile: string };
+    readonly command?: readonly string[];
+    readonly depends_on?: Record<string, { readonly condition: string }>;
+    readonly stop_grace_period?: string;
+    readonly environment: Record<string, string>;
+    readonly volumes?: readonly string[];
+  }
+  const { services, volumes } = parse(read('compose.yml'), { merge: true }) as {
+    services: Record<'postgres' | 'migrate' | 'server', Service>;
+    volumes: object;
+  };
+  const { postgres, migrate, server } = services;
+
+  it('builds from the Dockerfile of the package', () => {
+    for (const { build } of [migrate, server]) {
+      expect(existsSync(pathOf(build!.dockerfile.replace('node_modules/tidemark/ops/', '')))).toBe(true);
+    }
+    expect(Object.keys(volumes)).toEqual(postgres.volumes?.map((volume) => volume.split(':')[0]));
+  });
+
+  it('waits for Postgres, migrates, and then serves', async () => {
+    await expectCommand(migrate.command!);
+    expect(server.command).toBeUndefined();
+    expect(migrate.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+    expect(server.depends_on).toMatchObject({ migrate: { condition: 'service_completed_successfully' } });
+  });
+
+  it('lets the server end by itself', () => {
+    expect(Number.parseInt(server.stop_grace_period!, 10)).toBeGreaterThan(stopSeconds);
+  });
+
+  it('has the server log in to the Postgres that it runs', () => {
+    const { username, password, hostname, pathname } = new URL(server.environment.DATABASE_URL!);
+    expect([hostname, username, pathname]).toEqual(['postgres', postgres.environment.POSTGRES_USER, '/app']);
+    expect(decodeURIComponent(password)).toBe(`\${POSTGRES_PASSWORD}`);
+  });
+});
+
+describe('the unit of systemd', () => {
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(read('tidemark.service'))![1]!;
+  const isMissing = !process.env.CI && !existsSync('/usr/bin/systemd-analyze');
+
+  it.runIf(!isMissing)('is what systemd understands', () => {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', pathOf('tidemark.service')], {
+      encoding: 'utf8',
+    });
+    // A setting that it does not know is only a warning. It may warn of the machine's own units, too.
+    expect(stderr.split('\n').filter((line) => line.includes('tidemark'))).toEqual([]);
+    expect(status).toBe(0);
+  });
+
+  it('runs the server, and lets it end by itself', async () => {
+    await expectCommand(setting('ExecStart').replace('/usr/bin/env node ', '').split(' '));
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(stopSeconds);
+  });
+});
+
+describe('the manifests for Kubernetes', () => {
+  const [deployment, job] = blocksOf('docs/deployment.md', 'yaml').flatMap((block) =>
+    parseAllDocuments(block).map((one) => one.toJS({ maxAliasCount: 0 })),
+  );
+
+  it('ask the server what it answers', async () => {
+    const [{ livenessProbe, readinessProbe, startupProbe }] = deployment.spec.template.spec.containers;
+    const server = await startServer();
+    try {
+      for (const { httpGet } of [livenessProbe, readinessProbe, startupProbe]) {
+        expect((await fetch(`${server.url}${httpGet.path}`)).status).toBe(200);
+      }
+    } finally {
+      await server.close();
+    }
+    expect(livenessProbe.httpGet.path).toBe('/healthz');
+    expect(readinessProbe.httpGet.path).toBe('/readyz');
+  });
+
+  it('let it end by itself', () => {
+    const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
+    const { seconds } = containers[0].lifecycle.preStop.sleep;
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(seconds + stopSeconds);
+  });
+
+  it('migrate in a job', async () => {
+    await expectCommand(job.spec.template.spec.containers[0].command);
+  });
+});

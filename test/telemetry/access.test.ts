@@ -1,0 +1,25 @@
+import { afterEach, expect, it } from 'vitest';
+import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
+
+let server: TestServer;
+afterEach(() => server.close());
+
+async function statuses(metrics?: ServerOptions['metrics']): Promise<number[]> {
+  server = await startServer({ metrics });
+  const tell = async (headers: Record<string, string>) => (await fetch(`${server.url}/metrics`, { headers })).status;
+  return [await tell({}), await tell({ Authorization: 'Bearer ann' })];
+}
+
+it('by default, nobody may read metrics', async () => {
+  expect(await statuses()).toEqual([404, 404]);
+});
+
+it('only authenticated callers may', async () => {
+  expect(await statuses('authenticated')).toEqual([401, 200]);
+});
+
+it('everybody may', async () => {
+  expect(await statuses('public')).toEqual([200, 200]);
+  const response = await fetch(`${server.url}/metrics`);
+  expect(response.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
+});

@@ -1,0 +1,98 @@
+/** What an application's OpenTelemetry SDK is told. */
+import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../conformance/server.js';
+import { mutation, pull, push, send } from '../conformance/wire.js';
+
+const spans = new InMemorySpanExporter();
+const exported = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: exported, exportIntervalMillis: 3_600_000 });
+
+let server: TestServer;
+beforeAll(async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.close();
+  for (const api of [context, propagation, trace, metrics]) api.disable();
+});
+beforeEach(() => spans.reset());
+
+/** The spans, each with the names of those around it. */
+function paths(): string[] {
+  const all = spans.getFinishedSpans();
+  const byID = new Map(all.map((span) => [span.spanContext().spanId, span]));
+  const pathOf = (span: (typeof all)[number]): string => {
+    const parent = byID.get(span.parentSpanContext?.spanId ?? '');
+    return parent ? `${pathOf(parent)} > ${span.name}` : span.name;
+  };
+  return all.map(pathOf);
+}
+
+it('a push: its transaction, and the mutator in it', async () => {
+  await push(server, 'ann', [mutation(1, 'list.create', { id: 'l', name: 'a secret' })]);
+  expect(paths()).toContain('tidemark.push > tidemark.statement > tidemark.mutator');
+  const one = (name: string) => spans.getFinishedSpans().find((span) => span.name === name)!.attributes;
+  expect(one('tidemark.push')).toMatchObject({
+    'http.request.method': 'POST',
+    'http.route': '/sync/push',
+    'tidemark.request.id': expect.any(String),
+  });
+  expect(one('tidemark.mutator')).toEqual({ 'tidemark.mutator.name': 'list.create' });
+  expect(one('tidemark.statement')).toEqual({ 'db.system.name': 'postgresql', 'db.query.summary': expect.any(String) });
+});
+
+it('a pull: what it looks at, and what it reads', async () => {
+  await pull(server, 'ann');
+  expect(paths()).toContain('tidemark.pull > tidemark.statement');
+  const { cookie } = await pull(server, 'ann');
+  await server.pool.query(`insert into list (id, owner_id, name) values ('m', 'ann', 'More')`);
+  spans.reset();
+  await pull(server, 'ann', { cookie });
+  expect(paths()).toContain('tidemark.pull > tidemark.look');
+});
+
+it('a call, which continues the trace of its caller; and one that fails', async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+  await send(server, '/api/mutators/list/nothing', {}, { headers: { traceparent } });
+  const [span] = spans.getFinishedSpans().filter(({ name }) => name === 'tidemark.call');
+  expect(span!.spanContext().traceId).toBe(traceId);
+  expect(span!.status.code).toBe(2);
+  expect(span!.attributes).toMatchObject({ 'error.type': 'unknown-mutator' });
+});
+
+it('nothing that a user wrote is in a span', async () => {
+  await push(server, 'ben', [mutation(1, 'list.create', { id: 'n', name: 'a secret' }, 'ben')], { clientGroupID: 'b' });
+  await push(server, 'ben', [mutation(2, 'list.create', { id: 'n', name: 'a secret' }, 'ben')], { clientGroupID: 'b' });
+  const told = JSON.stringify(
+    spans.getFinishedSpans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
+  );
+  for (const secret of ['a secret', 'ben', 'insert into']) expect(told).not.toContain(secret);
+});
+
+it('metrics, those of the server itself too', async () => {
+  await pull(server, 'ann');
+  await reader.forceFlush();
+  const names = exported
+    .getMetrics()
+    .flatMap(({ scopeMetrics }) => scopeMetrics)
+    .filter(({ scope }) => scope.name === 'tidemark')
+    .flatMap(({ metrics: all }) => all.map(({ descriptor }) => `${descriptor.name} ${descriptor.unit}`));
+  expect(names).toEqual(
+    expect.arrayContaining(['tidemark.pull.duration s', 'tidemark.connections 1', 'tidemark.change_log.size By']),
+  );
+});

@@ -1,0 +1,42 @@
+import { createSync } from 'tidemark';
+import { jwtAuth, sessionAuth, withCORS } from 'tidemark/auth';
+import type { AppContext } from './app.js';
+
+const database = 'postgres://';
+const views = {};
+const key = { secret: '' };
+const algorithms = ['HS256'] as const;
+const ann: AppContext = { userID: 'ann', roles: [] };
+
+const sync = await createSync({ database, views, authenticate: jwtAuth({ key, algorithms }) });
+export const fetch: typeof sync.fetch = withCORS(sync.fetch, { origins: [], credentials: undefined });
+
+jwtAuth<AppContext>({ key, algorithms, context: ({ sub }) => (sub ? { ...ann, userID: sub } : null) });
+jwtAuth({ key, algorithms, context: async () => ann, anonymous: () => ann });
+jwtAuth({ key, algorithms, anonymous: () => ({ userID: 'anonymous' }) });
+// @ts-expect-error A token is not known to say more than who the user is.
+jwtAuth<AppContext>({ key, algorithms });
+// @ts-expect-error The same.
+jwtAuth({ key, algorithms, anonymous: () => ann });
+// @ts-expect-error There is no such algorithm here.
+jwtAuth({ key, algorithms: ['none'] });
+// @ts-expect-error Nothing says how tokens are signed.
+jwtAuth({ key });
+jwtAuth({
+  key,
+  algorithms,
+  context: (claims) => {
+    // @ts-expect-error The claims are not the application's to change.
+    claims.sub = 'ben';
+    return ann;
+  },
+});
+
+sessionAuth<AppContext>({ cookie: 'sid', session: async (token) => (token === 'a' ? ann : null) });
+// @ts-expect-error The session's context is not the application's.
+sessionAuth<AppContext>({ cookie: 'sid', session: () => ({ userID: 'ann' }) });
+
+// What an application has no value for may be passed on as it is.
+jwtAuth({ key, algorithms, issuer: undefined, audience: undefined, clockToleranceSeconds: undefined });
+jwtAuth({ key, algorithms, context: undefined, anonymous: undefined });
+sessionAuth({ cookie: 'sid', session: () => ann, origins: undefined, anonymous: undefined });
