@@ -21,6 +21,8 @@ export interface ServerState {
   readonly heapMB: number;
   readonly cpuMs: number;
   readonly sockets: number;
+  /** The longest time for which the event loop did nothing else, since a message with `watch`. */
+  readonly blockedMs: number;
 }
 
 /** Which application of `applications/` a server serves, and how. */

@@ -38,7 +38,7 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** The address to listen on. Default: all addresses. */
   readonly hostname?: string | undefined;
-  /** Milliseconds that running requests have to finish when the server stops. The rest is cut off. Default 10,000. */
+  /** Milliseconds that running requests have to finish when the server stops. The rest is cut off. Default 8,000. */
   readonly drainMs?: number | undefined;
   /**
    * Milliseconds for which the server still accepts connections after SIGTERM, while `/readyz` returns 503: load
@@ -82,7 +82,7 @@ const startedBy = process.ppid;
  * `EADDRINUSE`.
  */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
-  const { log, port = 3000, hostname, drainMs = 10_000, drainDelayMs = 1_000, signals = true } = options;
+  const { log, port = 3000, hostname, drainMs = 8_000, drainDelayMs = 1_000, signals = true } = options;
   const server = createAdaptorServer({
     fetch: (request, env) => service.fetch(request, env),
     serverOptions: {

@@ -12,6 +12,7 @@ import { createDocument, type DocumentResult, defaultInfo } from './openapi/docu
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
+import type { Journal } from './store/journal.js';
 import { type CallTransaction, callsThrough } from './writes/call-transactions.js';
 import { Calls } from './writes/calls.js';
 import type { TransactFrom } from './writes/mutate.js';
@@ -95,6 +96,8 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly limit: number;
   /** For the bodies that are in memory. */
   readonly bodies: Budget;
+  /** Default: none. */
+  readonly journal?: Journal | undefined;
   readonly log: Logger;
   /** Does the work of a call when there is a place for it. Default: at once. */
   readonly admit?: (<T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>) | undefined;
@@ -104,9 +107,9 @@ const day = 24 * 60 * 60;
 
 /** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, basePath, limit, bodies, log } = options;
+  const { mutators, transact, authenticate, basePath, limit, bodies, journal, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
-  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds });
+  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, journal });
   const { admit: admitCall = (_, work) => work() } = options;
   const admitted: Pick<typeof calls, 'run'> = {
     run: (asked, caller, settings) => admitCall(caller, () => calls.run(asked, caller, settings)),

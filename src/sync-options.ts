@@ -62,6 +62,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    */
   readonly clientRetentionSeconds?: number | undefined;
   /**
+   * How long the journal keeps who called which mutator, when, and what became of it, in seconds. Default 0: there is no
+   * journal.
+   */
+  readonly journalRetentionSeconds?: number | undefined;
+  /**
    * The share of client groups, from 0 to 1, whose data is compared with their views from time to time. A client that
    * does not hold what it should is logged, counted and reset. Default 0.
    */

@@ -1,6 +1,7 @@
 /** Every scenario, in the order in which they run. */
 import type { Scenario } from '../scenario.js';
 import { coldStart } from './cold-start.js';
+import { eventLoop } from './event-loop.js';
 import { pokes } from './pokes.js';
 import { awayFromForeignWrites } from './pulls/away.js';
 import { herd, manyRows, oneRow } from './pulls/changes.js';
@@ -39,6 +40,11 @@ export const scenarios: Readonly<Record<string, { readonly about: string; readon
   push: { about: "Pushes, against the mutators' statements and the client's record in plain transactions.", run: push },
   rest: { about: 'REST calls, against a route written by hand, and against the statements alone.', run: rest },
   capture: { about: 'Writes to a table whose changes are captured, against the same without.', run: capture },
+  'event-loop': {
+    about:
+      'The longest turn of the event loop that one request takes, of several each: nothing else is answered meanwhile.',
+    run: eventLoop,
+  },
   pokes: { about: 'From a commit outside the server to the clients that it concerns.', run: pokes },
   'cold-start': { about: 'From the start of a process to its first answer.', run: coldStart },
 };

@@ -1,6 +1,7 @@
 /** The keys of an issuer, from its JSON Web Key Set. */
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { Problem } from '../errors.js';
+import { settlesWithin } from '../limits/deadline.js';
 
 const timeoutMs = 5_000;
 /** After this time, the keys are fetched again: the issuer may have withdrawn one. */
@@ -9,6 +10,8 @@ const refreshMs = 10 * 60_000;
 const cooldownMs = 30_000;
 /** No two fetches are less than this time apart. */
 const pauseMs = 5_000;
+/** How long tokens of known keys wait while the keys are fetched again: their server may hang. */
+const patienceMs = 1_000;
 
 /**
  * Looks up keys at a URL, whose redirects are not followed. Keys that have been fetched serve as long as it cannot be
@@ -31,13 +34,19 @@ export function remoteKeys(url: URL): JWTVerifyGetKey {
     },
   });
   let refreshAt = Date.now() + refreshMs;
-  const refresh = async () => {
-    if (Date.now() < refreshAt) return;
-    const isFetched = await keys.reload().then(
-      () => true,
-      () => false,
-    );
-    refreshAt = Date.now() + (isFetched ? refreshMs : cooldownMs);
+  let refreshed: Promise<unknown> = Promise.resolve();
+  const refresh = () => {
+    if (Date.now() >= refreshAt) {
+      refreshAt = Date.now() + cooldownMs;
+      const reloaded = keys.reload().then(
+        () => {
+          refreshAt = Date.now() + refreshMs;
+        },
+        () => {},
+      );
+      refreshed = settlesWithin(patienceMs, reloaded);
+    }
+    return refreshed;
   };
   return async (header, token) => {
     await refresh();

@@ -17,8 +17,8 @@ export interface Statement {
 export interface Edges {
   /** The rows of each statement that was sent with the BEGIN. */
   readonly first: readonly (readonly unknown[])[];
-  /** Has a statement sent with the COMMIT, if the work succeeds. */
-  readonly last: (statement: Statement) => void;
+  /** Has statements sent with the COMMIT, if the work succeeds. */
+  readonly last: (...statements: readonly Statement[]) => void;
 }
 
 /** The edges of a transaction of this process's own. */

@@ -121,8 +121,8 @@ async function attemptOnce<T>(
   };
   const edges = (rows: Edges['first']): OwnEdges => ({
     first: rows,
-    last: (statement) => {
-      last = [...last, statement];
+    last: (...statements) => {
+      last = [...last, ...statements];
     },
     discard: () => {
       discarded = true;

@@ -2,6 +2,7 @@
 import type { Database } from '../db/database.js';
 import { describeError, type Logger } from '../log.js';
 import { repeat } from '../repeat.js';
+import type { Journal } from './journal.js';
 import { heldBackSeconds, prune } from './retention.js';
 import { forgetGroups, type SeenGroups } from './seen-groups.js';
 
@@ -11,6 +12,7 @@ export interface UpkeepOptions {
   readonly log: Logger;
   /** The client groups that pull and push on this server. */
   readonly seen: SeenGroups;
+  readonly journal: Journal;
   /** How long, and how much of, the change log is kept. */
   readonly retentionSeconds: number;
   readonly retentionBytes: number;
@@ -31,7 +33,7 @@ const everyMs = 60_000;
 /** On a standby there is nothing to do: it follows its primary in this too. */
 const isStandby = 'select pg_is_in_recovery() as "isStandby"';
 
-/** Deletes old changes and forgets old clients. */
+/** Deletes old changes and entries of the journal, and forgets old clients. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #state: UpkeepState = { isFailing: false, heldSeconds: 0 };
@@ -76,11 +78,12 @@ export class Upkeep {
   }
 
   async #work(): Promise<void> {
-    const { db, seen, ...retention } = this.#options;
+    const { db, seen, journal, ...retention } = this.#options;
     const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
     if (row!.isStandby) return;
     await prune(db, retention.retentionSeconds, retention.retentionBytes);
     await seen.write(db);
     await forgetGroups(db, retention.clientRetentionSeconds);
+    await journal.prune(db);
   }
 }

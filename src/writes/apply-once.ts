@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
-import type { Database } from '../db/database.js';
+import type { Database, Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { MutatorError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
@@ -8,7 +8,10 @@ import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
-import { callsOn } from './call-transactions.js';
+import type { Journal } from '../store/journal.js';
+import { toCallProblem } from './call-failures.js';
+import { type CallTransaction, callsOn } from './call-transactions.js';
+import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
 
 /** What mutations run with. */
@@ -18,6 +21,7 @@ export interface ApplyOptions<Tx, Context> {
   readonly tx: (client: PoolClient) => Tx;
   /** Finds a mutation's mutator and validates its args, once for however many transactions. */
   readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
+  readonly journal: Journal;
 }
 
 /**
@@ -26,7 +30,7 @@ export interface ApplyOptions<Tx, Context> {
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -37,9 +41,16 @@ export async function applyOnce<Tx, Context extends UserContext>(
   };
   const calls = callsOn(db, tx);
   const transact: typeof calls = (work, first) => calls(work, first, requestID);
+  const origin = { userID: context.userID, requestID, client: ref };
 
   const result = await prepare(mutation).then(
-    ({ mutator, args }) => mutate(transact, ({ tx }) => mutator.run({ tx, args, ctx: context }), claim),
+    ({ mutator, args }) => {
+      const run = async ({ tx, last }: CallTransaction<Tx> & Edges) => {
+        await mutator.run({ tx, args, ctx: context });
+        last(...journal.keep(origin, [appliedEntry(mutation.name, mutation.id)]));
+      };
+      return mutate(transact, run, claim);
+    },
     (error: unknown) => {
       // A validator may query the database too.
       if (isTransient(error)) throw error;
@@ -49,7 +60,12 @@ export async function applyOnce<Tx, Context extends UserContext>(
   if (result.status !== 'failed') return result.status === 'applied';
 
   // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
-  const claimed = await db.transact(async (_, { first }) => claim.take(first) === undefined, claim.statements);
+  const entry = failedEntry(mutation.name, toCallProblem(result.error, mutation.args).code, mutation.id);
+  const claimed = await db.transact(async (_, { first, last }) => {
+    if (claim.take(first) !== undefined) return false;
+    last(...journal.keep(origin, [entry]));
+    return true;
+  }, claim.statements);
   if (!claimed) return false;
   const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
   if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');

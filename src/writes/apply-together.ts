@@ -9,6 +9,7 @@ import { type ClaimRow, claimFurther, claimMutation, findDeferred, type Mutation
 import type { ApplyOptions } from './apply-once.js';
 import type { MutatorClient } from './client/mutator-client.js';
 import { transactWithMutators } from './client/mutator-transactions.js';
+import { appliedEntry } from './entries.js';
 
 /** When a transaction has taken this long, in milliseconds, no other mutation joins it. */
 const LONGEST_MS = 25;
@@ -55,7 +56,7 @@ class LateError extends Error {
  * @throws every failure before the first mutation, and a transient one of the first mutation, or after the last
  */
 export async function applyTogether<Tx, Context extends UserContext>(
-  { db, tx, prepare }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal }: ApplyOptions<Tx, Context>,
   run: readonly Mutation[],
   ref: MutationRef,
   { context, requestID }: Caller<Context>,
@@ -66,7 +67,7 @@ export async function applyTogether<Tx, Context extends UserContext>(
   let hasBegun = false;
   let failure: Failure | undefined;
 
-  const work = async (shared: MutatorClient, { first: [claims, deferred] }: Edges): Promise<number> => {
+  const work = async (shared: MutatorClient, { first: [claims, deferred], last }: Edges): Promise<number> => {
     if (!(claims as readonly [ClaimRow])[0].claimed) return 0;
     hasBegun = true;
     const started = performance.now();
@@ -106,6 +107,8 @@ export async function applyTogether<Tx, Context extends UserContext>(
       const { rowCount } = await shared.own.query(text, [...values]);
       if (rowCount !== 1) throw new Error('The claim was lost');
     }
+    const applied = run.slice(0, count).map(({ name, id }) => appliedEntry(name, id));
+    last(...journal.keep({ userID: context.userID, requestID, client: ref }, applied));
     return count;
   };
 

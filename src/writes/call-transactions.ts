@@ -49,7 +49,7 @@ export function callsThrough<Tx>(
         tx,
         query: query && ((text, values) => query(tx, text, values)),
         first: rows,
-        last: (statement) => void last.push(statement),
+        last: (...statements) => void last.push(...statements),
       });
       for (const statement of last) await run(statement);
       return result;

@@ -1,16 +1,18 @@
 import type { UserContext } from '../context.js';
 import type { Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { SetupError } from '../errors.js';
+import { Problem, SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
-import { type Asked, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
+import { type Asked, type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
 import { pruneAnswers } from '../store/idempotency-keys.js';
+import { type Journal, noJournal } from '../store/journal.js';
 import { toCallProblem } from './call-failures.js';
 import type { CallTransaction } from './call-transactions.js';
+import { appliedEntry, failedEntry } from './entries.js';
 import { explainMissing, IdempotencyKey } from './idempotency-key.js';
 import { mutate, type TransactFrom } from './mutate.js';
 
@@ -20,6 +22,8 @@ export interface CallsOptions<Tx, Context> {
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   /** How long the answer to a call with an idempotency key is kept. */
   readonly keyRetentionSeconds: number;
+  /** Default: none. */
+  readonly journal?: Journal | undefined;
 }
 
 /** How one request wants its calls to be run. */
@@ -63,14 +67,24 @@ export class Calls<Tx, Context extends UserContext> {
    * Runs the calls of one request.
    * @throws Problem, SetupError, and every transient failure.
    */
-  async run(
+  async run(asked: Asked, caller: Caller<Context>, settings: CallSettings): Promise<CallsAnswer> {
+    try {
+      return await this.#run(asked, caller, settings);
+    } catch (error) {
+      if (error instanceof Problem && !settings.rollback) await this.#noteFailed(asked, caller, error);
+      throw error;
+    }
+  }
+
+  async #run(
     asked: Asked,
     { context, requestID, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { mutators, keyRetentionSeconds } = this.#options;
+    const { mutators, journal = noJournal, keyRetentionSeconds } = this.#options;
     const transact: TransactFrom<CallTransaction<Tx>> = (work, first) => this.#options.transact(work, first, requestID);
-    const calls = asked.kind === 'call' ? [asked.call] : asked.calls;
+    const calls = callsOf(asked);
+    const applied = calls.map(({ name }) => appliedEntry(name));
     const runnable: PreparedCall<Tx, Context>[] = [];
     for (const [index, { name, args }] of calls.entries()) {
       runnable.push(await explained(prepare(mutators, name, args), asked, index));
@@ -91,6 +105,7 @@ export class Calls<Tx, Context extends UserContext> {
       const answer = asked.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
       if (rollback) await takeBack(transaction, answer);
       if (key) last(key.keep(answer));
+      last(...journal.keep({ userID: context.userID, requestID }, applied));
       return answer;
     };
     try {
@@ -105,6 +120,22 @@ export class Calls<Tx, Context extends UserContext> {
     }
   }
 
+  /** Notes in the journal which call failed; if they cannot be committed together, that is all of them. */
+  async #noteFailed(
+    asked: Asked,
+    { context, requestID, log }: Caller<Context>,
+    { code, extensions: { index } }: Problem,
+  ): Promise<void> {
+    const { transact, journal = noJournal } = this.#options;
+    const calls = callsOf(asked).filter((_, place) => index === undefined || index === place);
+    const entries = calls.map(({ name }) => failedEntry(name, code));
+    const [statement] = journal.keep({ userID: context.userID, requestID }, entries);
+    if (statement === undefined) return;
+    await transact(async ({ last }) => last(statement), []).catch((error: unknown) => {
+      log.error({ error: describeError(error) }, 'A call that failed is missing in the journal');
+    });
+  }
+
   #pruneNowAndThen(log: Logger): void {
     if (performance.now() - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = performance.now();
@@ -114,6 +145,10 @@ export class Calls<Tx, Context extends UserContext> {
       log.warn({ error: describeError(error) }, message);
     });
   }
+}
+
+function callsOf(asked: Asked): readonly Call[] {
+  return asked.kind === 'call' ? [asked.call] : asked.calls;
 }
 
 /** Rolls the transaction back. @throws what a commit would throw, or else a RollbackSignal with the answer. */

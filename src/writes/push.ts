@@ -5,18 +5,21 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
+import { type Journal, noJournal } from '../store/journal.js';
 import { type ApplyOptions, applyOnce } from './apply-once.js';
 import { applyTogether } from './apply-together.js';
 import { PushedGroup } from './pushed-group.js';
 import { Runs } from './runs.js';
 
 /** The options of `createPush`. */
-export interface PushOptions<Tx, Context> extends Omit<ApplyOptions<Tx, Context>, 'prepare'> {
+export interface PushOptions<Tx, Context> extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal'> {
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
   /** Whether each mutation has a transaction of its own, even if it could share one. Default false. */
   readonly separateTransactions?: boolean | undefined;
+  /** Default: none. */
+  readonly journal?: Journal | undefined;
 }
 
 /**
@@ -49,7 +52,8 @@ async function push<Tx, Context extends UserContext>(
     const refusal = await group.enter();
     if (refusal !== undefined) return refusal;
   }
-  const applyOptions = { ...options, prepare: preparesOnce(options.mutators) };
+  const { mutators, journal = noJournal } = options;
+  const applyOptions = { ...options, journal, prepare: preparesOnce(mutators) };
   const runs = new Runs(mutations, apart);
   /** Mutations that may still be running, although their transaction was given up. */
   const running = new Map<Mutation, Promise<unknown>>();

@@ -74,6 +74,18 @@ it('keeps serving the keys that it has while their server is away', async () => 
   expect(keys.asked.length).toBeLessThan(30);
 });
 
+it('does not wait for a server of keys that hangs, if it has the keys', async () => {
+  const ask = createAsk();
+  await ask(await sign(signer));
+  let isGivenUp = false;
+  keys.onRequest = (request) => request.socket.once('close', () => (isGivenUp = true));
+  pass(601);
+  const tokens = [await sign(signer), await sign(signer, { sub: 'ben' })];
+  expect(await Promise.all(tokens.map(ask))).toEqual(['ann', 'ben']);
+  expect(isGivenUp).toBe(false);
+  expect(keys.asked).toHaveLength(2);
+});
+
 it('notices when it is back', async () => {
   const ask = createAsk();
   await ask(await sign(signer));

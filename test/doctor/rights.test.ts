@@ -25,6 +25,8 @@ it.each([
   'insert on tidemark.idempotency_key',
   'update on tidemark.idempotency_key',
   'delete on tidemark.idempotency_key',
+  'insert on tidemark.journal',
+  'delete on tidemark.journal',
   'delete on tidemark.change',
   'insert on tidemark.tick',
   'delete on tidemark.tick',

@@ -11,6 +11,7 @@ import { documenting } from './list/documenting.js';
 import { examining } from './list/examining.js';
 import { forwarding } from './list/forwarding.js';
 import { installing } from './list/installing.js';
+import { journaling } from './list/journaling.js';
 import { living } from './list/living.js';
 import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
@@ -47,6 +48,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   requests,
   authenticating,
   documenting,
+  journaling,
   living,
 };
 

@@ -395,6 +395,17 @@ table idempotency_key
   CREATE UNIQUE INDEX idempotency_key_pkey ON tidemark.idempotency_key USING btree (user_id, key)
   PRIMARY KEY (user_id, key)
 
+table journal
+  at timestamp with time zone not null default clock_timestamp()
+  user_id text not null
+  request_id text not null
+  mutator text
+  outcome text not null
+  client_group_id text
+  client_id text
+  mutation_id bigint
+  CREATE INDEX journal_at ON tidemark.journal USING btree (at)
+
 table meta
   singleton boolean not null default true
   install_id uuid not null default gen_random_uuid()

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
+import { noJournal } from '../../src/store/journal.js';
 import { prune } from '../../src/store/retention.js';
 import { SeenGroups } from '../../src/store/seen-groups.js';
 import { Upkeep } from '../../src/store/upkeep.js';
@@ -362,7 +363,7 @@ it('a server on a standby leaves the upkeep of the records to the primary', asyn
   const db = openPool(standby.url, { max: 1 });
   // A standby refuses all writing.
   const retention = { retentionSeconds: hour, retentionBytes: hour, clientRetentionSeconds: hour };
-  await new Upkeep({ db, log: silent, seen: new SeenGroups(), ...retention }).run();
+  await new Upkeep({ db, log: silent, seen: new SeenGroups(), journal: noJournal, ...retention }).run();
   await db.close();
 });
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { noJournal } from '../../src/store/journal.js';
 import { SeenGroups } from '../../src/store/seen-groups.js';
 import { Upkeep } from '../../src/store/upkeep.js';
 import type { TestDatabase } from '../database.js';
@@ -16,7 +17,7 @@ beforeEach(async () => {
   database = await createSynced('create table t (id int primary key)', wholeTable('t'));
   db = openPool(database.url);
   const retention = { retentionSeconds: 3600, retentionBytes: Infinity, clientRetentionSeconds: 3600 };
-  upkeep = new Upkeep({ db, log: silent, seen: new SeenGroups(), ...retention });
+  upkeep = new Upkeep({ db, log: silent, seen: new SeenGroups(), journal: noJournal, ...retention });
 });
 afterEach(async () => {
   await db.close();

@@ -9,6 +9,7 @@ import { hotRow } from './lines/hot-row.js';
 import { postgresKilled } from './lines/postgres-killed.js';
 import { restored } from './lines/restored.js';
 import { rollingRestarts } from './lines/rolling-restarts.js';
+import { rotatedKeys } from './lines/rotated-keys.js';
 import { serversKilled } from './lines/servers-killed.js';
 import { stalledReaders } from './lines/stalled-readers.js';
 import { twoUsers } from './lines/two-users.js';
@@ -24,6 +25,7 @@ export const lines: readonly Line[] = [
   chaosProxy,
   hostileInput,
   twoUsers,
+  rotatedKeys,
   rollingRestarts,
   stalledReaders,
   hostileUser,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
+import { Journal } from '../../src/store/journal.js';
 import { callsOn } from '../../src/writes/call-transactions.js';
 import { Calls } from '../../src/writes/calls.js';
 import { createPush } from '../../src/writes/push.js';
@@ -36,7 +37,7 @@ afterAll(async () => {
   await database.pool.query(`drop owned by ${member}; drop role ${member}`);
   await database.drop();
 });
-beforeEach(() => database.pool.query('truncate entry, node, tidemark.client, tidemark.client_group'));
+beforeEach(() => database.pool.query('truncate entry, node, tidemark.client, tidemark.client_group, tidemark.journal'));
 
 /** All that may differ between two connections of this pool, but should not. */
 const sessionText = `
@@ -162,6 +163,7 @@ describe('a call with an idempotency key', () => {
       mutators: defineMutators({ act }),
       transact: callsOn(db, (client) => client),
       keyRetentionSeconds: 60,
+      journal: new Journal(60),
     });
     return calls.run(
       { kind: 'call', call: { name: 'act', args: null } },
@@ -175,12 +177,14 @@ describe('a call with an idempotency key', () => {
     ['a local role by function', `select set_config('role', '${member}', true)`],
     ['a role', `set role ${member}`],
     ['a local role of the session', `set local session authorization ${member}`],
-  ])('keeps its answer whatever its mutator has set: %s', async (kind, text) => {
+  ])('keeps its answer, and is in the journal, whatever its mutator has set: %s', async (kind, text) => {
     const texts = [text, `set local request.jwt.claims = '{"sub": "ann"}'`];
     expect((await call(texts, kind)).replayed).toBe(false);
     expect((await call(texts, kind)).replayed).toBe(true);
     const { rows } = await database.pool.query('select role from entry');
     expect(rows).toEqual([{ role: member }]);
+    const journal = await database.pool.query('select mutator, outcome from tidemark.journal');
+    expect(journal.rows).toEqual([{ mutator: 'act', outcome: 'applied' }]);
   });
 
   it('has its constraints checked as the role of the mutator', async () => {

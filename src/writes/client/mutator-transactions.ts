@@ -28,10 +28,10 @@ export async function transactWithMutators<T>(
     const client = new MutatorClient(own);
     const last: Statement[] = [];
     try {
-      const result = await work(client, { first: edges.first, last: (statement) => void last.push(statement) });
+      const result = await work(client, { first: edges.first, last: (...more) => void last.push(...more) });
       client.check();
       if (last.length > 0 && !client.isPlain) last.unshift(...asConnected);
-      for (const statement of last) edges.last(statement);
+      edges.last(...last);
       return result;
     } finally {
       client.close();

@@ -81,8 +81,8 @@ export const pushing: readonly Fault[] = [
   {
     name: 'mutations run without being claimed',
     file: once,
-    find: 'ctx: context }), claim),',
-    replace: 'ctx: context })),',
+    find: 'return mutate(transact, run, claim);',
+    replace: 'return mutate(transact, run);',
     tests: failures,
   },
   {

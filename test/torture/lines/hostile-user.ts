@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startProcess } from '../../../bench/processes.js';
 import type { Result } from '../../../bench/scenario.js';
-import { LargePull } from '../../conformance/large-pulls.js';
-import { mutation, pull, pullBody, push, pushBody, send } from '../../conformance/wire.js';
+import { mutation, pull, push } from '../../conformance/wire.js';
+import { attacks, type Order } from '../attacks.js';
 import type { Line } from '../line.js';
 import { atMostOf, none, some } from '../results.js';
 import { type Rig, withRig } from '../rig/rig.js';
@@ -11,61 +12,10 @@ const sizes = {
   full: { rows: 100_000, times: 50, seconds: 10, streams: 3_000 },
   short: { rows: 5_000, times: 12, seconds: 1, streams: 200 },
 };
-type Size = (typeof sizes)['full'];
 
 /** How long another user's push or small pull may take. */
 const longestMs = 1_000;
 const memoryMB = 700;
-const MiB = 1024 * 1024;
-
-/** What `ann` does to a server, until the signal aborts. */
-type Attack = (server: Server, size: Size, signal: AbortSignal) => Promise<unknown>;
-
-const attacks: Readonly<Record<string, Attack>> = {
-  async 'first pulls that are not read'(server, { times }, signal) {
-    const pulls = Array.from({ length: times }, (_, i) => new LargePull(server, `large ${i}`));
-    await aborted(signal);
-    for (const one of pulls) one.giveUp();
-  },
-  async 'first pulls that are given up'(server, { times }, signal) {
-    for (let round = 0; !signal.aborted; round++) {
-      const pulls = Array.from({ length: times }, (_, i) => new LargePull(server, `gone ${round} ${i}`));
-      await sleep(50);
-      for (const one of pulls) one.giveUp();
-    }
-  },
-  async 'large pushes'(server, { times }, signal) {
-    const body = JSON.stringify(pushBody([])).padEnd(4 * MiB);
-    await each(times, signal, () => send(server, '/sync/push', body));
-  },
-  async 'deep pushes'(server, { times }, signal) {
-    const deep = JSON.parse(`${'['.repeat(150)}${']'.repeat(150)}`);
-    const body = JSON.stringify(pushBody([mutation(1, 'unknown', Array(10_000).fill(deep))]));
-    await each(times, signal, () => send(server, '/sync/push', body));
-  },
-  async 'mutators that hang'(server, { times }, signal) {
-    const pushes = Array.from({ length: times }, (_, i) => {
-      const body = pushBody([mutation(1, 'hang', null, `hangs ${i}`)], { clientGroupID: `hangs ${i}` });
-      return send(server, '/sync/push', body, { signal }).catch(() => {});
-    });
-    await Promise.all(pushes);
-  },
-  async 'streams of pokes'(server, { streams }, signal) {
-    const open = Array.from({ length: streams }, (_, i) =>
-      fetch(`${server.url}/sync/poke?clientGroupID=s${i}&profileID=p`, {
-        headers: { Authorization: 'Bearer ann' },
-        signal,
-      }).catch(() => {}),
-    );
-    await Promise.all(open);
-    await aborted(signal);
-  },
-  async 'pulls, as fast as they come'(server, { times }, signal) {
-    await each(times, signal, () =>
-      send(server, '/sync/pull', pullBody({ clientGroupID: 'flood', cookie: { order: 1 } })),
-    );
-  },
-};
 
 export const hostileUser: Line = {
   line: 'abuse',
@@ -81,14 +31,13 @@ export const hostileUser: Line = {
       );
       await postgres.pool.query('analyze document');
       const results: Result[] = [];
-      for (const [name, attack] of Object.entries(attacks)) {
+      for (const name of Object.keys(attacks)) {
         torture.progress(name);
-        const controller = new AbortController();
-        const attacking = attack(server!, size, controller.signal);
+        const attacker = await startProcess(new URL('../attacker.ts', import.meta.url).href, '');
+        await attacker.ask<object>({ name, url: server!.url, ...size } satisfies Order);
         const { served, refused, slowestMs } = await serveBob(server!, name, size.seconds);
         const { rssMB } = await server!.state();
-        controller.abort();
-        await attacking;
+        await attacker.stop();
         results.push(
           some(`beside ${name}: pushes and pulls of another user`, served, 1),
           none(`beside ${name}: refused`, refused),
@@ -124,19 +73,4 @@ async function serveBob(server: Server, name: string, seconds: number) {
     await sleep(5);
   }
   return { served, refused, slowestMs };
-}
-
-/** Does something at so many places at once, again and again. */
-async function each(places: number, signal: AbortSignal, once: () => Promise<unknown>): Promise<void> {
-  const again = async () => {
-    while (!signal.aborted) await once().catch(() => {});
-  };
-  await Promise.all(Array.from({ length: places }, again));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve());
-  });
 }

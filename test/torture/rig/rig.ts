@@ -15,7 +15,7 @@ import { Tally } from './tally.js';
 export interface RigOptions {
   /** Default 2. */
   readonly servers?: number;
-  /** More options of `createSync`, as JSON can say them. */
+  /** More options of `createSync`, as JSON can say them; and `jwksURL`, where the keys of tokens are. */
   readonly serverOptions?: object;
   /** SQL to run before the migration. */
   readonly setup?: string;

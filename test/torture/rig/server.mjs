@@ -6,7 +6,7 @@ import { applicationOf } from './application.mjs';
 
 const { CODE, DATABASE_URL, OPTIONS, PORT } = process.env;
 const load = (file) => import(pathToFileURL(join(CODE, file)).href);
-const [tidemark, { listen }] = await Promise.all(['index.js', 'node.js'].map(load));
+const [tidemark, { listen }, { jwtAuth }] = await Promise.all(['index.js', 'node.js', 'auth.js'].map(load));
 
 const errors = [];
 const ignore = () => {};
@@ -17,11 +17,13 @@ const log = {
   error: (fields, message) => errors.push(`${message} ${JSON.stringify(fields)}`),
 };
 
+const { jwksURL, ...options } = JSON.parse(OPTIONS);
 const sync = await tidemark.createSync({
   database: DATABASE_URL,
   log,
   ...applicationOf(tidemark),
-  ...JSON.parse(OPTIONS),
+  ...options,
+  ...(jwksURL && { authenticate: jwtAuth({ key: { jwksURL }, algorithms: ['ES256'] }) }),
 });
 const { url } = await listen(sync, { log, port: Number(PORT), hostname: '127.0.0.1' });
 answerWithState(() => ({ errors }));

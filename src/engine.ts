@@ -1,0 +1,159 @@
+import type { ClientBase } from 'pg';
+import type { UserContext } from './context.js';
+import type { Database } from './db/database.js';
+import { openPool } from './db/pg.js';
+import { createForward } from './endpoints/forward.js';
+import { PokeStreams } from './endpoints/poke-streams.js';
+import type { PushRoute } from './endpoints/sync.js';
+import { SetupError } from './errors.js';
+import { type Gates, gatesFor } from './gates.js';
+import { checkViews } from './installation/check-views.js';
+import { CurrentInstallation } from './installation/current-installation.js';
+import type { Budget } from './limits/budget.js';
+import { streamBudget } from './limits/request-limits.js';
+import { describeError, type Logger } from './log.js';
+import { Tail } from './pokes/tail.js';
+import { Auditor } from './pulls/auditor.js';
+import { createPull, type PullRoute } from './pulls/pull-route.js';
+import type { Mutators } from './registry/mutators.js';
+import { Journal } from './store/journal.js';
+import { usualRetention } from './store/retention.js';
+import { SeenGroups } from './store/seen-groups.js';
+import { Upkeep } from './store/upkeep.js';
+import type { SyncOptions } from './sync-options.js';
+import type { ReadingSources } from './telemetry/readings.js';
+import type { Telemetry } from './telemetry/telemetry.js';
+import { traced } from './telemetry/traced-database.js';
+import { ClientViews } from './view/client-views.js';
+import { sampleInput } from './view/sample.js';
+import { Looks } from './window/looks.js';
+import { type CallTransaction, callsOn } from './writes/call-transactions.js';
+import type { TransactFrom } from './writes/mutate.js';
+import { createPush } from './writes/push.js';
+
+const year = 365 * 24 * 60 * 60;
+
+/** What an engine is made with, besides the application's options. */
+export interface EngineParts<Tx, Context> {
+  readonly mutators: Mutators<Tx, Context>;
+  readonly telemetry: Telemetry;
+  readonly log: Logger;
+}
+
+/** What a server does with its database, whoever asks for it and by which path. */
+export interface Engine<Context extends UserContext, Tx> {
+  /** Its statements are not traced. */
+  readonly db: Database;
+  readonly gates: Gates;
+  readonly journal: Journal;
+  readonly pull: PullRoute<Context>;
+  readonly push: PushRoute<Context>;
+  /** Runs calls in transactions. */
+  readonly transact: TransactFrom<CallTransaction<Tx>>;
+  readonly streams: PokeStreams<Context>;
+  /** How many streams are open, and how many may be. */
+  readonly openStreams: Budget;
+  readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
+  /** Rejects with the reason while pulls cannot be answered. */
+  ready(): Promise<void>;
+  /** Ends the background work, and closes the connections that were opened here. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database, and starts what serves it.
+ * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
+ */
+export async function startEngine<Context extends UserContext, Tx>(
+  options: SyncOptions<Context, Tx>,
+  parts: EngineParts<Tx, Context>,
+): Promise<Engine<Context, Tx>> {
+  const { schemaVersions, separateTransactions, pokes = {}, window = 100_000, audit = 0 } = options;
+  const { mutators, telemetry, log } = parts;
+  if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
+  const journal = new Journal(options.journalRetentionSeconds ?? 0);
+  const { pool, db, installation, ready } = await openDatabase(options, journal, parts);
+  const auditor = new Auditor(db, audit);
+  const gates = gatesFor(db.connections);
+  const looks = new Looks(db, installation, window);
+  const tail = new Tail({
+    db,
+    installation,
+    looks,
+    log,
+    intervalMs: pokes.intervalMs ?? 200,
+    notify: pokes.notify ?? false,
+    onPoke: () => telemetry.count('tidemark.poke.sent'),
+    onTold: (ms) => telemetry.record('tidemark.poke.delay', ms / 1000),
+  });
+  const openStreams = streamBudget(pokes);
+  const streams = new PokeStreams<Context>((ctx, request, poke) => tail.listen(ctx, request, poke), openStreams);
+  const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
+  const tx = options.tx ?? ((client: ClientBase) => client as Tx);
+  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal });
+  const push: PushRoute<Context> = options.forward
+    ? createForward(options.forward)
+    : (request, caller) => gates.writes.run(caller.context.userID, () => applyPush(request, caller), caller.signal);
+  const transact = callsOn(db, tx);
+  const seen = new SeenGroups();
+  const upkeep = new Upkeep({
+    db,
+    log,
+    seen,
+    journal,
+    retentionSeconds: options.retentionSeconds ?? usualRetention.seconds,
+    retentionBytes: options.retentionBytes ?? usualRetention.bytes,
+    clientRetentionSeconds: options.clientRetentionSeconds ?? year,
+  });
+  const endUpkeep = upkeep.start();
+  return {
+    db: pool,
+    gates,
+    journal,
+    pull(request, caller) {
+      if (request.cookie !== null) seen.note(request.clientGroupID);
+      return pull(request, caller);
+    },
+    push(request, ...rest) {
+      seen.note(request.clientGroupID);
+      // Even if a push failed, some of its mutations may have been committed.
+      return push(request, ...rest).finally(() => tail.nudge());
+    },
+    transact: (...args) => transact(...args).finally(() => tail.nudge()),
+    streams,
+    openStreams,
+    states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
+    ready,
+    async close() {
+      endUpkeep();
+      streams.close();
+      tail.close();
+      await db.close();
+    },
+  };
+}
+
+/** Opens the database and checks that its views can be served, and its journal kept. */
+async function openDatabase<Context extends UserContext, Tx>(
+  options: SyncOptions<Context, Tx>,
+  journal: Journal,
+  { telemetry, log }: EngineParts<Tx, Context>,
+) {
+  const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
+  const pool = openPool(options.database, {
+    limits: { transactionMs, lockMs, statementMs },
+    onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
+  });
+  const db = traced(pool, telemetry.tracing);
+  const installation = new CurrentInstallation(db, new ClientViews(db, options.views));
+  const sample = sampleInput(options);
+  const ready = async () => void (await installation.bind(sample));
+  try {
+    await checkViews(db, await installation.bind(sample));
+    await journal.check(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return { pool, db, installation, ready };
+}

@@ -1,0 +1,103 @@
+/** What one user, `ann`, does to a server. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LargePull } from '../conformance/large-pulls.js';
+import { mutation, pullBody, pushBody, send } from '../conformance/wire.js';
+
+export interface Order {
+  /** One of `attacks`. */
+  readonly name: string;
+  /** Where the server is. */
+  readonly url: string;
+  /** How many requests are open at once. */
+  readonly times: number;
+  /** How many streams of pokes are. */
+  readonly streams: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** Each goes on until the process ends. */
+export const attacks: Readonly<Record<string, (order: Order) => void>> = {
+  'first pulls that are not read'(order) {
+    times(order, (i) => new LargePull(order, `large ${i}`));
+  },
+  async 'first pulls that are given up'(order) {
+    for (let round = 0; ; round++) {
+      const pulls = times(order, (i) => new LargePull(order, `gone ${round} ${i}`));
+      await sleep(50);
+      for (const one of pulls) one.giveUp();
+    }
+  },
+  'first pulls, one after the other'(order) {
+    times(order, (i) => again(() => new LargePull(order, `read ${i}`).read()));
+  },
+  'large pushes'(order) {
+    const body = JSON.stringify(pushBody([])).padEnd(4 * MiB);
+    times(order, () => again(() => send(order, '/sync/push', body)));
+  },
+  'deep pushes'(order) {
+    const deep = JSON.parse(`${'['.repeat(150)}${']'.repeat(150)}`);
+    const body = JSON.stringify(pushBody([mutation(1, 'unknown', Array(10_000).fill(deep))]));
+    times(order, () => again(() => send(order, '/sync/push', body)));
+  },
+  'pushes of 5,000 mutations'(order) {
+    times(order, (i) => {
+      let pushed = 0;
+      return again(() =>
+        send(
+          order,
+          '/sync/push',
+          pushOf(5_000, () => `many ${i} ${pushed}`, `many ${i} ${pushed++}`),
+        ),
+      );
+    });
+  },
+  'pushes of 1,000 clients'(order) {
+    times(order, (i) => {
+      let pushed = 0;
+      return again(() =>
+        send(
+          order,
+          '/sync/push',
+          pushOf(1_000, (n) => `client ${i} ${pushed} ${n}`, `clients ${i} ${pushed++}`),
+        ),
+      );
+    });
+  },
+  'mutators that hang'(order) {
+    times(order, (i) => {
+      const body = pushBody([mutation(1, 'hang', null, `hangs ${i}`)], { clientGroupID: `hangs ${i}` });
+      return again(() => send(order, '/sync/push', body));
+    });
+  },
+  'streams of pokes'(order) {
+    const headers = { Authorization: 'Bearer ann' };
+    times({ times: order.streams }, (i) =>
+      fetch(`${order.url}/sync/poke?clientGroupID=s${i}&profileID=p`, { headers }).catch(() => {}),
+    );
+  },
+  'pulls, as fast as they come'(order) {
+    const body = pullBody({ clientGroupID: 'flood', cookie: { order: 1 } });
+    times(order, () => again(() => send(order, '/sync/pull', body)));
+  },
+};
+
+/** @param clientOf the client of the mutation at a place, from 0 */
+function pushOf(length: number, clientOf: (place: number) => string, clientGroupID: string): object {
+  const next = new Map<string, number>();
+  const mutations = Array.from({ length }, (_, place) => {
+    const clientID = clientOf(place);
+    const n = (next.get(clientID) ?? 0) + 1;
+    next.set(clientID, n);
+    return mutation(n, 'count', { clientID, n }, clientID);
+  });
+  return pushBody(mutations, { clientGroupID });
+}
+
+function times<T>({ times }: Pick<Order, 'times'>, once: (i: number) => T): T[] {
+  return Array.from({ length: times }, (_, i) => once(i));
+}
+
+async function again(once: () => Promise<unknown>): Promise<never> {
+  for (;;) await once().catch(() => {});
+}
