@@ -58,7 +58,8 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
   await client.query(
     'update tidemark.meta set horizon = pg_snapshot_xmin(pg_current_snapshot()), install_id = gen_random_uuid()',
   );
-  await client.query('update tidemark.client set xid = pg_current_xact_id()');
+  // All cookies that there will be have seen them: those that there are count for nothing.
+  await client.query(`update tidemark.client set xid = '0'`);
 }
 
 /**

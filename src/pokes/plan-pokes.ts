@@ -60,7 +60,7 @@ export interface PokePlan {
  * False if the change log may not hold everything that has happened since the base: then all listeners must be poked.
  */
 export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
-  const isSameHistory = batch.installID === installID && batch.snapshot.xmax >= base.xmax;
+  const isSameHistory = batch.installID === installID && batch.shown.xmax >= base.xmax;
   return isSameHistory && base.xmin >= batch.horizon;
 }
 

@@ -71,6 +71,18 @@ export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen:
   return { text: `${xmin}:${xmax}:${rest}`, xmin, xmax, unseen };
 }
 
+/**
+ * What a snapshot of a primary has seen for good: nothing from `end` on. A transaction from there on that it has seen end
+ * has left nothing, and after a crash of the database another one may have its ID.
+ */
+export function upTo(end: bigint, snapshot: Snapshot): Snapshot {
+  const { xmin, xmax, unseen } = snapshot;
+  if (end >= xmax) return snapshot;
+  const left = unseen.filter(([first]) => first < end);
+  const low = xmin < end ? xmin : end;
+  return { text: `${low}:${end}:${left.map(([first]) => first).join()}`, xmin: low, xmax: end, unseen: left };
+}
+
 /** The snapshot of a statement, as the statement reports it. */
 export interface SnapshotFields {
   readonly snapshot: string;

@@ -74,7 +74,7 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
 }
 
 /**
- * Whether the header's snapshot is known to have seen everything that the cookie's snapshot has seen.
+ * Whether the header's statement is known to show everything that the cookie's snapshot has seen.
  *
  * A primary's snapshot says exactly what it has seen. It can still be behind a standby's: a commit is often replayed
  * before the primary itself shows it, and always if commits wait for standbys.
@@ -83,8 +83,8 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
  * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
  * after everything that the cookie's snapshot has seen, the standby shows all of it.
  */
-function showsAllOf(cookie: OpenedCookie, { snapshot, recovery }: Header): boolean {
-  return (recovery && snapshot.xmax > cookie.parsedNext) || coversSnapshot(snapshot, cookie.parsedSnapshot);
+function showsAllOf(cookie: OpenedCookie, { shown, recovery }: Header): boolean {
+  return (recovery && shown.xmax > cookie.parsedNext) || coversSnapshot(shown, cookie.parsedSnapshot);
 }
 
 /** True if an answer prepared for one plan also serves the other, which was made at a later snapshot. */

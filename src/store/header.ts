@@ -1,5 +1,5 @@
 /** What must be known to answer pulls and to poke, as the database reports it in one snapshot. Pure. */
-import { hasSeen, readSnapshot, type Snapshot, type SnapshotFields } from '../protocol/snapshot.js';
+import { hasSeen, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
 
 /** One of the pulls that a statement serves. */
 export interface Member {
@@ -26,12 +26,18 @@ export interface MemberHeader {
 
 /** What it reports to everyone. */
 export interface SharedHeader {
+  /** What clients and this process may remember to have seen; see `upTo`. */
   readonly snapshot: Snapshot;
+  /** What the statement shows. */
+  readonly shown: Snapshot;
   /** The transaction ID that will be assigned next, as far as this database knows. */
   readonly next: bigint;
   /** The database is a standby. */
   readonly recovery: boolean;
-  /** When the database server was started: a database is never restored or replaced under a running server. */
+  /**
+   * When the database server was started, and last recovered from a crash: a database is never restored or replaced
+   * under a running server.
+   */
   readonly started: string;
   readonly installID: string;
   /** The database's OID; a copy of the database within the cluster has another. */
@@ -91,8 +97,10 @@ export type Change = readonly [
 ];
 
 interface ReportLine
-  extends Omit<SharedHeader, 'snapshot' | 'next' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
+  extends Omit<SharedHeader, 'snapshot' | 'shown' | 'next' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
     SnapshotFields {
+  /** The newest transaction that has left something; null if there is none. */
+  readonly kept: string | null;
   readonly horizon: string;
   readonly aging: string;
   /** How many transaction IDs had been assigned from the snapshot's xmax on. */
@@ -128,25 +136,33 @@ export function readPatchReport(line: string): PatchReport {
 
 /** Copies each field by name: copying objects whose fields are not known takes longer than parsing the line. */
 function toReport(line: ReportLine): Report {
-  const { begun, recovery, started, installID, database, tick, diverged, horizon, aging } = line;
+  const { begun, recovery, started, installID, database, tick, diverged, kept, aging } = line;
   const { changes, truncations, mutations, groups } = line;
-  const snapshot = readSnapshot(line);
+  const shown = readSnapshot(line);
+  const horizon = BigInt(line.horizon);
   const header = {
-    snapshot,
-    next: snapshot.xmax + BigInt(begun),
+    snapshot: recovery ? shown : upTo(endOf(kept, horizon), shown),
+    shown,
+    next: shown.xmax + BigInt(begun),
     recovery,
     started,
     installID,
     database,
     tick,
     diverged,
-    horizon: BigInt(horizon),
+    horizon,
     aging: BigInt(aging),
     changed: changes.map(([table, rows]) => [table, rows] as const),
     truncated: truncations.length > 0,
   };
   const records = Object.entries(groups).map(([id, [owner, clients]]) => [id, { owner, clients }] as const);
   return { header, changes, truncations, mutations, groups: new Map(records) };
+}
+
+/** Below this transaction ID, all is kept, whatever happens to the database server. */
+function endOf(kept: string | null, horizon: bigint): bigint {
+  const end = kept === null ? 0n : BigInt(kept) + 1n;
+  return end > horizon ? end : horizon;
 }
 
 /** The header of one member, from a report that has the record of its client group. */
@@ -165,9 +181,10 @@ export function joinHeaders(
 ): Header {
   const { owner, clientKnown, lastMutationIDs, mutations } = own;
   const { changed, truncated, diverged } = news;
-  const { snapshot, next, recovery, started, installID, database, tick, horizon, aging } = shared;
+  const { snapshot, shown, next, recovery, started, installID, database, tick, horizon, aging } = shared;
   return {
     snapshot,
+    shown,
     next,
     recovery,
     started,

@@ -55,7 +55,7 @@ export function look(input: LookInput): Statement {
 }
 
 /** What is known of the database from an earlier report. */
-export type Seen = Pick<SharedHeader, 'snapshot' | 'next' | 'started'>;
+export type Seen = Pick<SharedHeader, 'shown' | 'next' | 'started'>;
 
 /**
  * On a primary, nothing has been committed between two snapshots with the same text. On a standby, something may have
@@ -64,12 +64,12 @@ export type Seen = Pick<SharedHeader, 'snapshot' | 'next' | 'started'>;
  */
 const newsSql = `${lookSql}
 where (select pg_is_in_recovery())
-  or (pg_current_snapshot()::text, age(pg_snapshot_xmax(pg_current_snapshot())::xid)::text, extract(epoch from pg_postmaster_start_time())::text)
+  or (pg_current_snapshot()::text, age(pg_snapshot_xmax(pg_current_snapshot())::xid)::text, tidemark.started())
     is distinct from ($7::text, $8::text, $9::text)`;
 
 /** The same, but nothing if the database is as it was when it was seen. */
 export function news(input: LookInput, seen: Seen | undefined): Statement {
-  const known = seen ? [seen.snapshot.text, String(seen.next - seen.snapshot.xmax), seen.started] : [null, null, null];
+  const known = seen ? [seen.shown.text, String(seen.next - seen.shown.xmax), seen.started] : [null, null, null];
   return { name: 'tidemark_news', text: newsSql, values: [...lookValues(input), ...known] };
 }
 

@@ -15,9 +15,10 @@ export interface TailChange {
   readonly truncated: boolean;
 }
 
-/** What has been committed since a snapshot, and the snapshot in which it was read. */
+/** What has been committed since a snapshot, and the snapshot in which it was read; see `SharedHeader`. */
 export interface TailBatch {
   readonly snapshot: Snapshot;
+  readonly shown: Snapshot;
   readonly installID: string;
   /** The change log no longer has the transactions below this ID. */
   readonly horizon: bigint;
@@ -41,9 +42,10 @@ export async function readTail(
   const [row] = await db.query<{ line: string }>(look({ base, tables, isListed: base !== undefined }));
   const { header, changes, truncations, mutations } = readReport(row!.line);
   const truncated = new Set(truncations.map(([table]) => table));
-  const { snapshot, installID, horizon } = header;
+  const { snapshot, shown, installID, horizon } = header;
   return {
     snapshot,
+    shown,
     installID,
     horizon,
     changes: changes.map(([table, rows, xids]) => {

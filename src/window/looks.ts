@@ -72,7 +72,7 @@ export class Looks {
         return known;
       }
       // A look that began later has ended before this one.
-      if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;
+      if (known.header !== seen && covers(known.header.shown, header.snapshot)) return known;
     }
     this.#window = new Window(header, tables, this.#most);
     this.#cluster = cluster;

@@ -79,7 +79,7 @@ export class Window {
 
   /** Whether a report that was asked for with the newest header's tick is of the same history, and later. */
   isContinuedBy(header: SharedHeader): boolean {
-    const { started, installID, database, diverged, next, snapshot, recovery, horizon } = header;
+    const { started, installID, database, diverged, next, shown, recovery, horizon } = header;
     const before = this.#header;
     return (
       started === before.started &&
@@ -90,7 +90,7 @@ export class Window {
       (recovery || next >= before.next) &&
       // Otherwise, what was logged in between may have been deleted.
       before.snapshot.xmin >= horizon &&
-      covers(snapshot, before.snapshot)
+      covers(shown, before.snapshot)
     );
   }
 

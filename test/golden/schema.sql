@@ -192,9 +192,14 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
     'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
     'begun', age(pg_snapshot_xmax(s)::xid),
     'recovery', pg_is_in_recovery(),
-    'started', extract(epoch from pg_postmaster_start_time())::text,
+    'started', tidemark.started(),
     'installID', m.install_id,
     'database', (select oid::text from pg_database where datname = current_database()),
+    'kept', greatest((select xid from tidemark.tick order by xid desc limit 1), (
+      select logged.xid from (select id from tidemark.synced_table union all select 0) t
+      cross join lateral (select xid from tidemark.change where table_id = t.id order by xid desc limit 1) logged
+      order by logged.xid desc limit 1
+    ))::text,
     'tick', newest.id,
     'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
       select from tidemark.tick where id = named_tick
@@ -334,6 +339,16 @@ function seen_by_standby(integer[])
       ) seen
     );
   end
+  $function$
+
+
+function started()
+  fs  CREATE OR REPLACE FUNCTION tidemark.started()
+   RETURNS text
+   LANGUAGE sql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  select concat(extract(epoch from pg_postmaster_start_time()), '/', extract(epoch from pg_stat_get_bgwriter_stat_reset_time()))
   $function$
 
 

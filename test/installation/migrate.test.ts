@@ -70,6 +70,7 @@ const firstRun = [
   'applying 0013-seen-groups.sql',
   'applying 0014-secrets.sql',
   'applying 0015-journal.sql',
+  'applying 0016-after-a-crash.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
 ];
@@ -107,7 +108,7 @@ describe('migrate', () => {
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
-       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.look, tidemark.looks;
+       drop function tidemark.seen_by_standby, tidemark.fixed_moment, tidemark.look, tidemark.looks, tidemark.started;
          drop function tidemark.claim_mutation, tidemark.claim_key, tidemark.keep_answer, tidemark.changed_keys;
        alter table tidemark.tick drop column id, drop column xid, drop column snapshot, drop column system_identifier,
          drop column bytes;
@@ -119,8 +120,8 @@ describe('migrate', () => {
        alter table tidemark.meta drop column previous_secret, drop column signs_from, drop column previous_until;
        delete from tidemark.migration where version > 1`,
     );
-    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 15/);
-    expect(await run()).toEqual(firstRun.slice(1, 15));
+    await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 16/);
+    expect(await run()).toEqual(firstRun.slice(1, 16));
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

@@ -49,9 +49,6 @@ export class Judge {
    * @param before what it must show at least; nothing of what there is, where a standby has answered
    */
   async checkAt(client: Held, seen: Seen, before: Seen | undefined): Promise<void> {
-    if (before && !seen.covers(before)) {
-      this.#report.object('stale', client.name, `${before.text} was over when the pull began; answered: ${seen.text}`);
-    }
     await this.#compareAt(client, seen, before, 'view');
   }
 
@@ -94,6 +91,10 @@ export class Judge {
       }
       const difference = await this.#differenceAt(client.userID, held, seen);
       if (difference) this.#report.object(rule, client.name, difference);
+      if (!before || seen.covers(before)) return;
+      // What it does not name, but was over when the pull began, must be such as do not matter.
+      const late = await this.#differenceAt(client.userID, held, seen.and(before));
+      if (late) this.#report.object('stale', client.name, `${late}\nanswered ${seen.text}`);
     });
   }
 

@@ -26,6 +26,13 @@ export class Seen {
     return [...this.#running];
   }
 
+  /** What sees all that either of the two sees. */
+  and(other: Seen): Seen {
+    const [low, high] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [Seen, Seen];
+    const running = [...low.running, ...high.running].filter((xid) => !low.sees(xid) && !high.sees(xid));
+    return new Seen(`0:${high.xmax}:${running.join()}`);
+  }
+
   /** Everything that the other snapshot sees, this one sees. */
   covers(other: Seen): boolean {
     return this.xmax >= other.xmax && this.running.every((xid) => !other.sees(xid));

@@ -45,6 +45,7 @@ const change = (table: { id: number }, more: Partial<TailChange> = {}): TailChan
 
 const batch = (changes: TailChange[], more: Partial<TailBatch> = {}): TailBatch => ({
   snapshot: parseSnapshot('701:701:')!,
+  shown: parseSnapshot('701:701:')!,
   installID: 'a',
   horizon: 3n,
   changes,
@@ -216,7 +217,7 @@ describe('the change log', () => {
     ['is kept back to the base', '701:701:', { horizon: 701n }, true],
     ['has been forgotten in part', '701:701:', { horizon: 702n }, false],
   ])('%s', (_, base, more, expected) => {
-    expect(continues(parseSnapshot(base)!, 'a', batch([], { snapshot: parseSnapshot('700:701:')!, ...more }))).toBe(
+    expect(continues(parseSnapshot(base)!, 'a', batch([], { shown: parseSnapshot('700:701:')!, ...more }))).toBe(
       expected,
     );
   });

@@ -9,6 +9,7 @@ import {
   type Snapshot,
   standbySnapshot,
   unseenRanges,
+  upTo,
 } from '../../src/protocol/snapshot.js';
 
 const parse = (text: string) => parseSnapshot(text)!;
@@ -135,6 +136,19 @@ describe("a standby's snapshot", () => {
     expect(text(each(() => 2)).length).toBeLessThan(1_000);
     expect(text(each(() => 1 + random(3))).length).toBeLessThan(70_000);
     expect(text(each(() => 1 + random(100))).length).toBeLessThan(200_000);
+  });
+});
+
+describe('what a snapshot has seen for good', () => {
+  it('is what it has seen below a transaction, and says so', () => {
+    fc.assert(
+      fc.property(primary, xid, (snapshot, end) => {
+        const kept = upTo(BigInt(end), snapshot);
+        expect(seenBy(kept)).toEqual(seenBy(snapshot).filter((one) => one < end));
+        expect(parse(kept.text)).toEqual(kept);
+        expect(covers(snapshot, kept)).toBe(true);
+      }),
+    );
   });
 });
 

@@ -8,6 +8,7 @@ const parse = (text: string) => parseSnapshot(text)!;
 
 const header: Header = {
   snapshot: parse('100:110:105'),
+  shown: parse('100:110:105'),
   next: 112n,
   recovery: false,
   started: '1',
@@ -42,6 +43,13 @@ const cookie = openCookie(
   ['secret'],
 )!;
 
+/** Where nothing has been rolled back lately, what is shown is what is kept. */
+const headerWith = (more: Partial<Header>): Header => ({
+  ...header,
+  ...(more.snapshot && { shown: more.snapshot }),
+  ...more,
+});
+
 const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views' };
 const unchanged: Plan = { kind: 'unchanged' };
 const behind: Plan = { kind: 'behind' };
@@ -72,6 +80,8 @@ describe('planPull', () => {
     ['a standby behind the cookie', { snapshot: parse('60:69:'), next: 71n, recovery: true }, {}, behind],
     ['a standby of another epoch', { snapshot: parse('60:69:'), recovery: true }, { epoch: 'other' }, reset('epoch')],
     ['a database just as far', { snapshot: parse('60:70:61') }, {}, unchanged],
+    ['one that keeps less of it', { snapshot: parse('60:68:61'), shown: parse('60:70:61') }, {}, unchanged],
+    ['one that would keep it, but does not show it', { shown: parse('60:70:61,69') }, {}, behind],
     ['a history that went another way', { diverged: true, changed: [[3, 1]] }, {}, reset('epoch')],
     ['a tick forgotten with the log', { diverged: true, horizon: 61n }, {}, reset('horizon')],
     ['a standby of such a history', { diverged: true, recovery: true }, {}, reset('epoch')],
@@ -101,7 +111,7 @@ describe('planPull', () => {
     ['fewer, on a standby that is behind', { mutations: 6, snapshot: parse('60:69:'), recovery: true }, {}, behind],
     ['fewer, on a standby with other views', { mutations: 6, recovery: true }, { views: 'other' }, behind],
   ])('%s', (_, change, other, plan) => {
-    expect(planPull(cookie, { header: { ...header, ...change }, ...present, ...other })).toEqual(plan);
+    expect(planPull(cookie, { header: headerWith(change), ...present, ...other })).toEqual(plan);
   });
 
   /** A standby's snapshot, above xmin, of transactions that have left something in the log. */
@@ -117,7 +127,7 @@ describe('planPull', () => {
     ['one on which the next transaction has ended', { snapshot: standby(60, 73) }, delta(3)],
   ])('%s', (_, change, plan) => {
     const changed = { recovery: true, changed: [[3, 1]] } as const;
-    expect(planPull(cookie, { header: { ...header, ...changed, ...change }, ...present })).toEqual(plan);
+    expect(planPull(cookie, { header: headerWith({ ...changed, ...change }), ...present })).toEqual(plan);
   });
 
   // It has seen 65, and of those above 60 nothing else.
@@ -136,14 +146,14 @@ describe('planPull', () => {
     ['such a one without the mutations', { snapshot: parse('60:65:60'), next: 81n, mutations: 6 }, lost],
   ])("a standby's cookie and %s", (_, change, plan) => {
     const changed = [[3, 1]] as const;
-    expect(planPull(ofStandby, { header: { ...header, changed, ...change }, ...present })).toEqual(plan);
+    expect(planPull(ofStandby, { header: headerWith({ changed, ...change }), ...present })).toEqual(plan);
   });
 
   it('takes more than 53 bits', () => {
     const fields = { snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' };
     const old = openCookie(sealCookie({ ...cookie, ...fields }, ['secret']), ['secret'])!;
     const at = (xmax: string) => ({
-      header: { ...header, snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) },
+      header: headerWith({ snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) }),
       ...present,
     });
     expect(planPull(old, at('9223372036854775806'))).toEqual(unchanged);

@@ -195,7 +195,11 @@ describe('a cookie', () => {
     const header = { recovery: false, started: '', installID: '', database: '', tick: null, diverged: false };
     const [snapshot, later] = [opened.cookie.parsedSnapshot, parseSnapshot('99999:99999:')!];
     const window = () =>
-      new Window({ ...header, snapshot, next: 0n, horizon: 0n, aging: 0n, changed: [], truncated: false }, [], 10);
+      new Window(
+        { ...header, snapshot, shown: snapshot, next: 0n, horizon: 0n, aging: 0n, changed: [], truncated: false },
+        [],
+        10,
+      );
     const [one, other] = [window(), window()];
     expect(opened.baseIn(one)).toBe(snapshot);
     opened.remainsQuiet(one, later);

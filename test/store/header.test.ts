@@ -14,6 +14,7 @@ import {
   type Report,
   readPatchReport,
   readReport,
+  type SharedHeader,
 } from '../../src/store/header.js';
 import { literalReport, look, news } from '../../src/store/look.js';
 import type { SyncedTable } from '../../src/store/patches/states.js';
@@ -242,6 +243,35 @@ describe('the history of the database', () => {
     expect((await askOne()).next).toBeGreaterThan(next);
   });
 
+  it('says what it shows, and remembers of that what is kept', async () => {
+    await run('delete from tidemark.tick; delete from tidemark.change');
+    const { horizon } = await askOne();
+    expect((await askOne()).snapshot.xmax).toBe(horizon);
+    const idIn = async (writer: pg.Client, text: string) => {
+      await writer.query(`begin; ${text}`);
+      return BigInt((await writer.query('select pg_current_xact_id() as xid')).rows[0].xid);
+    };
+    const [open, writer] = [new pg.Client(database.url), new pg.Client(database.url)];
+    await Promise.all([open.connect(), writer.connect()]);
+    const opened = await idIn(open, 'insert into a values (71)');
+    const kept = await idIn(writer, 'insert into a values (72)');
+    await writer.query('commit');
+    const rolledBack = await idIn(writer, 'insert into a values (73)');
+    await writer.query('rollback');
+    const { snapshot, shown } = await askOne();
+    expect(shown.xmax).toBeGreaterThan(rolledBack);
+    expect(snapshot).toMatchObject({ text: `${opened}:${kept + 1n}:${opened}`, xmin: opened, xmax: kept + 1n });
+    // Else, a snapshot that was taken for the sake of one table would know less than one for the sake of another.
+    const ofB = await askOne({ tables: installation.tables.filter(({ name }) => name === 'b') });
+    expect(ofB.snapshot.text).toBe(snapshot.text);
+    const ticked = await idIn(writer, 'insert into tidemark.tick (oldest_xid) values (pg_current_xact_id())');
+    await writer.query('commit');
+    expect((await askOne()).snapshot.xmax).toBe(ticked + 1n);
+    await open.query('rollback');
+    await Promise.all([open.end(), writer.end()]);
+    await run('delete from a');
+  });
+
   it('is of this database and installation', async () => {
     const { rows } = await run(
       'select oid::text as database, install_id as "installID" from pg_database, tidemark.meta where datname = current_database()',
@@ -252,7 +282,7 @@ describe('the history of the database', () => {
 
 describe('news', () => {
   const seenIn = async () => (await report({})).header;
-  const hear = async (seen: { snapshot: Snapshot; next: bigint; started: string } | undefined) =>
+  const hear = async (seen: SharedHeader | undefined) =>
     (await db.query<{ line: string }>(news({ base: seen?.snapshot, tables: [] }, seen))).length > 0;
 
   it('are all that there is, if nothing has been seen', async () => {

@@ -41,6 +41,7 @@ const steps = fc.array(
 function header(snapshot: Snapshot, more: Partial<SharedHeader> = {}): SharedHeader {
   return {
     snapshot,
+    shown: snapshot,
     next: snapshot.xmax,
     recovery: false,
     started: '1',
@@ -207,8 +208,8 @@ describe('another history', () => {
     ['of another database', { database: 'other' }],
     ['of a standby', { recovery: true }],
     ['that does not know the tick', { diverged: true }],
-    ['in which fewer transactions have begun', { snapshot: parseSnapshot('12:13:')!, next: 13n }],
-    ['whose snapshot lacks what was seen', { snapshot: parseSnapshot('9:22:9')! }],
+    ['in which fewer transactions have begun', { shown: parseSnapshot('12:13:')!, next: 13n }],
+    ['that does not show what was seen', { shown: parseSnapshot('9:22:9')! }],
     ['whose log may lack what was written since', { horizon: 11n }],
   ])('is that %s', (_, more) => {
     expect(window().isContinuedBy(header(snapshot, more))).toBe(false);

@@ -9,6 +9,7 @@ const known = 'src/window/known-cookies.ts';
 const model = ['test/window/window.test.ts'];
 const overDatabase = ['test/window/looks.test.ts'];
 const colleagues = ['test/pulls/colleagues.test.ts'];
+const afterCrash = ['test/live/crashed.trial.ts'];
 const windowed = ['test/pulls/windowed-pulls.test.ts'];
 
 export const windowing: readonly Fault[] = [
@@ -92,14 +93,14 @@ export const windowing: readonly Fault[] = [
   {
     name: 'an older look ends the window',
     file: looks,
-    find: 'if (known.header !== seen && covers(known.header.snapshot, header.snapshot)) return known;',
+    find: 'if (known.header !== seen && covers(known.header.shown, header.snapshot)) return known;',
     replace: '',
     tests: overDatabase,
   },
   {
     name: 'a transaction that is open at two looks is no news',
     file: 'src/store/look.ts',
-    find: 'String(seen.next - seen.snapshot.xmax)',
+    find: 'String(seen.next - seen.shown.xmax)',
     replace: "'0'",
     tests: ['test/store/header.test.ts'],
   },
@@ -284,6 +285,27 @@ export const windowing: readonly Fault[] = [
     find: "=== 'compare') ? mostCompared : mostSeats",
     replace: "=== 'compare') ? mostSeats : mostSeats",
     tests: colleagues,
+  },
+  {
+    name: 'a snapshot remembers transactions whose IDs a crash sets free',
+    file: 'src/protocol/snapshot.ts',
+    find: 'if (end >= xmax) return snapshot;',
+    replace: 'return snapshot;',
+    tests: afterCrash,
+  },
+  {
+    name: 'a database that has recovered from a crash is taken for the same as before',
+    file: 'sql/0016-after-a-crash.sql',
+    find: "select concat(extract(epoch from pg_postmaster_start_time()), '/', extract(epoch from pg_stat_get_bgwriter_stat_reset_time()))",
+    replace: 'select extract(epoch from pg_postmaster_start_time())::text',
+    tests: afterCrash,
+  },
+  {
+    name: 'what a tick keeps is not known',
+    file: 'sql/0016-after-a-crash.sql',
+    find: 'greatest((select xid from tidemark.tick order by xid desc limit 1), (',
+    replace: '((',
+    tests: ['test/store/header.test.ts'],
   },
   {
     name: 'the log is read where nothing has happened',

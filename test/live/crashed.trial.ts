@@ -1,0 +1,133 @@
+/**
+ * After a crash, Postgres gives new transactions the IDs of those that had been rolled back shortly before: nothing of
+ * these had been written to the disk. Snapshots from before the crash have seen them end.
+ */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openPool } from '../../src/db/pg.js';
+import { migrate } from '../../src/migrate.js';
+import { prune } from '../../src/store/retention.js';
+import { until } from '../conformance/client/client.js';
+import { createPool } from '../database.js';
+import { silent } from '../log.js';
+import { Random } from '../oracle/random.js';
+import { fullRead, PullServer, SyncClient, tableView } from '../synced.js';
+import { Postgres } from '../torture/rig/postgres.js';
+
+const rounds = 15;
+const day = 24 * 60 * 60;
+const views = { a: tableView('a', 'id', 'a/'), b: tableView('b', 'id', 'b/') };
+/** Sees less. */
+const fewerViews = { a: tableView('a', 'id', 'a/') };
+
+let postgres: Postgres;
+/** One connection: when it is there again, so is the database. */
+let pool: pg.Pool;
+beforeEach(async () => {
+  postgres = await Postgres.start();
+  pool = createPool(postgres.url, 1);
+  await run('create table a (id int primary key, n int); create table b (id int primary key, n int)');
+  await run('insert into a select n, 0 from generate_series(1, 3) n; insert into b select * from a');
+  await migrate({ database: postgres.url, views, log: silent });
+});
+afterEach(async () => {
+  await pool.end();
+  await postgres.remove();
+});
+
+const run = (text: string) => pool.query(text);
+
+async function back(): Promise<void> {
+  await until(() =>
+    run('select').then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+const crashes: Readonly<Record<string, () => Promise<void>>> = {
+  async 'the database server is killed'() {
+    await postgres.kill();
+    await postgres.start();
+    await back();
+  },
+  async 'a session is killed, and the database server recovers by itself'() {
+    const session = new pg.Client({ connectionString: postgres.url, application_name: 'tidemark' });
+    const gone = new Promise<unknown>((resolve) => session.on('error', resolve).on('end', () => resolve(undefined)));
+    await session.connect();
+    await postgres.killBackend();
+    await gone;
+    await back();
+  },
+};
+
+describe.each(Object.entries(crashes))('when %s', (_, crash) => {
+  it.each([1, 2, 3])('no client misses a transaction that has the ID of an earlier one, seed %d', async (seed) => {
+    const random = new Random(seed);
+    const server = new PullServer(postgres.url, views);
+    const other = new PullServer(postgres.url, fewerViews);
+    const clients = Array.from({ length: 6 }, (_, i) => new SyncClient(i % 3 === 0 ? other : server));
+    const db = openPool(postgres.url);
+    let reused = 0;
+    try {
+      for (let round = 0; round < rounds; round++) {
+        for (let i = random.between(0, 3); i > 0; i--) await commit(random);
+        let last = 0n;
+        for (let i = random.between(1, 4); i > 0; i--) last = await rollBack(random);
+        if (random.chance(0.2)) await prune(db, day);
+        for (const client of clients) if (random.chance(0.5)) await client.pull();
+        await crash();
+        const first = await commit(random);
+        if (first <= last) reused++;
+        for (let i = random.between(0, 4); i > 0; i--) await commit(random);
+        for (const client of clients) {
+          if (random.chance(0.3)) continue;
+          await client.pull();
+          expect(client.held()).toEqual(await fullRead(clients.indexOf(client) % 3 === 0 ? other : server));
+        }
+      }
+      expect(reused).toBeGreaterThan(rounds / 3);
+    } finally {
+      await Promise.all([server.close(), other.close(), db.close()]);
+    }
+  });
+
+  it('a server that has remembered the state of the database notices that it is another one', async () => {
+    const random = new Random(4);
+    const [server, other] = [new PullServer(postgres.url, views), new PullServer(postgres.url, views)];
+    try {
+      const client = new SyncClient(server);
+      await client.pull();
+      await rollBack(random);
+      await client.pull();
+      await crash();
+      // Now as many transactions have begun and ended as before.
+      await commit(random);
+      await client.pull();
+      expect(client.held()).toEqual(await fullRead(other));
+    } finally {
+      await Promise.all([server.close(), other.close()]);
+    }
+  });
+});
+
+const write = (random: Random) =>
+  `update ${random.pick(['a', 'b'])} set n = n + 1 where id = ${random.between(1, 3)} returning pg_current_xact_id() as xid`;
+
+async function commit(random: Random): Promise<bigint> {
+  const { rows } = await run(write(random));
+  return BigInt(rows[0].xid);
+}
+
+async function rollBack(random: Random): Promise<bigint> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query(write(random));
+    await client.query('rollback');
+    return BigInt(rows[0].xid);
+  } finally {
+    client.release();
+  }
+}
