@@ -2,7 +2,8 @@
  * What every row was at every snapshot, recorded by the oracle itself.
  *
  * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of
- * events within a transaction does not matter; between transactions the row's lock orders them.
+ * events within a transaction does not matter; between transactions the row's lock orders them. Where a key may be held
+ * twice until the commit, there is no such lock: then the key is checked first, which waits for whoever else holds it.
  */
 import type { Pool } from 'pg';
 import { type OracleTable, tables } from './schema.js';
@@ -28,6 +29,7 @@ function recordSql(table: OracleTable): string {
   return `
     create function ${hook}() returns trigger language plpgsql as $$
     begin
+      ${table.deferrableKey ? `set constraints ${table.deferrableKey} immediate;` : ''}
       if tg_op = 'TRUNCATE' then
         insert into oracle.history (xid, relation) values (pg_current_xact_id(), '${name}');
         return null;

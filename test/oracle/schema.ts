@@ -3,6 +3,8 @@ export interface OracleTable {
   readonly schema: string;
   readonly name: string;
   readonly primaryKey: readonly string[];
+  /** The constraint, if it need not hold before the commit. */
+  readonly deferrableKey?: string;
 }
 
 const inPublic = (name: string, ...primaryKey: string[]): OracleTable => ({ schema: 'public', name, primaryKey });
@@ -16,7 +18,7 @@ export const tables: readonly OracleTable[] = [
   inPublic('price', 'amount'),
   inPublic('event', 'id', 'bucket'),
   inPublic('counter', 'client_id'),
-  { schema: 'other', name: 'note', primaryKey: ['id'] },
+  { schema: 'other', name: 'note', primaryKey: ['id'], deferrableKey: 'other.note_pkey' },
 ];
 
 export const users: readonly string[] = ['ann', "o'neil", 'zoë', 'bob'];
