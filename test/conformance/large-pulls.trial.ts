@@ -39,13 +39,14 @@ it('pushes and small pulls are answered beside 50 slow ones, which end whole', a
   expect(most).toBe(places);
 }, 240_000);
 
-it('100 at once end whole, with the retries of the client', async () => {
-  const ends = await Promise.all(Array.from({ length: 100 }, (_, i) => pullUntilWhole(server, `large herd ${i}`)));
+it('150 at once end whole, with the retries of the client', async () => {
+  // A hundred of one user may wait.
+  const ends = await Promise.all(Array.from({ length: 150 }, (_, i) => pullUntilWhole(server, `large herd ${i}`)));
   expect(ends.map((all) => all.at(-1)!.ops)).toEqual(ends.map(() => todos + 1));
   const refused = ends.flatMap((all) => all.slice(0, -1));
   expect(refused.length).toBeGreaterThan(0);
   for (const { status, retryAfter } of refused) {
-    expect(status).toBe(503);
+    expect([429, 503]).toContain(status);
     expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
   }
   expect(most).toBe(places);

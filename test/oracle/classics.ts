@@ -13,25 +13,22 @@ export const cursorOfTheLog: readonly Patch[] = [
   },
 ];
 
-const snapshotFields = 'return { text, xmin, xmax, unseen };';
-
-/** A cursor of transaction IDs, xmax, in place of the snapshot. */
-export const cursorOfXmax: readonly Patch[] = [
+/** A cursor of transaction IDs in place of what a snapshot lists. */
+const cursorOf = (bound: 'xmax' | 'xmin'): readonly Patch[] => [
   {
     file: 'protocol/snapshot.ts',
-    find: snapshotFields,
-    replace: 'return { text, xmin, xmax, unseen: unseen.slice(0, 0) };',
+    find: '[[xmax, highestXid], ...unseen]',
+    replace: `[[${bound === 'xmax' ? 'xmax' : 'unseen[0]?.[0] ?? xmax'}, highestXid]]`,
+  },
+  {
+    file: 'protocol/snapshot.ts',
+    find: 'return xid < xmax && !unseen.some(([first, last]) => first <= xid && xid <= last);',
+    replace: `return ${bound === 'xmax' ? 'xid < xmax' : 'false'};`,
   },
 ];
 
-/** Another one, xmin. */
-export const cursorOfXmin: readonly Patch[] = [
-  {
-    file: 'protocol/snapshot.ts',
-    find: snapshotFields,
-    replace: 'return { text, xmin, xmax: xmin, unseen: unseen.slice(0, 0) };',
-  },
-];
+export const cursorOfXmax: readonly Patch[] = cursorOf('xmax');
+export const cursorOfXmin: readonly Patch[] = cursorOf('xmin');
 
 const claims = '../sql/0010-claims.sql';
 const isNext = 'and last_mutation_id = mutation - 1';
