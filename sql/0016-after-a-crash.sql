@@ -10,12 +10,23 @@ $$;
 
 -- As before. And "kept", the ID of the newest transaction that is visible and has left something, whichever tables
 -- matter: its end has been written to the disk, so no ID up to its own will be assigned again.
+--
+-- The log is read only between the IDs of transactions in progress: these may have written any number of rows, none of
+-- which is visible.
 create or replace function tidemark.looks(
   lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[]
 ) returns setof json
 language sql stable parallel restricted as $$
-with unseen (low, high) as materialized (
-  select * from unnest((select lows), (select highs))
+with ended (after, before) as materialized (
+  select lag(xid, 1, '0') over (order by xid), xid
+  from (
+    select pg_snapshot_xip(pg_current_snapshot()) as xid
+    union all
+    select pg_snapshot_xmax(pg_current_snapshot())
+  ) ends
+), unseen (low, high, after, before) as materialized (
+  select * from unnest((select lows), (select highs)) base (low, high)
+  join ended on after < high and before > low
 )
 select json_build_object(
   'snapshot', s::text,
@@ -26,9 +37,15 @@ select json_build_object(
   'installID', m.install_id,
   'database', (select oid::text from pg_database where datname = current_database()),
   'kept', greatest((select xid from tidemark.tick order by xid desc limit 1), (
-    select logged.xid from (select id from tidemark.synced_table union all select 0) t
-    cross join lateral (select xid from tidemark.change where table_id = t.id order by xid desc limit 1) logged
-    order by logged.xid desc limit 1
+    select newest.xid from (select * from ended order by before desc) e
+    cross join lateral (
+      select logged.xid from (select id from tidemark.synced_table union all select 0) t
+      cross join lateral (
+        select xid from tidemark.change where table_id = t.id and xid > e.after and xid < e.before order by xid desc limit 1
+      ) logged
+      order by logged.xid desc limit 1
+    ) newest
+    limit 1
   ))::text,
   'tick', newest.id,
   'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
@@ -46,7 +63,8 @@ select json_build_object(
         from (
           select change.xid from unseen
           cross join lateral (
-            select xid from tidemark.change where table_id = t.id and xid between low and high order by xid limit 10000
+            select xid from tidemark.change
+            where table_id = t.id and xid between low and high and xid > after and xid < before order by xid limit 10000
           ) change
           limit 10000
         ) counted
@@ -59,13 +77,15 @@ select json_build_object(
     select coalesce(json_agg(distinct jsonb_build_array(table_id, xid::text)), '[]')
     from unseen
     join tidemark.change on key is null and table_id = any (tables) and xid between low and high
+      and xid > after and xid < before
   ),
   'mutations', (
     select coalesce(json_agg(json_build_array(c.key[1], g.user_id, c.xid::text)), '[]')
     from (
       select change.* from unseen
       cross join lateral (
-        select key, xid from tidemark.change where table_id = 0 and xid between low and high order by xid limit 1000
+        select key, xid from tidemark.change
+        where table_id = 0 and xid between low and high and xid > after and xid < before order by xid limit 1000
       ) change
       where listed
       limit 1000

@@ -1,6 +1,7 @@
 /** How the change log is read, while it is as small as can be. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Statement } from '../../src/db/database.js';
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { mostRows, readReport } from '../../src/store/header.js';
 import { look, news } from '../../src/store/look.js';
@@ -53,6 +54,8 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
   });
   afterAll(() => grown.drop());
 
+  const queryOf = ({ text, values = [] }: Statement): pg.QueryConfig => ({ text, values: [...values] });
+
   /** What a statement returns, and how many rows of the log it reads. */
   async function reading(statement: pg.QueryConfig): Promise<{ rows: unknown[]; read: number }> {
     const client = await grown.pool.connect();
@@ -69,6 +72,19 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
     }
   }
 
+  /** How many pages a statement touches, once its connection knows the catalogs. */
+  async function buffersOf({ text, values = [] }: pg.QueryConfig): Promise<number> {
+    const client = await grown.pool.connect();
+    try {
+      const explain = () => client.query(`explain (analyze, buffers, format json) ${text}`, values);
+      for (let i = 0; i < 10; i++) await explain();
+      const [{ Plan: plan }] = (await explain()).rows[0]['QUERY PLAN'];
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    } finally {
+      client.release();
+    }
+  }
+
   // Planning reads some rows at the ends of the index, too.
   const more = 1000;
 
@@ -78,6 +94,22 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
     const [{ line }] = rows as [{ line: string }];
     expect(readReport(line).header.changed).toEqual([[1, mostRows]]);
     expect(read).toBeLessThan(mostRows + more);
+  });
+
+  it('is not read by a look where what has been written is not committed yet', async () => {
+    const bulk = await grown.pool.connect();
+    try {
+      await bulk.query('begin; insert into item select generate_series(150001, 200000)');
+      await grown.pool.query('insert into item values (0)');
+      const headerOf = ({ rows }: { rows: unknown[] }) => readReport((rows as [{ line: string }])[0].line).header;
+      const { snapshot } = headerOf(await reading(queryOf(look({ base, tables: [] }))));
+      const asked = queryOf(look({ base: snapshot, tables: [1] }));
+      expect(headerOf(await reading(asked)).changed).toEqual([]);
+      expect(await buffersOf(asked)).toBeLessThan(100);
+      await bulk.query('rollback');
+    } finally {
+      bulk.release(true);
+    }
   });
 
   it('is read as far as changed keys are counted', async () => {
