@@ -40,7 +40,8 @@ const run = (text: string) => pool.query(text);
 
 /** Which run of the database this is; undefined while it cannot be asked. */
 async function currentRun(): Promise<string | undefined> {
-  const asked = await run('select tidemark.started() as run').catch(() => undefined);
+  const text = 'select concat(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time()) as run';
+  const asked = await run(text).catch(() => undefined);
   return asked?.rows[0].run;
 }
 
