@@ -9,7 +9,7 @@ import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import type { Journal } from '../store/journal.js';
-import { toCallProblem } from './call-failures.js';
+import { callFailureCode } from './call-failures.js';
 import { type CallTransaction, callsOn } from './call-transactions.js';
 import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
@@ -60,7 +60,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   if (result.status !== 'failed') return result.status === 'applied';
 
   // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
-  const entry = failedEntry(mutation.name, toCallProblem(result.error, mutation.args).code, mutation.id);
+  const entry = failedEntry(mutation.name, callFailureCode(result.error), mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
     last(...journal.keep(origin, [entry]));

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { MutatorError, Problem } from '../errors.js';
+import { MutatorError, Problem, type ProblemCode } from '../errors.js';
 import { toIssues } from '../registry/issues.js';
 import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
 
@@ -21,28 +21,55 @@ export function toCallProblem(error: unknown, args: unknown, index?: number): Pr
   });
 }
 
-function describe(error: unknown, args: unknown): Problem {
+/** The code of the Problem that `toCallProblem` makes. */
+export function callFailureCode(error: unknown): ProblemCode {
+  return classify(error).code;
+}
+
+/** What kind of failure it is, and what its Problem is made from. */
+type Failure =
+  | Problem
+  | { readonly code: 'unknown-mutator' }
+  | { readonly code: 'invalid-args'; readonly issues: readonly StandardSchemaV1.Issue[] }
+  | { readonly code: 'internal'; readonly detail: string }
+  | { readonly code: 'mutator-error'; readonly refusal: Refusal };
+
+function classify(error: unknown): Failure {
   if (error instanceof Problem) return error;
-  if (error instanceof UnknownMutatorError) return new Problem('unknown-mutator', 'No mutator has this name');
+  if (error instanceof UnknownMutatorError) return { code: 'unknown-mutator' };
   const issues = error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
-  if (issues !== undefined) {
-    return new Problem('invalid-args', 'The arguments are not valid', {
-      extensions: { issues: toIssues(issues, args) },
-    });
-  }
+  if (issues !== undefined) return { code: 'invalid-args', issues };
   const refusal = findRefusal(error);
   if (refusal === undefined) {
-    return new Problem('internal', 'The mutator failed; the log has the cause under the request ID', { cause: error });
+    return { code: 'internal', detail: 'The mutator failed; the log has the cause under the request ID' };
   }
-  const { message, status, details } = refusal;
-  if (!isJSON(details)) {
-    return new Problem('internal', 'The mutator refused with details that are not JSON', { cause: error });
+  if (!isJSON(refusal.details)) {
+    return { code: 'internal', detail: 'The mutator refused with details that are not JSON' };
   }
-  return new Problem('mutator-error', message, {
-    status,
-    cause: error,
-    extensions: details === undefined ? undefined : { details },
-  });
+  return { code: 'mutator-error', refusal };
+}
+
+function describe(error: unknown, args: unknown): Problem {
+  const failure = classify(error);
+  if (failure instanceof Problem) return failure;
+  switch (failure.code) {
+    case 'unknown-mutator':
+      return new Problem(failure.code, 'No mutator has this name');
+    case 'invalid-args':
+      return new Problem(failure.code, 'The arguments are not valid', {
+        extensions: { issues: toIssues(failure.issues, args) },
+      });
+    case 'internal':
+      return new Problem(failure.code, failure.detail, { cause: error });
+    case 'mutator-error': {
+      const { message, status, details } = failure.refusal;
+      return new Problem(failure.code, message, {
+        status,
+        cause: error,
+        extensions: details === undefined ? undefined : { details },
+      });
+    }
+  }
 }
 
 interface Refusal {

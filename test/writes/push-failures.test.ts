@@ -107,6 +107,19 @@ const permanent: [kind: string, mutator: Mutator | undefined, args?: unknown, na
     ),
     'a',
   ],
+  [
+    'a validator that finds what is no issue, among others',
+    defineMutator(
+      {
+        '~standard': {
+          version: 1 as const,
+          vendor: 'test',
+          validate: () => ({ issues: [...Array(10).fill({ message: 'no' }), null as never] }),
+        },
+      },
+      () => {},
+    ),
+  ],
   ['an application error', fails(new Error('not allowed'))],
   ['a thrown null', fails(null)],
   ['a thrown undefined', fails(undefined)],
