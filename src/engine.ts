@@ -7,6 +7,7 @@ import { PokeStreams } from './endpoints/poke-streams.js';
 import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import { type Gates, gatesFor } from './gates.js';
+import type { Caller } from './http/identify.js';
 import { checkViews } from './installation/check-views.js';
 import { CurrentInstallation } from './installation/current-installation.js';
 import type { Budget } from './limits/budget.js';
@@ -45,6 +46,8 @@ export interface Engine<Context extends UserContext, Tx> {
   /** Its statements are not traced. */
   readonly db: Database;
   readonly gates: Gates;
+  /** Does the work of a call when there is a place for it. */
+  readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
   readonly journal: Journal;
   readonly pull: PullRoute<Context>;
   readonly push: PushRoute<Context>;
@@ -91,9 +94,11 @@ export async function startEngine<Context extends UserContext, Tx>(
   const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal });
+  const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
+    gates.writes.run(context.userID, work, signal);
   const push: PushRoute<Context> = options.forward
     ? createForward(options.forward)
-    : (request, caller) => gates.writes.run(caller.context.userID, () => applyPush(request, caller), caller.signal);
+    : (request, caller) => admit(caller, () => applyPush(request, caller));
   const transact = callsOn(db, tx);
   const seen = new SeenGroups();
   const upkeep = new Upkeep({
@@ -109,6 +114,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   return {
     db: pool,
     gates,
+    admit,
     journal,
     pull(request, caller) {
       if (request.cookie !== null) seen.note(request.clientGroupID);

@@ -11,7 +11,7 @@ import { jsonLog } from './log.js';
 import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
-import { type RestSurfaceOptions, restSurface } from './rest.js';
+import { restSurface } from './rest.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
 import { Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
@@ -48,7 +48,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const authenticate = limitUsers(options.authenticate, rates, log);
   const engine = await startEngine(options, { mutators, telemetry, log });
-  const { gates, journal, pull, push, streams, transact, states, ready } = engine;
+  const { gates, admit, journal, pull, push, streams, transact, states, ready } = engine;
   let isStopping = false;
 
   const shared = { authenticate, basePath, bodies };
@@ -57,8 +57,6 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
   if (rest && mutators.size > 0) {
-    const admit: RestSurfaceOptions<Context, Tx>['admit'] = ({ context, signal }, work) =>
-      gates.writes.run(context.userID, work, signal);
     const surface = { ...shared, mutators, transact, admit, idempotent: true, limit: limits.call, journal, log };
     routes.push(...restSurface({ ...rest, ...surface }));
   }

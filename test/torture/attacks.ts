@@ -33,42 +33,23 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
   },
   'large pushes'(order) {
     const body = JSON.stringify(pushBody([])).padEnd(4 * MiB);
-    times(order, () => again(() => send(order, '/sync/push', body)));
+    flood(order, '/sync/push', () => body);
   },
   'deep pushes'(order) {
     const deep = JSON.parse(`${'['.repeat(150)}${']'.repeat(150)}`);
     const body = JSON.stringify(pushBody([mutation(1, 'unknown', Array(10_000).fill(deep))]));
-    times(order, () => again(() => send(order, '/sync/push', body)));
+    flood(order, '/sync/push', () => body);
   },
   'pushes of 5,000 mutations'(order) {
-    times(order, (i) => {
-      let pushed = 0;
-      return again(() =>
-        send(
-          order,
-          '/sync/push',
-          pushOf(5_000, () => `many ${i} ${pushed}`, `many ${i} ${pushed++}`),
-        ),
-      );
-    });
+    flood(order, '/sync/push', (i, n) => pushOf(5_000, () => `many ${i} ${n}`, `many ${i} ${n}`));
   },
   'pushes of 1,000 clients'(order) {
-    times(order, (i) => {
-      let pushed = 0;
-      return again(() =>
-        send(
-          order,
-          '/sync/push',
-          pushOf(1_000, (n) => `client ${i} ${pushed} ${n}`, `clients ${i} ${pushed++}`),
-        ),
-      );
-    });
+    flood(order, '/sync/push', (i, n) => pushOf(1_000, (place) => `client ${i} ${n} ${place}`, `clients ${i} ${n}`));
   },
   'mutators that hang'(order) {
-    times(order, (i) => {
-      const body = pushBody([mutation(1, 'hang', null, `hangs ${i}`)], { clientGroupID: `hangs ${i}` });
-      return again(() => send(order, '/sync/push', body));
-    });
+    flood(order, '/sync/push', (i) =>
+      pushBody([mutation(1, 'hang', null, `hangs ${i}`)], { clientGroupID: `hangs ${i}` }),
+    );
   },
   'streams of pokes'(order) {
     const headers = { Authorization: 'Bearer ann' };
@@ -78,7 +59,7 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
   },
   'pulls, as fast as they come'(order) {
     const body = pullBody({ clientGroupID: 'flood', cookie: { order: 1 } });
-    times(order, () => again(() => send(order, '/sync/pull', body)));
+    flood(order, '/sync/pull', () => body);
   },
 };
 
@@ -96,6 +77,17 @@ function pushOf(length: number, clientOf: (place: number) => string, clientGroup
 
 function times<T>({ times }: Pick<Order, 'times'>, once: (i: number) => T): T[] {
   return Array.from({ length: times }, (_, i) => once(i));
+}
+
+/**
+ * Sends requests at so many places at once, again and again.
+ * @param bodyOf the body of the n-th request at a place, from 0
+ */
+function flood(order: Order, path: string, bodyOf: (place: number, n: number) => object | string): void {
+  times(order, (place) => {
+    let n = 0;
+    return again(() => send(order, path, bodyOf(place, n++)));
+  });
 }
 
 async function again(once: () => Promise<unknown>): Promise<never> {
