@@ -92,6 +92,12 @@ export class PullingClient {
   async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
     before ??= await this.#judge.snapshot();
     const { response, mayLag } = await this.#ask(cookie);
+    const seconds = response.headers.get('Retry-After');
+    if (seconds !== null) {
+      this.#report.sentAway++;
+      await sleep(1000 * Number(seconds));
+      return this.pull(cookie);
+    }
     const text = await response.text();
     this.#report.counts.pulls++;
     if (response.status === 503 && mayLag) return void this.#report.ofStandbys.refused++;
@@ -111,17 +117,10 @@ export class PullingClient {
     await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), mayLag ? undefined : before);
   }
 
-  /** Comes back when it is told to. */
-  async #ask(cookie: unknown): Promise<Sent> {
+  #ask(cookie: unknown): Promise<Sent> {
     const { clientGroupID } = this;
     const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: '', cookie };
-    for (;;) {
-      const sent = await this.#send('/sync/pull', this.userID, body);
-      const seconds = sent.response.headers.get('Retry-After');
-      if (seconds === null) return sent;
-      this.#report.sentAway++;
-      await sleep(1000 * Number(seconds));
-    }
+    return this.#send('/sync/pull', this.userID, body);
   }
 
   async #takeUnchanged({ cookie, patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {

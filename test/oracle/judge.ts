@@ -22,7 +22,8 @@ export class Judge {
   readonly #report: Report;
   readonly #forgets: boolean;
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #starts: Seen[] = [];
+  /** What the latest answers showed at least. */
+  readonly #shown: Seen[] = [];
 
   /** @param forgets what answers can no longer show; standbys may be behind by any length of time */
   constructor(
@@ -50,6 +51,7 @@ export class Judge {
    */
   async checkAt(client: Held, seen: Seen, before: Seen | undefined): Promise<void> {
     await this.#compareAt(client, seen, before, 'view');
+    if (before && this.#forgets) this.#forget(seen.common(before));
   }
 
   /**
@@ -68,7 +70,7 @@ export class Judge {
   async checkQuiet(client: Held, database: Client): Promise<void> {
     const before = await this.snapshot();
     await this.#inTurn(async () => {
-      await this.#readOn(before);
+      await this.#history.readOn();
       await this.#replica.show(this.#history.stateAt(before));
       const there = await fullRead(database, this.views, client.userID);
       const reconstructed = await this.#replica.holding(this.views, client.userID);
@@ -83,11 +85,11 @@ export class Judge {
   async #compareAt(client: Held, seen: Seen, before: Seen | undefined, rule: string): Promise<void> {
     const held = new Map(client.holding);
     await this.#inTurn(async () => {
-      await this.#readOn(before);
+      await this.#history.readOn();
       // A standby may show what the primary does not show yet.
       while (!this.#history.has(seen)) {
         await sleep(5);
-        await this.#readOn(before);
+        await this.#history.readOn();
       }
       const difference = await this.#differenceAt(client.userID, held, seen);
       if (difference) this.#report.object(rule, client.name, difference);
@@ -106,13 +108,15 @@ export class Judge {
     return difference && `${difference}\nsnapshot ${seen.text}`;
   }
 
-  async #readOn(before: Seen | undefined): Promise<void> {
-    await this.#history.readOn();
-    if (!before || !this.#forgets) return;
-    this.#starts.push(before);
-    if (this.#starts.length < 2 * checksToRemember) return;
-    this.#history.forgetBefore(this.#starts[checksToRemember]!);
-    this.#starts.splice(0, checksToRemember);
+  /**
+   * @param shown what an answer with a new cookie has shown at least. A later one shows no less; what the clients that
+   * are told that nothing has changed are compared with, ends no lower.
+   */
+  #forget(shown: Seen): void {
+    this.#shown.push(shown);
+    if (this.#shown.length < 2 * checksToRemember) return;
+    this.#shown.splice(0, checksToRemember);
+    this.#history.forgetBefore(this.#shown.reduce((all, one) => all.common(one)));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -33,6 +33,13 @@ export class Seen {
     return new Seen(`0:${high.xmax}:${running.join()}`);
   }
 
+  /** What sees only what both of the two see. */
+  common(other: Seen): Seen {
+    const [{ xmax }] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [Seen, Seen];
+    const running = new Set([...this.running, ...other.running].filter((xid) => xid < xmax));
+    return new Seen(`0:${xmax}:${[...running].join()}`);
+  }
+
   /** Everything that the other snapshot sees, this one sees. */
   covers(other: Seen): boolean {
     return this.xmax >= other.xmax && this.running.every((xid) => !other.sees(xid));
