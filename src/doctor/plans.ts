@@ -53,7 +53,7 @@ export function explainViews(db: Database, { installation, views }: Bound): Prom
     for (const bound of views) {
       const { view } = bound;
       const placeholders = view.parameterTypes.map((_, i) => `$${i + 1}`);
-      const full = await explain(query, bound, render(view.now, placeholders));
+      const full = await explain(query, bound, render(view.whole, placeholders));
       const deltas: { table: SyncedTable; plan: PlanNode }[] = [];
       const read = installation.tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
       for (const table of view.strategy === 'incremental' ? read : []) {

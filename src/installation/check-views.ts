@@ -9,8 +9,8 @@ import { render } from '../view/parse/template.js';
 import type { Installation } from './installation.js';
 
 /**
- * Has Postgres plan every view's delta, over no changes. Postgres thereby checks everything that is derived from the
- * query. Null parameters come first: what fails with them fails for every user. Some deltas can be planned only with
+ * Has Postgres plan every view's delta, over no changes, and every view as a whole. Postgres thereby checks everything
+ * that is derived from the query. Null parameters come first: what fails with them fails for every user. Some deltas can be planned only with
  * nulls, for example with a full join; planning each delta with its parameters finds them. Nothing is run: that a value
  * fails for one user says nothing about the view.
  * @throws SetupError that names the view that Postgres refuses, or that reads the time from a constant text.
@@ -21,7 +21,10 @@ export async function checkViews(
 ): Promise<void> {
   const changes = installation.tables.map((table) => ({ table, rows: 0 }));
   const canPlan = (bound: BoundView) =>
-    passes(bound, () => db.query({ text: `explain ${deltaQuery(noHeader, [bound], changes, allSeen)}` }));
+    passes(bound, async () => {
+      await db.query({ text: `explain ${deltaQuery(noHeader, [bound], changes, allSeen)}` });
+      await db.query({ text: `explain ${render(bound.view.whole, bound.literals)}` });
+    });
   for (const bound of views) {
     const nulls = { ...bound, literals: bound.view.parameterTypes.map((type) => typedLiteral(null, type)) };
     if (!(await canPlan(nulls))) await checkConstantMoments(db, nulls);

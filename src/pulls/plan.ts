@@ -106,7 +106,7 @@ export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, cha
 
 /**
  * A delta over fewer changed keys than this is short: it takes less than a second, and its patch fits into the buffers
- * on its way.
+ * on its way. It is always cheaper than a reset, unless the keys have changed very often.
  */
 const fewestKeys = 10_000;
 /**
@@ -117,11 +117,12 @@ const rowsPerKey = 5;
 /** What a delta takes for a changed key, in the units of Postgres's estimates. */
 const costPerKey = 8;
 
-/**
- * How large the views may be, so that a reset is cheaper than a delta over so many changed keys; undefined if the delta
- * is short, and always cheaper.
- */
-export function sizeWorthReset(changedKeys: number): ViewSize | undefined {
-  if (changedKeys < fewestKeys) return undefined;
+/** Whether a delta over so many changed keys is short. */
+export function isShort(changedKeys: number): boolean {
+  return changedKeys < fewestKeys;
+}
+
+/** How large the views may be, so that a reset is cheaper than a delta that is not short, over so many changed keys. */
+export function sizeWorthReset(changedKeys: number): ViewSize {
   return { rows: rowsPerKey * changedKeys, cost: costPerKey * changedKeys };
 }

@@ -40,7 +40,7 @@ export async function areAtMost(
   limit: ViewSize,
 ): Promise<boolean> {
   const rows = views
-    .map(({ view, literals }) => `select from (\n${render(view.now, literals)}\n) v`)
+    .map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`)
     .join('\nunion all\n');
   const [explained] = await query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
     text: `explain (format json) ${rows}`,

@@ -9,10 +9,13 @@ import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
 import { type TextColumn, textColumns, valueSql } from './value-sql.js';
+import { wholeSelect } from './whole.js';
 
 /** A query, over any state of its tables. */
 export interface QueryForms {
   readonly now: Template;
+  /** The same rows, for whoever reads all of them. */
+  readonly whole: Template;
   /** The query with its occurrences of tables reading other states; see `rewrite`. */
   standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
 }
@@ -69,18 +72,22 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     focusSets: (isChanged: readonly boolean[]) =>
       remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };
+  const whole = wholeSelect(select, analysis.strategy);
   const seated = analysis.isSeparable ? seatedSelect(select) : undefined;
   return {
     ...view,
     ...formsOf(select, analysis.text),
+    ...(whole && { whole: toTemplate(deparseSelect(whole)) }),
     seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
   };
 }
 
-function formsOf(select: Tree, now: string, settled = (tree: Tree) => tree): QueryForms {
+function formsOf(select: Tree, text: string, settled = (tree: Tree) => tree): QueryForms {
   const templates = new Map<string, Template>();
+  const now = toTemplate(text);
   return {
-    now: toTemplate(now),
+    now,
+    whole: now,
     standing(stands, focuses = []) {
       const id = `${stands.join()}|${focuses.join()}`;
       return remembered(templates, id, () => toTemplate(deparseSelect(settled(rewrite(select, stands, focuses)))));

@@ -1,7 +1,7 @@
 /** So much can change that sending everything is cheaper. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sizeWorthReset } from '../../src/pulls/plan.js';
+import { isShort, sizeWorthReset } from '../../src/pulls/plan.js';
 import { defineView } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced, fullRead, PullServer, SyncClient, textOf } from '../synced.js';
@@ -108,12 +108,25 @@ describe('after a change of', () => {
     expect(reasons(server)).toEqual([]);
   });
 
-  it('few rows, nothing is asked about sizes', async () => {
-    await insert('ada', 1, 200);
+  it.each([
+    [99, 'delta'],
+    [9_999, 'copy'],
+  ])('%i rows, nothing is asked about sizes', async (rows, kind) => {
+    await insert('ada', 1, 12_000);
     const { client } = await pulled();
-    await run('update item set n = n + 1 where id < 100');
-    expect((await client.pull()).patch).toHaveLength(99);
-    expect(watched.take()).toEqual(['look', 'probe', 'delta']);
+    await run(`update item set n = n + 1 where id <= ${rows}`);
+    expect((await client.pull()).patch).toHaveLength(rows);
+    expect(watched.take()).toEqual(['look', 'probe', kind]);
+  });
+
+  it('many rows of others, those who see little are reset after a glance at the log', async () => {
+    await insert('ben', 1, 12_000);
+    await insert('ada', 20_001, 20_010);
+    const { client } = await pulled();
+    await run('update item set n = n + 1');
+    expect((await client.pull()).patch).toHaveLength(11);
+    // A thousand keys, what the views cost, how many rows they have.
+    expect(watched.take()).toEqual(['look', 'probe', 'size', 'size', 'size', 'copy']);
   });
 });
 
@@ -143,13 +156,13 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
   watched.take();
   const pulling = client.pull();
   const seen: string[] = [];
-  while (seen.filter((kind) => kind === 'size').length < 2) {
+  while (seen.filter((kind) => kind === 'size').length < 4) {
     await sleep(20);
     seen.push(...watched.take());
   }
   // It has asked all there is to ask. If it did not wait, it would copy at once.
   await sleep(200);
-  expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size']);
+  expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size', 'size', 'size']);
   await textOf(unread[0]!);
   expect((await pulling).patch).toHaveLength(11_000);
   expect(reasons(server)).toEqual([]);
@@ -157,6 +170,6 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
 });
 
 it('a reset is worth while as long as the views are not much larger than what has changed', () => {
-  expect([0, 9_999].map(sizeWorthReset)).toEqual([undefined, undefined]);
+  expect([0, 9_999, 10_000].map(isShort)).toEqual([true, true, false]);
   expect(sizeWorthReset(10_000)).toEqual({ rows: 50_000, cost: 80_000 });
 });

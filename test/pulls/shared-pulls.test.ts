@@ -190,10 +190,10 @@ describe('a request is answered only from a statement that began after it came',
 });
 
 describe('each client group is told its own', () => {
-  // From a hundred log rows on, a delta is copied, and one size is asked for all.
+  // From a hundred log rows on, a delta is copied.
   it.each([
     [0, ['delta']],
-    [150, ['size', 'copy']],
+    [150, ['copy']],
   ])('mutation IDs, of the snapshot of the shared data, with %i other rows', async (others, kinds) => {
     await run(`
       insert into tidemark.client_group select 'group ' || n, 'ada' from generate_series(0, 4) n;

@@ -61,7 +61,7 @@ function linesOfColumns({ view, literals }: BoundView): Lines {
   });
   return {
     fields: [view.keySql, ...view.columns.map(({ sql }) => sql)],
-    from: `(\n${render(view.now, literals)}\n) v`,
+    from: `(\n${render(view.whole, literals)}\n) v`,
     op: { fields: [key, ...columns], end: '}}\n' },
   };
 }
@@ -70,7 +70,7 @@ function linesOfColumns({ view, literals }: BoundView): Lines {
 function linesOfJSON({ view, literals }: BoundView): Lines {
   return {
     fields: ['tidemark_key', 'tidemark_value'],
-    from: `(${rowsOf(view, view.now, literals)}) b`,
+    from: `(${rowsOf(view, view.whole, literals)}) b`,
     op: { fields: [key, { before: ',"value":', isString: false }], end: '}\n' },
   };
 }

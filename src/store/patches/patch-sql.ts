@@ -32,7 +32,7 @@ ${lines.map((line) => `union all\n${line}`).join('\n')}`;
 export function auditedFullPatch(report: string, views: readonly BoundView[]): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
   const queries = views.map(
-    ({ view, literals }, i) => `${names[i]} as materialized (${rowsOf(view, view.now, literals)})`,
+    ({ view, literals }, i) => `${names[i]} as materialized (${rowsOf(view, view.whole, literals)})`,
   );
   const puts = names.map((name) => `select ${putOp} from ${name} b`);
   return copyOut(linesQuery(report, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]));
@@ -90,7 +90,7 @@ function checksumsOf(checked: Checked, views: readonly BoundView[], parts: reado
   if (checked === 'no') return [];
   const changes = parts.map((part) => part?.weights());
   if (checked === 'changes') return [checksumsQuery({ changes })];
-  const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.now, literals)}) r`));
+  const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.whole, literals)}) r`));
   return [checksumsQuery({ changes, whole })];
 }
 

@@ -61,8 +61,8 @@ export const pulling: readonly Fault[] = [
   {
     name: 'only the first of many changes are counted',
     file: 'src/pulls/delta-size.ts',
-    find: 'if (isWhole) break;',
-    replace: 'if (count > 0) break;',
+    find: "if (isWhole) return 'long';",
+    replace: "if (count > 0) return 'long';",
     tests: sizes,
   },
   {

@@ -2,6 +2,34 @@ import type { Fault } from '../fault.js';
 
 export const viewing: readonly Fault[] = [
   {
+    name: 'a row for which two alternatives hold is read twice',
+    file: 'src/view/whole.ts',
+    find: 'isOneOf ? [] :',
+    replace: 'true ? [] :',
+    tests: ['test/view/whole.test.ts'],
+  },
+  {
+    name: 'a null alternative hides what another one yields',
+    file: 'src/view/whole.ts',
+    find: "{ BooleanTest: { arg, booltesttype: 'IS_NOT_TRUE' } }",
+    replace: "{ BoolExpr: { boolop: 'NOT_EXPR', args: [arg] } }",
+    tests: ['test/view/whole.test.ts'],
+  },
+  {
+    name: 'the alternatives that fail for some rows are tested for all',
+    file: 'src/view/whole.ts',
+    find: 'disjuncts.some(isIn) && isPlain(disjuncts)',
+    replace: 'disjuncts.some(isIn)',
+    tests: ['test/view/whole.test.ts'],
+  },
+  {
+    name: 'a first pull tests all rows of the tables',
+    file: 'src/store/patches/full-patch.ts',
+    find: 'render(view.whole, literals)',
+    replace: 'render(view.now, literals)',
+    tests: ['test/pulls/first-pulls-counted.test.ts'],
+  },
+  {
     name: 'what holds for all rows of a subquery is taken for monotone',
     file: 'src/view/strategy.ts',
     find: "link.subLinkType === 'ANY_SUBLINK')",

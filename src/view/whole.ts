@@ -1,0 +1,149 @@
+/**
+ * Rewrites a query that is read as a whole, so that Postgres can use indexes. Pure: tree in, tree out.
+ *
+ * Postgres takes `owner_id = me OR id IN (SELECT …)` for true of every other row, and so reads whole tables. As rows of a
+ * UNION ALL, each alternative has an index of its own, and an estimate that is right.
+ */
+import { cloneTree, isTree, names, type Tree, visits } from './parse/tree.js';
+import type { Strategy } from './strategy.js';
+
+/** How many ORs of a query are rewritten, since each copies what is beside it; and how many alternatives each may have. */
+const mostSplits = 8;
+const mostArms = 4;
+
+/** Returns a query with the same rows, each as often; undefined if it would be the same query. */
+export function wholeSelect(select: Tree, strategy: Strategy): Tree | undefined {
+  const tree = { SelectStmt: cloneTree(select) };
+  let splits = 0;
+  const split = (one: Tree, isOneOf: boolean): Tree => {
+    if (one.op === 'SETOP_UNION' && !isLimited(one)) {
+      return { ...one, larg: split(one.larg as Tree, isOneOf), rarg: split(one.rarg as Tree, isOneOf) };
+    }
+    const arms = splits < mostSplits ? armsOf(one, isOneOf) : undefined;
+    if (!arms) return one;
+    splits++;
+    return unionOf(arms);
+  };
+  if (strategy === 'incremental') tree.SelectStmt = split(tree.SelectStmt, false);
+  for (const { type, node } of visits(tree)) {
+    if (type !== 'SubLink' || node.subLinkType !== 'ANY_SUBLINK') continue;
+    const tested = node.subselect as { SelectStmt: Tree };
+    tested.SelectStmt = split(tested.SelectStmt, true);
+  }
+  return splits > 0 ? tree.SelectStmt : undefined;
+}
+
+/** The clauses of a SELECT whose rows depend on one row of each table: an arm yields its rows whatever the others yield. */
+const clauses = new Set(['targetList', 'fromClause', 'whereClause', 'op', 'limitOption']);
+
+/**
+ * A query for each alternative of an OR that has a subquery among them; undefined if there is no such OR.
+ * @param isOneOf it only matters which rows there are, not how often: the arms may share rows
+ */
+function armsOf(select: Tree, isOneOf: boolean): Tree[] | undefined {
+  if (select.op !== 'SETOP_NONE' || !Object.keys(select).every((clause) => clauses.has(clause))) return undefined;
+  if (isOneOf && !selectsColumns(select)) return undefined;
+  const conditions = conjunctsOf(select.whereClause as Tree | undefined);
+  const place = conditions.findIndex(isSplit);
+  if (place === -1) return undefined;
+  const alternatives = alternativesOf(conditions[place]!);
+  if (alternatives.length > mostArms) return undefined;
+  return alternatives.map((alternative, i) => {
+    const others = isOneOf ? [] : alternatives.slice(0, i).map(isNotTrue);
+    const whereClause = allOf(conditions.toSpliced(place, 1, alternative, ...others));
+    return cloneTree({ ...select, whereClause });
+  });
+}
+
+/** Then it matters how often there is a row. */
+function isLimited({ limitCount, limitOffset }: Tree): boolean {
+  return (limitCount ?? limitOffset) !== undefined;
+}
+
+function conjunctsOf(condition: Tree | undefined): Tree[] {
+  if (!condition) return [];
+  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
+  return boolop === 'AND_EXPR' ? args! : [condition];
+}
+
+function disjunctsOf(condition: Tree): Tree[] {
+  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
+  return boolop === 'OR_EXPR' ? args! : [];
+}
+
+/**
+ * Whether to split a condition: an OR with an IN, of which nothing can fail. Each arm tests all rows, but what follows
+ * in an OR is tested only where what precedes is not true.
+ */
+function isSplit(condition: Tree): boolean {
+  const disjuncts = disjunctsOf(condition);
+  return disjuncts.some(isIn) && isPlain(disjuncts);
+}
+
+function isIn(condition: Tree): boolean {
+  return (condition.SubLink as Tree | undefined)?.subLinkType === 'ANY_SUBLINK';
+}
+
+/** Each IN, and the others together, as an OR if there are several. */
+function alternativesOf(condition: Tree): Tree[] {
+  const disjuncts = disjunctsOf(condition);
+  const others = disjuncts.filter((disjunct) => !isIn(disjunct));
+  const rest = others.length > 1 ? [{ BoolExpr: { boolop: 'OR_EXPR', args: others } }] : others;
+  return [...rest, ...disjuncts.filter(isIn)];
+}
+
+function isNotTrue(arg: Tree): Tree {
+  return { BooleanTest: { arg, booltesttype: 'IS_NOT_TRUE' } };
+}
+
+function allOf(conditions: readonly Tree[]): Tree {
+  return conditions.length === 1 ? conditions[0]! : { BoolExpr: { boolop: 'AND_EXPR', args: conditions } };
+}
+
+function unionOf(arms: readonly Tree[]): Tree {
+  return arms.reduce((larg, rarg) => ({
+    limitOption: 'LIMIT_OPTION_DEFAULT',
+    op: 'SETOP_UNION',
+    all: true,
+    larg,
+    rarg,
+  }));
+}
+
+/** An aggregate or a function that returns several rows is not a column. */
+function selectsColumns({ targetList }: Tree): boolean {
+  const targets = (targetList ?? []) as { ResTarget: { val?: Tree } }[];
+  return targets.every(({ ResTarget: { val } }) => val?.ColumnRef !== undefined);
+}
+
+const plainNodes = new Set([
+  'A_Const', 'A_Expr', 'A_Star', 'Alias', 'BoolExpr', 'BooleanTest', 'ColumnRef', 'Integer', 'JoinExpr', 'List',
+  'NullTest', 'ParamRef', 'RangeSubselect', 'RangeVar', 'ResTarget', 'RowExpr', 'SelectStmt', 'String', 'SubLink',
+  'TypeCast',
+]); // biome-ignore format: a list of names
+
+const comparisons = new Set(['=', '<>', '<', '<=', '>', '>=']);
+const plainKinds = new Set(['AEXPR_OP', 'AEXPR_IN', 'AEXPR_OP_ANY', 'AEXPR_DISTINCT', 'AEXPR_NOT_DISTINCT']);
+const plainLinks = new Set(['ANY_SUBLINK', 'EXISTS_SUBLINK']);
+
+/** Whether a condition has nothing but comparisons, which do not fail, whatever the row. */
+function isPlain(condition: unknown): boolean {
+  for (const { type, node } of visits(condition)) {
+    if (!plainNodes.has(type)) return false;
+    if (type === 'A_Expr' && !(plainKinds.has(node.kind as string) && isComparison(node))) return false;
+    if (type === 'SubLink' && !plainLinks.has(node.subLinkType as string)) return false;
+    if (type === 'SelectStmt' && isLimited(node)) return false;
+    if (type === 'TypeCast' && !isConstant(node.arg)) return false;
+  }
+  return true;
+}
+
+function isComparison({ name }: Tree): boolean {
+  const [operator, ...more] = names(name);
+  return more.length === 0 && comparisons.has(operator!);
+}
+
+/** The cast of a constant or a parameter fails when the query is planned, or never. */
+function isConstant(arg: unknown): boolean {
+  return isTree(arg) && (arg.A_Const !== undefined || arg.ParamRef !== undefined);
+}
