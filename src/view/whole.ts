@@ -26,7 +26,7 @@ export function wholeSelect(select: Tree, strategy: Strategy): Tree | undefined 
   };
   if (strategy === 'incremental') tree.SelectStmt = split(tree.SelectStmt, false);
   for (const { type, node } of visits(tree)) {
-    if (type !== 'SubLink' || node.subLinkType !== 'ANY_SUBLINK') continue;
+    if (type !== 'SubLink' || !isIn(node)) continue;
     const tested = node.subselect as { SelectStmt: Tree };
     tested.SelectStmt = split(tested.SelectStmt, true);
   }
@@ -42,11 +42,11 @@ const clauses = new Set(['targetList', 'fromClause', 'whereClause', 'op', 'limit
  */
 function armsOf(select: Tree, isOneOf: boolean): Tree[] | undefined {
   if (select.op !== 'SETOP_NONE' || !Object.keys(select).every((clause) => clauses.has(clause))) return undefined;
-  if (isOneOf && !selectsColumns(select)) return undefined;
+  if (isOneOf && !isPlain(select.targetList)) return undefined;
   const conditions = conjunctsOf(select.whereClause as Tree | undefined);
-  const place = conditions.findIndex(isSplit);
+  const place = conditions.findIndex((condition) => isSplit(apart(condition)));
   if (place === -1) return undefined;
-  const alternatives = alternativesOf(conditions[place]!);
+  const alternatives = alternativesOf(apart(conditions[place]!));
   if (alternatives.length > mostArms) return undefined;
   return alternatives.map((alternative, i) => {
     const others = isOneOf ? [] : alternatives.slice(0, i).map(isNotTrue);
@@ -71,25 +71,43 @@ function disjunctsOf(condition: Tree): Tree[] {
   return boolop === 'OR_EXPR' ? args! : [];
 }
 
+/** EXISTS with an OR in it, as an OR of EXISTS: Postgres makes no join of one with a UNION. */
+function apart(condition: Tree): Tree {
+  const link = condition.SubLink as Tree | undefined;
+  const arms = isExists(link) ? armsOf((link.subselect as { SelectStmt: Tree }).SelectStmt, true) : undefined;
+  if (!arms) return condition;
+  const args = arms.map((arm) => ({ SubLink: { ...link, subselect: { SelectStmt: arm } } }));
+  return { BoolExpr: { boolop: 'OR_EXPR', args } };
+}
+
 /**
- * Whether to split a condition: an OR with an IN, of which nothing can fail. Each arm tests all rows, but what follows
- * in an OR is tested only where what precedes is not true.
+ * Whether to split a condition: an OR with an IN or an EXISTS, of which nothing can fail. Each arm tests all rows, but
+ * what follows in an OR is tested only where what precedes is not true.
  */
 function isSplit(condition: Tree): boolean {
   const disjuncts = disjunctsOf(condition);
-  return disjuncts.some(isIn) && isPlain(disjuncts);
+  return disjuncts.some(isJoin) && isPlain(disjuncts);
 }
 
-function isIn(condition: Tree): boolean {
-  return (condition.SubLink as Tree | undefined)?.subLinkType === 'ANY_SUBLINK';
+/** Whether Postgres makes a join of a condition, unless it is within an OR. */
+function isJoin({ SubLink: link }: Tree): boolean {
+  return isIn(link as Tree | undefined) || isExists(link as Tree | undefined);
 }
 
-/** Each IN, and the others together, as an OR if there are several. */
+function isIn(link: Tree | undefined): boolean {
+  return link?.subLinkType === 'ANY_SUBLINK';
+}
+
+function isExists(link: Tree | undefined): link is Tree {
+  return link?.subLinkType === 'EXISTS_SUBLINK';
+}
+
+/** Each IN and EXISTS, and the others together, as an OR if there are several. */
 function alternativesOf(condition: Tree): Tree[] {
   const disjuncts = disjunctsOf(condition);
-  const others = disjuncts.filter((disjunct) => !isIn(disjunct));
+  const others = disjuncts.filter((disjunct) => !isJoin(disjunct));
   const rest = others.length > 1 ? [{ BoolExpr: { boolop: 'OR_EXPR', args: others } }] : others;
-  return [...rest, ...disjuncts.filter(isIn)];
+  return [...rest, ...disjuncts.filter(isJoin)];
 }
 
 function isNotTrue(arg: Tree): Tree {
@@ -110,12 +128,6 @@ function unionOf(arms: readonly Tree[]): Tree {
   }));
 }
 
-/** An aggregate or a function that returns several rows is not a column. */
-function selectsColumns({ targetList }: Tree): boolean {
-  const targets = (targetList ?? []) as { ResTarget: { val?: Tree } }[];
-  return targets.every(({ ResTarget: { val } }) => val?.ColumnRef !== undefined);
-}
-
 const plainNodes = new Set([
   'A_Const', 'A_Expr', 'A_Star', 'Alias', 'BoolExpr', 'BooleanTest', 'ColumnRef', 'Integer', 'JoinExpr', 'List',
   'NullTest', 'ParamRef', 'RangeSubselect', 'RangeVar', 'ResTarget', 'RowExpr', 'SelectStmt', 'String', 'SubLink',
@@ -124,14 +136,13 @@ const plainNodes = new Set([
 
 const comparisons = new Set(['=', '<>', '<', '<=', '>', '>=']);
 const plainKinds = new Set(['AEXPR_OP', 'AEXPR_IN', 'AEXPR_OP_ANY', 'AEXPR_DISTINCT', 'AEXPR_NOT_DISTINCT']);
-const plainLinks = new Set(['ANY_SUBLINK', 'EXISTS_SUBLINK']);
 
-/** Whether a condition has nothing but comparisons, which do not fail, whatever the row. */
+/** Whether conditions or columns have nothing but comparisons, which do not fail, whatever the row. */
 function isPlain(condition: unknown): boolean {
   for (const { type, node } of visits(condition)) {
     if (!plainNodes.has(type)) return false;
     if (type === 'A_Expr' && !(plainKinds.has(node.kind as string) && isComparison(node))) return false;
-    if (type === 'SubLink' && !plainLinks.has(node.subLinkType as string)) return false;
+    if (type === 'SubLink' && !isIn(node) && !isExists(node)) return false;
     if (type === 'SelectStmt' && isLimited(node)) return false;
     if (type === 'TypeCast' && !isConstant(node.arg)) return false;
   }

@@ -36,6 +36,15 @@ describe('each alternative of an OR with an IN is an arm of its own', () => {
       `select id from todo union (select id from list where ${isOwn} union all select id from list where id in (${shares}) and (${isOwn}) is not true)`],
     ['what is tested in what is tested', `select * from todo where list_id in (select id from list where id in (${shares}) or id in (${visible}))`,
       `select * from todo where list_id in (select id from list where id in (${shares}) union all select id from list where id in (${split}))`],
+    ['EXISTS', `select * from list where ${isOwn} or exists (${shares} and list_id = list.id)`,
+      `select * from list where ${isOwn} union all select * from list where exists (${shares} and list_id = list.id) and (${isOwn}) is not true`],
+    ['an OR in EXISTS', `select * from todo t where exists (select from list l where l.id = t.list_id and (l.${isOwn} or l.id in (${shares})))`,
+      `select * from todo t where exists (select from list l where l.id = t.list_id and l.${isOwn}) union all
+       select * from todo t where exists (select from list l where l.id = t.list_id and l.id in (${shares}))
+         and (exists (select from list l where l.id = t.list_id and l.${isOwn})) is not true`],
+    ['the first OR, and no other', `select * from list where (${isOwn} or id in (${shares})) and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3')))`,
+      `select * from list where ${isOwn} and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3'))) union all
+       select * from list where id in (${shares}) and (${isOwn}) is not true and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3')))`],
     ['joins', `select t.* from todo t join list l on l.id = t.list_id where l.${isOwn} or l.id in (${shares})`,
       `select t.* from todo t join list l on l.id = t.list_id where l.${isOwn} union all
        select t.* from todo t join list l on l.id = t.list_id where l.id in (${shares}) and (l.${isOwn}) is not true`],
@@ -54,7 +63,8 @@ describe('what could mean something else, or fail, stays', () => {
   it.each([
     ['no OR', `select * from todo where list_id in (select id from list where ${isOwn})`],
     ['no IN in it', `select * from list where ${isOwn} or open`],
-    ['EXISTS, which would be no join', `select * from list where ${isOwn} or exists (${shares} and list_id = list.id)`],
+    ['EXISTS by itself', `select * from list where exists (${shares} and list_id = list.id)`],
+    ['NOT EXISTS', `select * from list where open or not exists (${shares} and list_id = list.id)`],
     ['DISTINCT', `select distinct owner_id from list where ${isOwn} or id in (${shares})`],
     ['LIMIT in what is tested', `select * from todo where list_id in (${visible} limit 1)`],
     ['LIMIT of a UNION that is tested', `select * from todo where list_id in (${visible} union all select 'l3' limit 1)`],
@@ -105,6 +115,9 @@ describe('on a database', () => {
     `select id, list_id in (${nullable}) as is_there from todo`,
     `select * from todo where (list_id not in (${nullable})) is null`,
     `select t.id, l.owner_id from todo t join list l on l.id = t.list_id where l.${isOwn} or t.list_id in (${shares}) or l.parent_id in (${visible})`,
+    `select * from list where ${isOwn} or exists (${shares} and list_id = list.id) or open`,
+    `select * from todo t where exists (select 1 from list l where l.id = t.list_id and (l.${isOwn} or l.id in (${shares}) or open))`,
+    `select * from todo t where n in (1, 2) or exists (select from list l where l.id = t.list_id and (l.open or exists (${shares} and list_id = l.id)))`,
     `select owner_id from list where open or id in (${shares}) union select list_id from todo where n < 9 or list_id in (${shares})`,
     `select owner_id, open from list where (open, id) in (select true, list_id from share) or open is null`,
   ])('%s', async (text) => {

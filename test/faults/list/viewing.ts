@@ -18,8 +18,8 @@ export const viewing: readonly Fault[] = [
   {
     name: 'the alternatives that fail for some rows are tested for all',
     file: 'src/view/whole.ts',
-    find: 'disjuncts.some(isIn) && isPlain(disjuncts)',
-    replace: 'disjuncts.some(isIn)',
+    find: 'disjuncts.some(isJoin) && isPlain(disjuncts)',
+    replace: 'disjuncts.some(isJoin)',
     tests: ['test/view/whole.test.ts'],
   },
   {
