@@ -42,6 +42,9 @@ function settle(value: unknown): boolean {
 }
 
 function settleJoin({ quals, ...join }: Tree): boolean {
+  // With a constant, Postgres may find that the condition is always true, or never. With a column, it would have to test
+  // the condition for each pair of rows, which it does not do for a full join.
+  if (join.jointype === 'JOIN_FULL' && has(quals, 'ParamRef')) return false;
   if (!settle(join)) return false;
   return (
     quals === undefined || settleCondition(quals as Tree, join.jointype === 'JOIN_INNER' ? 'conjunct' : 'disjunct')

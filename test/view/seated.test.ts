@@ -53,6 +53,7 @@ describe('what is right as it is stays', () => {
     ['NOT EXISTS', `select * from list where not exists (${shares} and list_id = list.id)`],
     ['a value', `select id, (${shares} limit 1) as one from list where id = (${shares} limit 1)`],
     ['an array', `select * from list where id = any (array(${shares}))`],
+    ['a full join', 'select l.id, t.title from list l full join todo t on l.id = t.list_id where l.owner_id = $1'],
     ['ALL', `select * from list where id <> all (${shares})`],
   ])('%s', (_, text) => {
     expect(seated(text)).toBe(normal(text));
@@ -67,6 +68,10 @@ describe('otherwise, or where it matters whether a test is null or false, nothin
     ['HAVING', `select id from list group by id having id in (${shares})`],
     ['FILTER', `select count(*) filter (where id in (${shares})) from list`],
     ['all columns of a row', `select * from list where (list.*) in (select * from list where owner_id = $1)`],
+    [
+      'a parameter in the condition of a full join',
+      'select l.id, t.title from list l full join todo t on $1 like t.title',
+    ],
     ['a subquery on the left', `select * from list where (select id from todo limit 1) in (${shares})`],
   ])('%s', (_, text) => {
     expect(seated(text)).toBeUndefined();
