@@ -10,6 +10,7 @@ import { seatedSql } from '../src/store/patches/seats.js';
 import type { SyncedTable } from '../src/store/patches/states.js';
 import { type BoundView, ClientViews } from '../src/view/client-views.js';
 import type { CompiledView } from '../src/view/compile.js';
+import { render } from '../src/view/parse/template.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';
 import type { Plan } from './report/run-record.js';
@@ -25,6 +26,10 @@ interface Situation {
 /** Every statement whose plan is shown, written by the code that writes it for a pull. */
 const statements: Readonly<Record<string, (situation: Situation) => string>> = {
   'A look, which all share who wait for it': ({ input }) => look(input).text,
+  'A first pull, of its larger view': ({ views }) => {
+    const { view, literals } = views.at(-1)!;
+    return render(view.whole, literals);
+  },
   'A small change, for one user': ({ views, changes }) => seatedSql(compiled(views), changes, false),
   'A small change, for many users': ({ views, changes }) => seatedSql(compiled(views), changes, true),
   'A large change, for one user': ({ input, tables, views, changes }) =>
