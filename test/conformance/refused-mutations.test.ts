@@ -25,7 +25,8 @@ const databaseURL = async () => {
 };
 
 const other = { clientGroupID: 'other group', clientID: 'other client' };
-const reasons = () => server.lines.flatMap(({ fields }) => ('reason' in fields ? [fields.reason] : []));
+const reasons = () =>
+  server.lines.filter(({ message }) => message === 'The client is reset').map(({ fields }) => fields.reason);
 
 describe('clients that ask', () => {
   it('are told with the confirmation, once, and by a delta', async () => {
@@ -61,11 +62,9 @@ describe('clients that ask', () => {
     await refuse(server, 'ann', [1, 2]);
     const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
     await server.pool.query(`
-      update tidemark.refusal set at = to_char(now() at time zone 'UTC' - interval '24 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-      where mutation_id = 1`);
-    await server.pool.query(`
-      update tidemark.refusal set at = to_char(now() at time zone 'UTC' - interval '23 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-      where mutation_id = 2`);
+      update tidemark.refusal set at = to_char(
+        now() at time zone 'UTC' - interval '24 hours' + case mutation_id when 1 then -1 else 1 end * interval '1 minute',
+        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
     const db = openPool(await databaseURL());
     await pruneRefusals(db);
     await db.close();
