@@ -61,7 +61,7 @@ export interface Told {
   readonly at: string;
 }
 
-export const prefix = 'tidemark/refused/';
+const prefix = 'tidemark/refused/';
 
 /** The IDs of the mutations whose refusal a patch puts or deletes, as keys without the prefix. */
 export function keysIn(patch: readonly Op[], op: 'put' | 'del'): string[] {
