@@ -8,6 +8,7 @@ import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import { type Gates, gatesFor } from './gates.js';
 import type { Caller } from './http/identify.js';
+import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
 import { CurrentInstallation } from './installation/current-installation.js';
 import type { Budget } from './limits/budget.js';
@@ -71,7 +72,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
   parts: EngineParts<Tx, Context>,
 ): Promise<Engine<Context, Tx>> {
-  const { schemaVersions, separateTransactions, pokes = {}, window = 100_000, audit = 0 } = options;
+  const { schemaVersions, separateTransactions, onRefused, pokes = {}, window = 100_000, audit = 0 } = options;
   const { mutators, telemetry, log } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
@@ -93,7 +94,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   const streams = new PokeStreams<Context>((ctx, request, poke) => tail.listen(ctx, request, poke), openStreams);
   const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal });
+  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal, onRefused });
   const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
     gates.writes.run(context.userID, work, signal);
   const push: PushRoute<Context> = options.forward
@@ -139,7 +140,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   };
 }
 
-/** Opens the database and checks that its views can be served, and its journal kept. */
+/** Opens the database and checks that its views can be served, and its journal and refusals kept. */
 async function openDatabase<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
   journal: Journal,
@@ -157,6 +158,7 @@ async function openDatabase<Context extends UserContext, Tx>(
   try {
     await checkViews(db, await installation.bind(sample));
     await journal.check(db);
+    await checkRefusals(db);
   } catch (error) {
     await db.close();
     throw error;

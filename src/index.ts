@@ -43,3 +43,4 @@ export {
   type Views,
   viewFor,
 } from './view/define.js';
+export type { OnRefused, RefusedMutation } from './writes/refused-mutations.js';

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { openPool } from './db/pg.js';
+import { findRefusals } from './installation/check-refusals.js';
 import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
 import { jsonLog, type Logger } from './log.js';
 import type { PokesOptions } from './sync-options.js';
@@ -39,7 +40,8 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
     const bound = await new ClientViews(db, views).bind(sampleInput(options), '');
     await migrateSchema(db, { notify: pokes?.notify ?? false, progress });
     const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
-    await captureTables(db, [...tables.values()], progress);
+    const refusals = await findRefusals(db);
+    await captureTables(db, [...tables.set(refusals.oid, refusals).values()], progress);
   } finally {
     await db.close();
   }

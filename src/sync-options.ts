@@ -11,6 +11,7 @@ import type { Registry, Validators } from './registry/registry.js';
 import type { RestOptions } from './rest.js';
 import type { Views } from './view/define.js';
 import type { SampleOptions } from './view/sample.js';
+import type { OnRefused } from './writes/refused-mutations.js';
 
 /** The options of `createSync`. */
 export interface SyncOptions<Context extends UserContext, Tx> extends SampleOptions<Context> {
@@ -35,6 +36,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    * transaction. Default false.
    */
   readonly separateTransactions?: boolean | undefined;
+  /**
+   * Called after a mutation of a push has failed for good and is skipped, with what it has thrown. Nobody waits for it;
+   * what it throws is logged, and changes nothing. If the server is killed in between, it is not called. Default: none.
+   */
+  readonly onRefused?: OnRefused<Context> | undefined;
   /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */

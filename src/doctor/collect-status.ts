@@ -11,6 +11,7 @@ import {
   explainFault,
   neverCaptured,
 } from '../installation/capture-check.js';
+import { findRefusals } from '../installation/check-refusals.js';
 import { checkViews } from '../installation/check-views.js';
 import { type Bound, CurrentInstallation } from '../installation/current-installation.js';
 import { codeVersion, installedVersion, refuseOther } from '../installation/version.js';
@@ -58,7 +59,7 @@ export interface Collected {
   readonly status: Omit<Status, 'problems'>;
   /** What keeps servers from serving. */
   readonly findings: readonly Finding[];
-  /** By OID: the tables that views read. */
+  /** By OID: the tables that views read, Tidemark's own among them. */
   readonly tables: ReadonlyMap<number, Table>;
   /** The views for the sample user; undefined if they cannot be served. */
   readonly bound: Bound | undefined;
@@ -91,6 +92,8 @@ export async function collect(db: Database, config: Config): Promise<Collected> 
   if (schema.installed !== schema.code) {
     return { ...known, status: { postgres, schema, log: null, views, tables: [] }, bound: undefined };
   }
+  const refusals = await findRefusals(db);
+  read.set(refusals.oid, refusals);
   const log = await readLog(db);
   const tables = await tableStatus(db, read, findings);
   let bound: Bound | undefined;

@@ -13,6 +13,7 @@ const lackingSql = `
     union all
     values ('client_group'::name, array['insert', 'delete']), ('client', array['insert', 'update', 'delete']),
       ('idempotency_key', array['insert', 'update', 'delete']), ('journal', array['insert', 'delete']),
+      ('refusal', array['insert', 'update', 'delete']),
       ('change', array['delete']), ('tick', array['insert', 'delete'])
   )
   select 'usage on schema tidemark' as privilege

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.js';
 import { Problem, SetupError } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
+import { refusedViews } from '../store/refusals.js';
 import type { BoundView, ClientViews, ViewQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow, readInstallation } from './installation.js';
@@ -24,6 +25,12 @@ const keptUsers = 10_000;
 
 /** How many times an answer is attempted while the tables keep changing. */
 const maxAttempts = 5;
+
+/** The input of the views, and what else the client view is to have. */
+export interface ClientViewInput<Context> extends ViewInput<Context> {
+  /** Whether it includes the refused mutations of the user and profile. Default false. */
+  readonly refused?: boolean | undefined;
+}
 
 /** The views of one user, and the installation as far as it concerns them. */
 export interface Bound {
@@ -83,7 +90,7 @@ export class CurrentInstallation<Context extends UserContext> {
    * queries other users have, since other servers have not seen those.
    * @throws SetupError if a view cannot be served, or changes to its tables are not captured.
    */
-  async bind(input: ViewInput<Context>): Promise<Bound> {
+  async bind(input: ClientViewInput<Context>): Promise<Bound> {
     return (await this.#bind(input)).bound;
   }
 
@@ -92,7 +99,10 @@ export class CurrentInstallation<Context extends UserContext> {
    * work once more, with the error as its second argument; a bounded number of times.
    * @throws what `bind` and the work throw.
    */
-  async serve<T>(input: ViewInput<Context>, work: (bound: Bound, last?: OutdatedError) => Promise<T>): Promise<T> {
+  async serve<T>(
+    input: ClientViewInput<Context>,
+    work: (bound: Bound, last?: OutdatedError) => Promise<T>,
+  ): Promise<T> {
     let last: OutdatedError | undefined;
     for (let attempt = 1; ; attempt++) {
       const { bound, reading } = await this.#bind(input);
@@ -106,9 +116,9 @@ export class CurrentInstallation<Context extends UserContext> {
     }
   }
 
-  async #bind(input: ViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
+  async #bind({ refused, ...input }: ClientViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
     const { userID } = input.ctx;
-    const queries = this.#views.queries(input);
+    const queries = this.#views.queries(input, refused ? refusedViews : undefined);
     const key = this.#keyOf(userID, queries);
     for (;;) {
       const reading = this.#current();

@@ -69,13 +69,9 @@ export class Tail<Context extends UserContext> {
    * @returns a function that ends this
    * @throws SetupError, or the database's error, if listeners could not be told anything now.
    */
-  async listen(
-    ctx: Context,
-    { clientGroupID, profileID, schemaVersion }: PokeRequest,
-    poke: () => void,
-  ): Promise<() => void> {
+  async listen(ctx: Context, { clientGroupID, ...asked }: PokeRequest, poke: () => void): Promise<() => void> {
     const lookUp = async (): Promise<Outlook> => {
-      const { installation, views } = await this.#options.installation.bind({ ctx, profileID, schemaVersion });
+      const { installation, views } = await this.#options.installation.bind({ ctx, ...asked });
       return { views, tables: installation.tables, shape: installation.shape };
     };
     // This is read first, so that a change of shape that comes in between is noticed at the next reading.

@@ -51,6 +51,12 @@ export function readInteger(value: unknown, name: string, least: number): number
   return value as number;
 }
 
+/** @throws Problem `malformed-request` if the value is neither a boolean nor missing. */
+export function readOptionalFlag(value: unknown, name: string): boolean | undefined {
+  if (value !== undefined && typeof value !== 'boolean') throw malformed(name, 'true or false');
+  return value;
+}
+
 /** What every request of a sync client says: which client group sent it, and the inputs of the views. */
 export interface Envelope {
   readonly clientGroupID: string;

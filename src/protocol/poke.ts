@@ -1,14 +1,27 @@
-import { type Envelope, readEnvelope } from './fields.js';
+import { type Envelope, readEnvelope, readOptionalFlag } from './fields.js';
 
 /** Who listens for pokes, from the request's query string. */
-export type PokeRequest = Envelope;
+export interface PokeRequest extends Envelope {
+  /** As in pulls: the client is also poked about refused mutations that are not of its own group. Default false. */
+  readonly refused?: boolean | undefined;
+}
+
+/** What stands for a flag in a query string. */
+const flags: ReadonlyMap<unknown, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
 /**
  * Decodes the query string of a poke request. Ignores unknown parameters.
  * @throws Problem `malformed-request`, naming the parameter.
  */
 export function decodePokeRequest(query: URLSearchParams): PokeRequest {
-  return readEnvelope((name) => query.get(name) ?? (name === 'schemaVersion' ? '' : undefined));
+  const refused = query.get('refused') ?? undefined;
+  return {
+    ...readEnvelope((name) => query.get(name) ?? (name === 'schemaVersion' ? '' : undefined)),
+    refused: readOptionalFlag(flags.get(refused) ?? refused, 'refused'),
+  };
 }
 
 /** The event of a poke. It says only that there is something to pull. */

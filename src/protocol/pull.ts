@@ -1,4 +1,13 @@
-import { type Envelope, field, malformed, readEnvelope, readID, readInteger, readObject } from './fields.js';
+import {
+  type Envelope,
+  field,
+  malformed,
+  readEnvelope,
+  readID,
+  readInteger,
+  readObject,
+  readOptionalFlag,
+} from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
 /** What a client sends to bring its client view up to date. */
@@ -7,6 +16,8 @@ export interface PullRequest extends Envelope {
   readonly cookie: unknown;
   /** The requesting client, if the request names one. Clients of version 1 do not. */
   readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
+  /** Whether the client view includes the refused mutations of the user and profile. Default false. */
+  readonly refused?: boolean | undefined;
 }
 
 /** The response that gives a client nothing new, as JSON text: the cookie it has sent, and an empty patch. */
@@ -30,6 +41,7 @@ export function decodePullRequest(body: unknown): PullRequest | VersionNotSuppor
     ...readEnvelope((name) => field(request, name)),
     cookie,
     client,
+    refused: readOptionalFlag(field(request, 'refused'), 'refused'),
   };
 }
 

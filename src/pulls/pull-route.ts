@@ -42,11 +42,11 @@ export function createPull<Context extends UserContext>(options: PullOptions<Con
   const cookies = new KnownCookies();
   const sizes = new DeltaSizes(gated);
   return async (request, caller) => {
-    const { profileID, schemaVersion } = request;
+    const { profileID, schemaVersion, refused } = request;
     if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
-    return installation.serve({ ctx: caller.context, profileID, schemaVersion }, (bound, last) =>
+    return installation.serve({ ctx: caller.context, profileID, schemaVersion, refused }, (bound, last) =>
       new Pull({ db, reads, cookies, sizes, gates, auditor, ...bound, request, caller }).answer(last?.header),
     );
   };

@@ -26,6 +26,7 @@ export interface BoundView extends ViewParameters {
 /** The query of one view for one user. */
 export interface ViewQuery {
   readonly name: string;
+  readonly view: Pick<View<never>, 'key' | 'prefix'>;
   readonly text: string;
   readonly values: readonly unknown[];
 }
@@ -47,6 +48,7 @@ export class ClientViews<Context> {
   readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
 
   constructor(db: Database, views: Views<Context>) {
+    for (const [name, view] of Object.entries(views)) checkNotReserved(name, view);
     checkPrefixes(views);
     this.#db = db;
     this.#views = views;
@@ -54,12 +56,15 @@ export class ClientViews<Context> {
 
   /**
    * The queries of all views for one user.
-   * @throws SetupError that names the view whose query cannot be built.
+   * @param own views of Tidemark's own, besides the application's
+   * @throws SetupError that names the view whose query cannot be built, or whose keys could be those of an own view.
    */
-  queries(input: ViewInput<Context>): ViewQuery[] {
-    return Object.entries(this.#views).map(([name, view]) => {
+  queries(input: ViewInput<Context>, own?: Views<Context>): ViewQuery[] {
+    const views = own ? { ...this.#views, ...own } : this.#views;
+    if (own) checkPrefixes(views);
+    return Object.entries(views).map(([name, view]) => {
       const { text, values } = inView(name, () => readQuery(view.query(input)));
-      return { name, text, values };
+      return { name, view, text, values };
     });
   }
 
@@ -75,8 +80,9 @@ export class ClientViews<Context> {
   /** The same for what `queries` returned. */
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
-      queries.map(async ({ name, text, values }) => {
-        const { view, analysis } = await this.#prepare(shape, name, text);
+      queries.map(async (query) => {
+        const { name, values } = query;
+        const { view, analysis } = await this.#prepare(shape, query);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
         return { view, literals, texts, tables: analysis.tables };
@@ -84,17 +90,17 @@ export class ClientViews<Context> {
     );
   }
 
-  #prepare(shape: string, name: string, text: string): Promise<Prepared> {
+  #prepare(shape: string, { name, view, text }: ViewQuery): Promise<Prepared> {
     const id = `${shape}\n${name}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
-    const prepared = this.#compile(name, this.#views[name]!, text);
+    const prepared = this.#compile(name, view, text);
     this.#prepared.set(id, prepared);
     prepared.catch(() => this.#prepared.delete(id));
     return prepared;
   }
 
-  async #compile(name: string, view: View<Context>, text: string): Promise<Prepared> {
+  async #compile(name: string, view: ViewQuery['view'], text: string): Promise<Prepared> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
@@ -126,8 +132,18 @@ function toLiterals(
   });
 }
 
-function prefixOf(name: string, view: View<never>): string {
+function prefixOf(name: string, view: ViewQuery['view']): string {
   return view.prefix ?? `${name}/`;
+}
+
+/** Names and prefixes that begin like this belong to Tidemark's own views. */
+const reserved = 'tidemark/';
+
+function checkNotReserved(name: string, view: View<never>): void {
+  if (!name.startsWith(reserved) && !prefixOf(name, view).startsWith(reserved)) return;
+  throw new SetupError(
+    `The view "${name}" cannot be served: names and prefixes that begin with "${reserved}" are reserved. Choose another.`,
+  );
 }
 
 /** A key of one view must never be a key of another. */

@@ -9,28 +9,34 @@ import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import type { Journal } from '../store/journal.js';
-import { callFailureCode } from './call-failures.js';
+import { keepRefusal } from '../store/refusals.js';
 import { type CallTransaction, callsOn } from './call-transactions.js';
 import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
+import { type OnRefused, refusalOf, tellRefused } from './refused-mutations.js';
 
 /** What mutations run with. */
-export interface ApplyOptions<Tx, Context> {
+export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly db: Database;
   /** Maps the transaction's client to the `tx` that mutators receive. */
   readonly tx: (client: PoolClient) => Tx;
   /** Finds a mutation's mutator and validates its args, once for however many transactions. */
   readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
   readonly journal: Journal;
+  /** The browser profile that has sent them. */
+  readonly profileID: string;
+  /** Told of each mutation that is skipped. */
+  readonly onRefused?: OnRefused<Context> | undefined;
 }
 
 /**
  * Applies a mutation in a transaction of its own, if it is its client's next one. Skips a mutation that fails
- * permanently, so that later ones are not held up. Returns whether the client was waiting for this mutation.
+ * permanently, so that later ones are not held up, and records why for its author. Returns whether the client was
+ * waiting for this mutation.
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal, profileID, onRefused }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -59,16 +65,20 @@ export async function applyOnce<Tx, Context extends UserContext>(
   );
   if (result.status !== 'failed') return result.status === 'applied';
 
-  // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
-  const entry = failedEntry(mutation.name, callFailureCode(result.error), mutation.id);
+  // Commits the claim without the mutator's writes. It fails if the mutation has been applied meanwhile.
+  const { error } = result;
+  const refusal = refusalOf(mutation.name, error);
+  const entry = failedEntry(mutation.name, refusal.code, mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
-    last(...journal.keep(origin, [entry]));
+    last(...journal.keep(origin, [entry]), keepRefusal({ userID: context.userID, profileID, ...ref }, refusal));
     return true;
   }, claim.statements);
   if (!claimed) return false;
-  const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
-  if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
+  const fields = { mutator: mutation.name, ...ref, error: describeError(error) };
+  if (error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
   else log.error(fields, 'Skipped a mutation that failed permanently');
+  const { name, code } = refusal;
+  tellRefused(onRefused, { context, ...ref, name, code, error, requestID }, log);
   return true;
 }

@@ -127,7 +127,7 @@ export async function applyTogether<Tx, Context extends UserContext>(
  * Validates the first mutations of a run: no transaction waits for a validator. Stops at one that is not valid, and
  * after a moment. Returns none if the first one is not valid.
  */
-async function prepareQuickly<Tx, Context>(
+async function prepareQuickly<Tx, Context extends UserContext>(
   prepare: ApplyOptions<Tx, Context>['prepare'],
   run: readonly Mutation[],
 ): Promise<PreparedCall<Tx, Context>[]> {

@@ -26,6 +26,13 @@ export function callFailureCode(error: unknown): ProblemCode {
   return classify(error).code;
 }
 
+/** The text for the user, as `toCallProblem` gives it, if the mutator has refused on purpose. */
+export function callFailureDetail(error: unknown): string | undefined {
+  const failure = classify(error);
+  if (failure instanceof Problem) return failure.message;
+  return failure.code === 'mutator-error' ? String(failure.refusal.message) : undefined;
+}
+
 /** What kind of failure it is, and what its Problem is made from. */
 type Failure =
   | Problem

@@ -12,7 +12,8 @@ import { PushedGroup } from './pushed-group.js';
 import { Runs } from './runs.js';
 
 /** The options of `createPush`. */
-export interface PushOptions<Tx, Context> extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal'> {
+export interface PushOptions<Tx, Context extends UserContext>
+  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal' | 'profileID'> {
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
@@ -45,7 +46,7 @@ async function push<Tx, Context extends UserContext>(
   request: PushRequest,
   caller: Caller<Context>,
 ): Promise<ProtocolError | null> {
-  const { clientGroupID, mutations } = request;
+  const { clientGroupID, profileID, mutations } = request;
   const group = new PushedGroup(options, request, caller.context.userID);
   // A push usually goes on where its client's last one ended. Its first claim then tells all that must be known.
   if (group.isNew || !group.isServed) {
@@ -53,7 +54,7 @@ async function push<Tx, Context extends UserContext>(
     if (refusal !== undefined) return refusal;
   }
   const { mutators, journal = noJournal } = options;
-  const applyOptions = { ...options, journal, prepare: preparesOnce(mutators) };
+  const applyOptions = { ...options, journal, profileID, prepare: preparesOnce(mutators) };
   const runs = new Runs(mutations, apart);
   /** Mutations that may still be running, although their transaction was given up. */
   const running = new Map<Mutation, Promise<unknown>>();
@@ -94,7 +95,9 @@ async function push<Tx, Context extends UserContext>(
 }
 
 /** Prepares each mutation at most once: a shorter run of the same mutations does not validate them again. */
-function preparesOnce<Tx, Context>(mutators: Mutators<Tx, Context>): ApplyOptions<Tx, Context>['prepare'] {
+function preparesOnce<Tx, Context extends UserContext>(
+  mutators: Mutators<Tx, Context>,
+): ApplyOptions<Tx, Context>['prepare'] {
   const prepared = new Map<Mutation, Promise<PreparedCall<Tx, Context>>>();
   return (mutation) => {
     const call = prepared.get(mutation) ?? prepare(mutators, mutation.name, mutation.args);

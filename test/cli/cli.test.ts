@@ -90,7 +90,7 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(before.stdout).toMatch(/Problems\n {2}Tidemark is not installed in this database\. Run `tidemark migrate`/);
 
     const migrated = await run('migrate');
-    expect(migrated.stderr).toMatch(/applying 0001[\s\S]*capturing changes to public\.note\nDone/);
+    expect(migrated.stderr).toMatch(/applying 0001[\s\S]*capturing changes to public\.note\n.*refusal\nDone/);
     expect(migrated.code).toBe(0);
     expect((await run('migrate')).stderr).toBe('Nothing to do: the database is up to date.\n');
 
@@ -111,7 +111,10 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(json).toMatchObject({
       schema: { installed: json.schema.code },
       log: { clients: 1, clientGroups: 1, installID: expect.any(String) },
-      tables: [{ name: 'note', read: true, captured: true, logRows: 1 }],
+      tables: [
+        { name: 'note', read: true, captured: true, logRows: 1 },
+        { name: 'tidemark.refusal', read: true, captured: true, logRows: 0 },
+      ],
       problems: [],
     });
 

@@ -35,6 +35,13 @@ describe('changes are not captured', () => {
     });
   });
 
+  it('those to the table of refusals, which Tidemark reads itself', async () => {
+    await patient.run('drop trigger tidemark_insert on tidemark.refusal');
+    expect(await patient.findings()).toMatchObject([
+      { code: 'not-captured', subject: 'tidemark.refusal', advice: 'Run `tidemark migrate`.' },
+    ]);
+  });
+
   it('a table that a view reads since the last migration', async () => {
     await patient.run(`create table added (id int primary key); alter table added owner to ${owner}`);
     const found = await patient.findings({ views: { ...mine, added: tableView('added') }, role: owner });

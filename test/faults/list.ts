@@ -17,6 +17,7 @@ import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
+import { refusing } from './list/refusing.js';
 import { requests } from './list/requests.js';
 import { retention } from './list/retention.js';
 import { sharing } from './list/sharing.js';
@@ -33,6 +34,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   retention,
   transactions,
   pushing,
+  refusing,
   nesting,
   forwarding,
   viewing,

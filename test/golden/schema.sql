@@ -54,6 +54,29 @@ function capture_2()
   $function$
 
 
+function capture_3()
+  fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.capture_3()
+   RETURNS trigger
+   LANGUAGE plpgsql
+   SECURITY DEFINER
+   SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+  begin
+    if tg_op = 'UPDATE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
+      from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
+    elsif tg_op = 'INSERT' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
+    elsif tg_op = 'DELETE' then
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], (o.*)::text, null from old_rows o;
+    else
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), null, null, null;
+    end if;
+    return null;
+  end
+  $function$
+
+
 function changed_keys(integer[],xid8[],xid8[],integer)
   fs  CREATE OR REPLACE FUNCTION tidemark.changed_keys(tables integer[], lows xid8[], highs xid8[], most integer, OUT keys integer, OUT changes integer)
    RETURNS record
@@ -457,6 +480,23 @@ table migration
   applied_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX migration_pkey ON tidemark.migration USING btree (version)
   PRIMARY KEY (version)
+
+table refusal
+  user_id text not null
+  profile_id text not null
+  client_id text not null
+  mutation_id bigint not null
+  name text
+  code text not null
+  detail text
+  at text not null default to_char((clock_timestamp() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text)
+  CREATE INDEX refusal_at ON tidemark.refusal USING btree (at)
+  CREATE UNIQUE INDEX refusal_pkey ON tidemark.refusal USING btree (user_id, profile_id, client_id, mutation_id)
+  PRIMARY KEY (user_id, profile_id, client_id, mutation_id)
+  CREATE TRIGGER tidemark_delete AFTER DELETE ON tidemark.refusal REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
+  CREATE TRIGGER tidemark_insert AFTER INSERT ON tidemark.refusal REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
+  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON tidemark.refusal FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
+  CREATE TRIGGER tidemark_update AFTER UPDATE ON tidemark.refusal REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
 
 table synced_table
   id integer not null generated always as identity

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
+import { createSync } from '../../src/server.js';
+import { pruneRefusals } from '../../src/store/refusals.js';
 import { prune } from '../../src/store/retention.js';
 import { callsOn } from '../../src/writes/call-transactions.js';
 import { Calls } from '../../src/writes/calls.js';
@@ -10,7 +12,7 @@ import { createPush } from '../../src/writes/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { grants } from '../grants.js';
 import { memoryLog, silent } from '../log.js';
-import { PullServer, SyncClient, wholeTable } from '../synced.js';
+import { PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 
 const roles = ['tidemark_owner', 'tidemark_server', 'tidemark_app'];
 
@@ -75,6 +77,44 @@ describe('the server’s role', () => {
     expect(await prune(db, 0)).toBe(4);
     await db.close();
     await server.close();
+  });
+
+  it('records refused mutations, shows them, and forgets them', async () => {
+    const server = new PullServer(urlOf('tidemark_server'), { todo: tableView('todo', 'id', 'todo/') });
+    const db = openPool(urlOf('tidemark_server'));
+    const refuse = defineMutator(() => Promise.reject(new Error('No')));
+    const push = createPush({ db, tx: (tx) => tx, mutators: defineMutators({ refuse }) });
+    const caller = { context: { userID: 'ada' }, requestID: '', log: memoryLog().log };
+    const envelope = { clientGroupID: 'refused', profileID: 'profile', schemaVersion: '' };
+    // The second time, over a client that has been forgotten.
+    for (const forget of ['', 'delete from tidemark.client']) {
+      await as('tidemark_server', forget);
+      const mutations = [{ id: 1, clientID: 'r', name: 'refuse', args: null, timestamp: 0 }];
+      expect(await push({ ...envelope, mutations }, caller)).toBeNull();
+    }
+    const { patch } = await server.pull(null, { clientGroupID: 'refused', refused: true });
+    expect(patch).toMatchObject([
+      { op: 'put', key: 'todo/1' },
+      { op: 'put', key: 'tidemark/refused/r/1' },
+    ]);
+    await as('tidemark_owner', `update tidemark.refusal set at = '2000'`);
+    await pruneRefusals(db);
+    expect((await as('tidemark_server', 'select * from tidemark.refusal')).rows).toEqual([]);
+    await db.close();
+    await server.close();
+  });
+
+  it.each(['select', 'insert', 'update', 'delete'])('serves only if it may %s refusals', async (right) => {
+    await as('tidemark_owner', `revoke ${right} on tidemark.refusal from tidemark_server`);
+    const options = { database: urlOf('tidemark_server'), views: wholeTable('todo'), log: silent };
+    try {
+      await expect(createSync({ ...options, authenticate: () => null })).rejects.toThrow(
+        /^Refused mutations cannot be recorded: grant the server's role select, insert, update and delete on/,
+      );
+    } finally {
+      await as('tidemark_owner', `grant ${right} on tidemark.refusal to tidemark_server`);
+    }
+    await (await createSync({ ...options, authenticate: () => null })).close();
   });
 
   it('keeps the answers to calls with a key, and forgets them', async () => {

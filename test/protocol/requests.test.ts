@@ -140,6 +140,14 @@ describe('decodePokeRequest', () => {
     expect(decode('clientGroupID=g&profileID=p&schemaVersion=s&extra=1')).toEqual(request);
   });
 
+  it('takes whether refused mutations are asked for, as a word', () => {
+    expect(['true', 'false'].map((word) => decode(`clientGroupID=g&profileID=p&refused=${word}`).refused)).toEqual([
+      true,
+      false,
+    ]);
+    expect(decode('clientGroupID=g&profileID=p').refused).toBeUndefined();
+  });
+
   it('without a schemaVersion it is the empty one', () => {
     expect(decode('clientGroupID=g&profileID=')).toEqual({ clientGroupID: 'g', profileID: '', schemaVersion: '' });
   });
@@ -148,6 +156,8 @@ describe('decodePokeRequest', () => {
     ['clientGroupID must be a string', 'profileID=p'],
     ['clientGroupID must be a non-empty string', 'clientGroupID=&profileID=p'],
     ['profileID must be a string', 'clientGroupID=g'],
+    ['refused must be true or false', 'clientGroupID=g&profileID=p&refused='],
+    ['refused must be true or false', 'clientGroupID=g&profileID=p&refused=1'],
     ['profileID must be well-formed Unicode without U+0000', 'clientGroupID=g&profileID=%00'],
     [
       'schemaVersion must be at most 1024 characters long',

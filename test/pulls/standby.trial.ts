@@ -10,7 +10,7 @@ import { SeenGroups } from '../../src/store/seen-groups.js';
 import { Upkeep } from '../../src/store/upkeep.js';
 import { silent } from '../log.js';
 import { type Replication, type Standby, startReplication } from '../replication.js';
-import { fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
+import { fullRead, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
 
 const views = wholeTable('item');
 const hour = 3600;
@@ -342,6 +342,28 @@ describe('a primary that a standby is ahead of', () => {
     expect(keys(client)).toEqual([]);
     await expectConverged(client);
   });
+});
+
+it('shows refused mutations, each once, whichever host a client pulls from', async () => {
+  const own = { item: tableView('item', 'id', 'item/') };
+  const hosts = [new PullServer(replication.primaryURL, own), new PullServer(standby.url, own)];
+  let cookie: unknown = null;
+  const told: unknown[] = [];
+  for (let id = 1; id <= 6; id++) {
+    await writer.query(
+      `insert into tidemark.refusal (user_id, profile_id, client_id, mutation_id, code)
+       values ('ada', 'profile', 'c', $1, 'internal')`,
+      [id],
+    );
+    await replication.caughtUp();
+    const answer = await hosts[id % 2]!.pull(cookie, { refused: true });
+    told.push(answer.patch);
+    cookie = answer.cookie;
+  }
+  const put = (id: number) => expect.objectContaining({ op: 'put', key: `tidemark/refused/c/${id}` });
+  expect(told).toEqual([1, 2, 3, 4, 5, 6].map((id) => [put(id)]));
+  await writer.query('delete from tidemark.refusal');
+  for (const host of hosts) await host.close();
 });
 
 it('a TRUNCATE that a pull has waited for is in its cookie', async () => {

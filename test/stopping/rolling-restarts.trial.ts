@@ -1,14 +1,15 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import type { TestDatabase } from '../database.js';
+import { createSynced } from '../synced.js';
 import { type StoppingServer, startServer } from './stopping.js';
 
 let database: TestDatabase;
 const servers: StoppingServer[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createSynced('', {});
 });
 afterAll(async () => {
   for (const { child } of servers) child.kill('SIGKILL');

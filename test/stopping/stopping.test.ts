@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import type { TestDatabase } from '../database.js';
 import { listenForPokes } from '../poke-reader.js';
+import { createSynced } from '../synced.js';
 import { type StoppingServer, startServer } from './stopping.js';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -9,7 +10,7 @@ let database: TestDatabase;
 let server: StoppingServer | undefined;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createSynced('', {});
 });
 afterEach(async () => {
   server?.child.kill('SIGKILL');

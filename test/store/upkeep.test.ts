@@ -49,3 +49,14 @@ it('tells for how long an open transaction has kept changes from being deleted',
     })
     .toEqual({ isFailing: false, heldSeconds: 0 });
 });
+
+it('forgets refusals that are a day old', async () => {
+  await database.pool.query(`
+    insert into tidemark.refusal (user_id, profile_id, client_id, mutation_id, code, at)
+    select 'ann', 'p', 'c', hours, 'internal',
+      to_char(now() at time zone 'UTC' - make_interval(hours => hours), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    from unnest('{0, 23, 25, 1000}'::int[]) hours`);
+  await upkeep.run();
+  const { rows } = await database.pool.query('select mutation_id::int as hours from tidemark.refusal order by 1');
+  expect(rows.map(({ hours }) => hours)).toEqual([0, 23]);
+});

@@ -5,6 +5,7 @@ import { openPool } from '../../src/db/pg.js';
 import { isTransient } from '../../src/db/sqlstate.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { createPush } from '../../src/writes/push.js';
+import type { RefusedMutation } from '../../src/writes/refused-mutations.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 import { memoryLog } from '../log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
@@ -34,7 +35,9 @@ const mutators = defineMutators({
 
 it('each mutation is applied once while backends are killed and every push comes twice', async () => {
   const { log } = memoryLog();
-  const [one, two] = servers.map((db) => createPush({ db, tx: (client) => client, mutators }));
+  const told: string[] = [];
+  const onRefused = ({ clientID, mutationID }: RefusedMutation) => told.push(`${clientID}${mutationID}`);
+  const [one, two] = servers.map((db) => createPush({ db, tx: (client) => client, mutators, onRefused }));
   const ids = Array.from({ length: 100 }, (_, i) => i + 1);
   let pushing = true;
   let kills = 0;
@@ -68,6 +71,14 @@ it('each mutation is applied once while backends are killed and every push comes
   expect(answers).toEqual(Array(8).fill(null));
   expect(kills).toBeGreaterThan(10);
   expect(await lastMutationIDs(database.pool)).toEqual({ a: 100, b: 100, c: 100, d: 100 });
+  const refused = clients.flatMap((client) => ids.filter((n) => n % 10 === 0).map((n) => `${client}${n}`));
+  const { rows: recorded } = await database.pool.query(
+    'select client_id || mutation_id as id from tidemark.refusal order by client_id, mutation_id',
+  );
+  expect(recorded.map(({ id }) => id)).toEqual(refused);
+  // Nobody is told if the connection is lost during the commit.
+  expect(refused).toEqual(expect.arrayContaining(told));
+  expect(new Set(told).size).toBe(told.length);
   for (const client of clients) {
     const { rows } = await database.pool.query('select n from entry where client = $1 order by seq', [client]);
     expect(rows.map((row) => row.n)).toEqual(ids.filter((n) => n % 10 !== 0));

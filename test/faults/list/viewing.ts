@@ -39,8 +39,8 @@ export const viewing: readonly Fault[] = [
   {
     name: 'keys of one view may be keys of another',
     file: 'src/view/client-views.ts',
-    find: 'checkPrefixes(views);',
-    replace: '',
+    find: 'checkPrefixes(views);\n    this.#db',
+    replace: 'this.#db',
     tests: ['test/view/client-views.test.ts'],
   },
   {
