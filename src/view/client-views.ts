@@ -8,6 +8,7 @@ import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
+import { SampleInput } from './sample.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -58,7 +59,7 @@ export class ClientViews<Context> {
    */
   queries(input: ViewInput<Context>): ViewQuery[] {
     return Object.entries(this.#views).map(([name, view]) => {
-      const { text, values } = inView(name, () => readQuery(view.query(input)));
+      const { text, values } = inView(name, () => readQuery(buildQuery(view, input)));
       return { name, text, values };
     });
   }
@@ -100,6 +101,21 @@ export class ClientViews<Context> {
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
       return { analysis, view: compileView(naming, analysis) };
     });
+  }
+}
+
+/** @throws SetupError if it fails for a sample: the view wants something of the caller's context that the sample lacks. */
+function buildQuery<Context>(view: View<Context>, input: ViewInput<Context>): QuerySource {
+  try {
+    return view.query(input);
+  } catch (error) {
+    if (!(input instanceof SampleInput) || error instanceof SetupError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SetupError(
+      `its query cannot be built for the sample context (${reason}). Set the option \`sampleContext\` to a context ` +
+        'with all fields that `authenticate` returns',
+      { cause: error },
+    );
   }
 }
 
@@ -163,7 +179,8 @@ async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> 
  * Failures of the database itself are passed on; an error about the query, from Postgres or Tidemark, names the view.
  */
 function viewError(name: string, error: unknown): unknown {
-  if (error instanceof SetupError) return new SetupError(`The view "${name}" cannot be served: ${error.message}.`);
+  if (error instanceof SetupError)
+    return new SetupError(`The view "${name}" cannot be served: ${error.message}.`, { cause: error.cause });
   if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {
     return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
   }
