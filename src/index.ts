@@ -17,6 +17,7 @@ export type { RequestLimitOptions, RequestLimits } from './limits/request-limits
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, type UninstallOptions, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
+export type { PokedClients } from './protocol/poke.js';
 export {
   type DefineMutator,
   defineMutator,

@@ -8,6 +8,7 @@ import { createApp } from './http/app.js';
 import { admitting } from './http/identify.js';
 import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
 import { jsonLog } from './log.js';
+import type { PokedClients } from './protocol/poke.js';
 import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
@@ -18,9 +19,19 @@ import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
 
 /** What `createSync` returns. */
-export interface Sync {
+export interface Sync<Context extends UserContext = UserContext> {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
+  /**
+   * Calls `poke` at once, and then whenever the user's clients may have something to pull: for Pusher, WebSockets and
+   * whatever else reaches them. The hook counts as a stream of pokes. What `poke` throws is logged.
+   *
+   * @param ctx what `authenticate` returns for the user; after its `expiresAt`, the hook ends
+   * @returns a function that ends the hook
+   * @throws Problem `unavailable` or `too-many-requests` if there are too many streams, `malformed-request` for IDs that
+   * cannot be; and what a pull of this user would throw now
+   */
+  onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients): Promise<() => void>;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
   /**
@@ -38,7 +49,7 @@ export interface Sync {
  */
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
-): Promise<Sync> {
+): Promise<Sync<Context>> {
   const { basePath = '', rest = {}, compression = true, metrics = 'off', rates = {} } = options;
   const log = options.log ?? jsonLog();
   const limits = requestLimits(options.limits);
@@ -48,7 +59,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const authenticate = limitUsers(options.authenticate, rates, log);
   const engine = await startEngine(options, { mutators, telemetry, log });
-  const { gates, admit, journal, pull, push, streams, transact, states, ready } = engine;
+  const { gates, admit, journal, pull, push, streams, hooks, transact, states, ready } = engine;
   let isStopping = false;
 
   const shared = { authenticate, basePath, bodies };
@@ -70,6 +81,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
 
   return {
     fetch: app.fetch,
+    onPoke: (ctx, poke, clients) => hooks.open(ctx, poke, clients),
     ready,
     drain() {
       isStopping = true;
