@@ -2,6 +2,7 @@
 export { type Config, defineConfig } from './config.js';
 export type { UserContext } from './context.js';
 export type { ForwardOptions } from './endpoints/forward.js';
+export type { SyncPathOptions } from './endpoints/sync-paths.js';
 export {
   MutatorError,
   type MutatorErrorOptions,

@@ -2,6 +2,7 @@
 import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { UserContext } from './context.js';
 import type { ForwardOptions } from './endpoints/forward.js';
+import type { SyncPathOptions } from './endpoints/sync-paths.js';
 import type { Audience, Authenticate } from './http/identify.js';
 import type { RateOptions } from './limits/rates.js';
 import type { RequestLimitOptions } from './limits/request-limits.js';
@@ -39,6 +40,8 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */
   readonly basePath?: string | undefined;
+  /** Other paths for pulls, pushes and pokes, after `basePath`. They may have parameters: `/spaces/:space/pull`. */
+  readonly paths?: SyncPathOptions | undefined;
   /** How the mutators are served as REST; false turns it off. Default: with a document and a page. */
   readonly rest?: RestOptions | false | undefined;
   /** How much requests may bring along. */
