@@ -97,7 +97,8 @@ export async function startEngine<Context extends UserContext, Tx>(
   const hooks = new PokeHooks({ listen: pokeTail, budget: openStreams, log });
   const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal });
+  const { mapError } = options;
+  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal, mapError });
   const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
     gates.writes.run(context.userID, work, signal);
   const push: PushRoute<Context> = options.forward

@@ -4,6 +4,7 @@ export type { UserContext } from './context.js';
 export type { ForwardOptions } from './endpoints/forward.js';
 export type { SyncPathOptions } from './endpoints/sync-paths.js';
 export {
+  type MapError,
   MutatorError,
   type MutatorErrorOptions,
   Problem,

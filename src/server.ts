@@ -86,7 +86,9 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
   if (rest && mutators.size > 0) {
-    const surface = { ...shared, mutators, transact, admit, idempotent: true, limit: limits.call, journal, log };
+    const { mapError } = options;
+    const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, journal, mapError };
+    const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface }));
   }
   const { exposition } = telemetry;

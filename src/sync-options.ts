@@ -3,6 +3,7 @@ import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { UserContext } from './context.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import type { SyncPathOptions } from './endpoints/sync-paths.js';
+import type { MapError } from './errors.js';
 import type { Audience, Authenticate } from './http/identify.js';
 import type { RateOptions } from './limits/rates.js';
 import type { RequestLimitOptions } from './limits/request-limits.js';
@@ -36,6 +37,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    * transaction. Default false.
    */
   readonly separateTransactions?: boolean | undefined;
+  /**
+   * Says what errors of the application's own mean, such as a violated constraint: a refusal with a status, or undefined
+   * for the usual meaning. Default: violated constraints and unacceptable values are 409 and 422, other errors 500.
+   */
+  readonly mapError?: MapError | undefined;
   /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */

@@ -2,14 +2,14 @@ import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
 import type { Database, Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { MutatorError } from '../errors.js';
+import type { MapError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import type { Journal } from '../store/journal.js';
-import { callFailureCode } from './call-failures.js';
+import { callFailureOf } from './call-failures.js';
 import { type CallTransaction, callsOn } from './call-transactions.js';
 import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
@@ -22,6 +22,8 @@ export interface ApplyOptions<Tx, Context> {
   /** Finds a mutation's mutator and validates its args, once for however many transactions. */
   readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
   readonly journal: Journal;
+  /** Says what the application's own errors mean. Default: none. */
+  readonly mapError?: MapError | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ApplyOptions<Tx, Context> {
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal, mapError }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -60,7 +62,8 @@ export async function applyOnce<Tx, Context extends UserContext>(
   if (result.status !== 'failed') return result.status === 'applied';
 
   // Commits only the claim, without the mutator's writes. It fails if the mutation has been applied meanwhile.
-  const entry = failedEntry(mutation.name, callFailureCode(result.error), mutation.id);
+  const { code, isRefusal } = callFailureOf(result.error, mapError);
+  const entry = failedEntry(mutation.name, code, mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
     last(...journal.keep(origin, [entry]));
@@ -68,7 +71,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   }, claim.statements);
   if (!claimed) return false;
   const fields = { mutator: mutation.name, ...ref, error: describeError(result.error) };
-  if (result.error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
+  if (isRefusal) log.info(fields, 'Skipped a mutation that its mutator refused');
   else log.error(fields, 'Skipped a mutation that failed permanently');
   return true;
 }
