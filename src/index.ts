@@ -14,6 +14,14 @@ export {
 } from './errors.js';
 
 export type { Authenticate } from './http/identify.js';
+export {
+  type KeyValueIterator,
+  type KeyValueScan,
+  type KeyValueScanOptions,
+  type KeyValueTransaction,
+  keyValue,
+} from './key-value/key-value.js';
+export type { KeyValueRows } from './key-value/store.js';
 export type { Rate, RateLimiter, RateOptions } from './limits/rates.js';
 export type { RequestLimitOptions, RequestLimits } from './limits/request-limits.js';
 export type { Logger } from './log.js';
