@@ -202,6 +202,12 @@ describe('rows', () => {
     expect(await todos()).toEqual([{ id: 'a', text: 'B', done: null, owner_id: 'ben' }]);
   });
 
+  it('are their user’s, whatever a value says', async () => {
+    const rows = { ...todosOf('ann'), columns: ['id', 'owner_id'] };
+    await keyValue(database.pool, { 'todo/': rows }).set('todo/c', { id: 'c', owner_id: 'ben' });
+    expect(await todos()).toEqual([{ id: 'c', text: null, done: null, owner_id: 'ann' }]);
+  });
+
   it('may be in another schema, and have keys that are no text', async () => {
     const tx = transactionOf('ann');
     await tx.set('count/10', { n: 1.5 });
