@@ -3,7 +3,8 @@ import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
 import { openPool } from './db/pg.js';
 import { createForward } from './endpoints/forward.js';
-import { PokeStreams } from './endpoints/poke-streams.js';
+import { PokeHooks } from './endpoints/poke-hooks.js';
+import { type Listen, PokeStreams } from './endpoints/poke-streams.js';
 import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import { type Gates, gatesFor } from './gates.js';
@@ -55,6 +56,7 @@ export interface Engine<Context extends UserContext, Tx> {
   /** Runs calls in transactions. */
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly streams: PokeStreams<Context>;
+  readonly hooks: PokeHooks<Context>;
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
@@ -72,7 +74,15 @@ export async function startEngine<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
   parts: EngineParts<Tx, Context>,
 ): Promise<Engine<Context, Tx>> {
-  const { schemaVersions, separateTransactions, onRefused, pokes = {}, window = 100_000, audit = 0 } = options;
+  const {
+    schemaVersions,
+    separateTransactions,
+    mapError,
+    onRefused,
+    pokes = {},
+    window = 100_000,
+    audit = 0,
+  } = options;
   const { mutators, telemetry, log } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
@@ -91,10 +101,21 @@ export async function startEngine<Context extends UserContext, Tx>(
     onTold: (ms) => telemetry.record('tidemark.poke.delay', ms / 1000),
   });
   const openStreams = streamBudget(pokes);
-  const streams = new PokeStreams<Context>((ctx, request, poke) => tail.listen(ctx, request, poke), openStreams);
+  const pokeTail: Listen<Context> = (ctx, clients, poke) => tail.listen(ctx, clients, poke);
+  const streams = new PokeStreams(pokeTail, openStreams);
+  const hooks = new PokeHooks({ listen: pokeTail, budget: openStreams, log });
   const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal, onRefused });
+  const applyPush = createPush({
+    db,
+    tx,
+    mutators,
+    schemaVersions,
+    separateTransactions,
+    journal,
+    mapError,
+    onRefused,
+  });
   const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
     gates.writes.run(context.userID, work, signal);
   const push: PushRoute<Context> = options.forward
@@ -128,12 +149,14 @@ export async function startEngine<Context extends UserContext, Tx>(
     },
     transact: (...args) => transact(...args).finally(() => tail.nudge()),
     streams,
+    hooks,
     openStreams,
     states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
     ready,
     async close() {
       endUpkeep();
       streams.close();
+      hooks.close();
       tail.close();
       await db.close();
     },

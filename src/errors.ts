@@ -22,10 +22,12 @@ export type ProblemCode =
   | 'unknown-mutator'
   | 'method-not-allowed'
   | 'mutation-gap'
+  | 'conflict'
   | 'idempotency-key-in-flight'
   | 'body-too-large'
   | 'unsupported-media-type'
   | 'invalid-args'
+  | 'invalid-values'
   | 'idempotency-key-reused'
   | 'too-many-requests'
   | 'internal'
@@ -54,6 +56,8 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   /** A mutation arrived before the one that precedes it. */
   'mutation-gap': { status: 409, title: 'A mutation is missing before this one' },
+  /** What a mutator wrote violates a constraint because of other rows: a value is taken, or a row is referred to. */
+  conflict: { status: 409, title: 'The call conflicts with other data' },
   /** A call with the same `Idempotency-Key` is still running. */
   'idempotency-key-in-flight': { status: 409, title: 'The first call with this key is still running', retryAfter: 1 },
   /** The body is larger than the limit. */
@@ -62,6 +66,8 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'unsupported-media-type': { status: 415, title: 'The content type must be application/json' },
   /** The mutator's validator did not accept the args; `issues` says where and why. */
   'invalid-args': { status: 422, title: 'The arguments are not valid' },
+  /** The database does not accept a value that a mutator wrote. */
+  'invalid-values': { status: 422, title: 'The database does not accept the values' },
   /** The `Idempotency-Key` has been used for a call of another mutator, or with other args. */
   'idempotency-key-reused': { status: 422, title: 'This key was used for another call' },
   /** More requests than are allowed. Retry after the time in `Retry-After`. */
@@ -148,6 +154,13 @@ export class MutatorError extends Error {
     this.details = details;
   }
 }
+
+/**
+ * Says what an application's own errors mean: returns the refusal that the caller is to be sent, or undefined for the
+ * usual meaning. It is given what a mutator has thrown, or what the database has when the mutator's transaction was
+ * committed. It may be called more than once for a call.
+ */
+export type MapError = (error: unknown) => MutatorError | Problem | undefined;
 
 /** Something is set up wrongly, for example the database or a view. The message says what is wrong and what to do. */
 export class SetupError extends Error {

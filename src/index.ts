@@ -2,7 +2,9 @@
 export { type Config, defineConfig } from './config.js';
 export type { UserContext } from './context.js';
 export type { ForwardOptions } from './endpoints/forward.js';
+export type { SyncPathOptions } from './endpoints/sync-paths.js';
 export {
+  type MapError,
   MutatorError,
   type MutatorErrorOptions,
   Problem,
@@ -12,11 +14,20 @@ export {
 } from './errors.js';
 
 export type { Authenticate } from './http/identify.js';
+export {
+  type KeyValueIterator,
+  type KeyValueScan,
+  type KeyValueScanOptions,
+  type KeyValueTransaction,
+  keyValue,
+} from './key-value/key-value.js';
+export type { KeyValueRows } from './key-value/store.js';
 export type { Rate, RateLimiter, RateOptions } from './limits/rates.js';
 export type { RequestLimitOptions, RequestLimits } from './limits/request-limits.js';
 export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, type UninstallOptions, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
+export type { PokedClients } from './protocol/poke.js';
 export {
   type DefineMutator,
   defineMutator,

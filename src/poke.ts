@@ -6,22 +6,32 @@ export interface PokeTarget {
   readonly profileID: Promise<string>;
   /** The schema that the client was built for. */
   readonly schemaVersion: string;
-  /** Sent as the `Authorization` header. */
-  readonly auth: string;
+  /** Sent as the `Authorization` header, unless it is empty. */
+  readonly auth?: string | undefined;
   /** Pulls, with `now` without a delay. */
   pull(options?: { readonly now?: boolean }): unknown;
 }
 
 /** The options of `connectPokes`. */
 export interface PokeOptions {
-  /** The URL of the poke endpoint. Default `/sync/poke`. */
+  /** The URL of the poke endpoint; it may have a query. Default `/sync/poke`. */
   readonly url?: string | undefined;
+  /** Whether cookies are sent, as `fetch` takes it; to another origin, `include` sends them. Default `same-origin`. */
+  readonly credentials?: RequestCredentials | undefined;
+  /**
+   * Learns, once, of a response that says that something is set up wrongly: a status from 400 to 499, other than those
+   * of an expired authorization and of too many requests, or what is no stream of events. It is tried again all the
+   * same. Default: `console.warn`.
+   */
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 /** The server sends a heartbeat every 15 seconds: a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
+/** Statuses that may pass by themselves: the client gets another authorization, or waits. */
+const passing = [401, 408, 425, 429];
 
 /**
  * Pulls whenever the server pokes, as long as the page is visible, and once each time the connection or the page comes
@@ -29,8 +39,17 @@ const silenceMs = 40_000;
  *
  * @returns a function that stops it
  */
-export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOptions = {}): () => void {
+export function connectPokes(
+  rep: PokeTarget,
+  { url = '/sync/poke', credentials = 'same-origin', onError = warn }: PokeOptions = {},
+): () => void {
   const page = globalThis.document;
+  let told = '';
+  const tell = (why: string) => {
+    if (why === told) return;
+    told = why;
+    onError(new Error(`No pokes from ${url}: ${why}. It is tried again`));
+  };
   const pull = () => forget(rep.pull({ now: true }));
   let turn = new AbortController();
 
@@ -38,7 +57,8 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const stay = (onPoke: () => void) => stayConnected(rep, `${url}?${query}`, signal, onPoke);
+    const connect = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, tell };
+    const stay = (onPoke: () => void) => stayConnected({ ...connect, onPoke }, signal);
     // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
     if (!locks) return stay(pull);
@@ -74,20 +94,31 @@ export function connectPokes(rep: PokeTarget, { url = '/sync/poke' }: PokeOption
   };
 }
 
+function warn({ message }: Error): void {
+  console.warn(message);
+}
+
 /** Ignores rejections: a client that is closed rejects its outstanding pulls. */
 function forget(pulled: unknown): void {
   Promise.resolve(pulled).catch(() => {});
 }
 
-async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, onPoke: () => void): Promise<void> {
+/** What is connected to, and who learns of what comes. */
+interface Connection {
+  readonly rep: PokeTarget;
+  readonly url: string;
+  readonly credentials: RequestCredentials;
+  readonly onPoke: () => void;
+  /** Is told why the server refuses, if that does not pass by itself. */
+  readonly tell: (why: string) => void;
+}
+
+async function stayConnected(connection: Connection, signal: AbortSignal): Promise<void> {
   let retryMs = firstRetryMs;
   while (!signal.aborted) {
     try {
-      await readPokes(rep, url, signal, {
-        onPoke,
-        onRetry(ms) {
-          retryMs = ms;
-        },
+      await readPokes(connection, signal, (ms) => {
+        retryMs = ms;
       });
     } catch {
       // The connection was lost, silent or refused.
@@ -97,18 +128,14 @@ async function stayConnected(rep: PokeTarget, url: string, signal: AbortSignal, 
   }
 }
 
-interface Events {
-  readonly onPoke: () => void;
-  /** Reports the milliseconds to wait before connecting again, as the server sends them. */
-  readonly onRetry: (ms: number) => void;
-}
-
-/** Reads one event stream to its end. Rejects when the connection fails, is refused or stays silent. */
+/**
+ * Reads one event stream to its end. Rejects when the connection fails, is refused or stays silent.
+ * @param onRetry is told the milliseconds to wait before connecting again, as the server sends them
+ */
 async function readPokes(
-  rep: PokeTarget,
-  url: string,
+  { rep, url, credentials, onPoke, tell }: Connection,
   signal: AbortSignal,
-  { onPoke, onRetry }: Events,
+  onRetry: (ms: number) => void,
 ): Promise<void> {
   const attempt = new AbortController();
   let alarm: ReturnType<typeof setTimeout> | undefined;
@@ -118,15 +145,18 @@ async function readPokes(
   };
   expectMore();
   try {
-    const headers = { Authorization: rep.auth };
-    const response = await fetch(url, {
-      headers,
+    const { ok, status, headers, body } = await fetch(url, {
+      headers: rep.auth ? { Authorization: rep.auth } : {},
+      credentials,
       signal: AbortSignal.any([signal, attempt.signal]),
       cache: 'no-store',
     });
-    if (response.status === 401) forget(rep.pull());
-    if (!response.ok) throw new Error(`${response.status}`);
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    if (status === 401) forget(rep.pull());
+    if (!ok || !headers.get('Content-Type')?.startsWith('text/event-stream')) {
+      if (status < 500 && !passing.includes(status)) tell(ok ? 'it is no stream of events' : `status ${status}`);
+      throw new Error(`${status}`);
+    }
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     let partial = '';
     for (;;) {
       const { value, done } = await reader.read();

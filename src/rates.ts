@@ -8,15 +8,17 @@ import type { Logger } from './log.js';
 const perUserDefault = 10_000;
 const perAddressDefault = 20_000;
 
-/** The same `authenticate`, which counts the requests of each user. */
+/** Makes an `authenticate` that does the same, and counts the requests of each user. */
+export type CountUsers<Context extends UserContext> = (authenticate: Authenticate<Context>) => Authenticate<Context>;
+
+/** Counts the requests of each user together, whatever says who they are. */
 export function limitUsers<Context extends UserContext>(
-  authenticate: Authenticate<Context>,
   { perUser = perUserDefault }: RateOptions,
   log: Logger,
-): Authenticate<Context> {
+): CountUsers<Context> {
   const count = counting(perUser, 'This user sends too many requests; try again later');
-  if (!count) return authenticate;
-  return async (request) => {
+  if (!count) return (authenticate) => authenticate;
+  return (authenticate) => async (request) => {
     const context = await authenticate(request);
     if (context) await count(context.userID, log);
     return context;

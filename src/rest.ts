@@ -2,6 +2,7 @@ import type { UserContext } from './context.js';
 import type { Transact } from './db/transact.js';
 import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
+import type { MapError } from './errors.js';
 import { createApp } from './http/app.js';
 import { type Audience, type Authenticate, admitting, type Caller } from './http/identify.js';
 import type { Route } from './http/route.js';
@@ -46,6 +47,8 @@ export interface CreateRestOptions<Context extends UserContext, Tx> extends Rest
   readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
   /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
+  /** As for `createSync`. Default: none. */
+  readonly mapError?: MapError | undefined;
   /** The prefix of every path: `/api/…`. Default: none. */
   readonly basePath?: string | undefined;
   /** How much requests may bring along. */
@@ -96,6 +99,7 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly limit: number;
   /** For the bodies that are in memory. */
   readonly bodies: Budget;
+  readonly mapError?: MapError | undefined;
   /** Default: none. */
   readonly journal?: Journal | undefined;
   readonly log: Logger;
@@ -107,9 +111,9 @@ const day = 24 * 60 * 60;
 
 /** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, basePath, limit, bodies, journal, log } = options;
+  const { mutators, transact, authenticate, basePath, limit, bodies, journal, mapError, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
-  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, journal });
+  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, journal, mapError });
   const { admit: admitCall = (_, work) => work() } = options;
   const admitted: Pick<typeof calls, 'run'> = {
     run: (asked, caller, settings) => admitCall(caller, () => calls.run(asked, caller, settings)),

@@ -2,12 +2,14 @@ import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
 import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
-import { syncRoutes } from './endpoints/sync.js';
+import { type EndpointRoute, syncEndpoints } from './endpoints/sync.js';
+import { syncPaths } from './endpoints/sync-paths.js';
 import { startEngine } from './engine.js';
-import { createApp } from './http/app.js';
+import { createApp, createHandler } from './http/app.js';
 import { admitting } from './http/identify.js';
 import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
 import { jsonLog } from './log.js';
+import type { PokedClients } from './protocol/poke.js';
 import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
@@ -18,9 +20,31 @@ import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
 
 /** What `createSync` returns. */
-export interface Sync {
+export interface Sync<Context extends UserContext = UserContext> {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
+  /**
+   * Answers a pull, at whatever path the application serves it, from a caller whom it has identified itself; as `fetch`
+   * does otherwise. Never rejects.
+   *
+   * @param ctx what `authenticate` would return, or null for a 401 response
+   * @param env as for `fetch`
+   */
+  pull(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
+  /** The same for a push. */
+  push(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
+  /** The same for a stream of pokes. */
+  poke(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
+  /**
+   * Calls `poke` at once, and then whenever the user's clients may have something to pull: for Pusher, WebSockets and
+   * whatever else reaches them. The hook counts as a stream of pokes. What `poke` throws is logged.
+   *
+   * @param ctx what `authenticate` returns for the user; after its `expiresAt`, the hook ends
+   * @returns a function that ends the hook
+   * @throws Problem `unavailable` or `too-many-requests` if there are too many streams, `malformed-request` for IDs that
+   * cannot be; and what a pull of this user would throw now
+   */
+  onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients): Promise<() => void>;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
   /**
@@ -38,7 +62,7 @@ export interface Sync {
  */
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
-): Promise<Sync> {
+): Promise<Sync<Context>> {
   const { basePath = '', rest = {}, compression = true, metrics = 'off', rates = {} } = options;
   const log = options.log ?? jsonLog();
   const limits = requestLimits(options.limits);
@@ -46,18 +70,25 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const spool = spoolBudget(limits);
   const telemetry = await Telemetry.start(metrics !== 'off');
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
-  const authenticate = limitUsers(options.authenticate, rates, log);
+  const paths = syncPaths(basePath, options.paths);
+  const counted = limitUsers<Context>(rates, log);
+  const authenticate = counted(options.authenticate);
   const engine = await startEngine(options, { mutators, telemetry, log });
-  const { gates, admit, journal, pull, push, streams, transact, states, ready } = engine;
+  const { gates, admit, journal, pull, push, streams, hooks, transact, states, ready } = engine;
   let isStopping = false;
 
   const shared = { authenticate, basePath, bodies };
+  const sync = syncEndpoints<Context>({ basePath, bodies, pull, push, pokes: streams, limits, spool, compression });
   const routes = [
-    ...syncRoutes<Context>({ ...shared, pull, push, pokes: streams, limits, spool, compression }),
+    sync.pull(paths.pull, authenticate),
+    sync.push(paths.push, authenticate),
+    sync.poke(paths.poke, authenticate),
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
   if (rest && mutators.size > 0) {
-    const surface = { ...shared, mutators, transact, admit, idempotent: true, limit: limits.call, journal, log };
+    const { mapError } = options;
+    const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, journal, mapError };
+    const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface }));
   }
   const { exposition } = telemetry;
@@ -66,10 +97,19 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   }
   const readings = new Readings({ db: engine.db, gates, bodies, spool, streams: engine.openStreams, ...states });
   telemetry.observe(() => readings.read());
-  const app = createApp(routes, log, { observer: observeRequests(telemetry), admit: limitAddresses(rates) });
+  const requestHooks = { observer: observeRequests(telemetry), admit: limitAddresses(rates) };
+  const app = createApp(routes, log, requestHooks);
+  const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
+    const asGiven = counted(() => ctx);
+    return createHandler(route('*', asGiven), log, requestHooks)(request, env);
+  };
 
   return {
     fetch: app.fetch,
+    pull: (request, ctx, env) => answer(sync.pull, request, ctx, env),
+    push: (request, ctx, env) => answer(sync.push, request, ctx, env),
+    poke: (request, ctx, env) => answer(sync.poke, request, ctx, env),
+    onPoke: (ctx, poke, clients) => hooks.open(ctx, poke, clients),
     ready,
     drain() {
       isStopping = true;

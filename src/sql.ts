@@ -9,13 +9,19 @@ export interface SqlQuery<Row = unknown> {
   readonly [row]?: Row;
 }
 
-/** A query from the `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`). */
+/**
+ * A query from the `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`).
+ * Drizzle's types name its own fields, not the columns of the SQL, so they do not say what the rows are.
+ */
 export type QuerySource<Row = unknown> =
   | SqlQuery<Row>
   | { readonly sql: string; readonly parameters: readonly unknown[] }
   | { readonly sql: string; readonly params: readonly unknown[] }
-  | { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<Row[]> }
-  | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] }; execute(): Promise<Row[]> };
+  | {
+      compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+      executeTakeFirst(): Promise<Row | undefined>;
+    }
+  | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } };
 
 class TaggedQuery<Row> implements SqlQuery<Row> {
   readonly text: string;

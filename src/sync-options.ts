@@ -2,6 +2,8 @@
 import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { UserContext } from './context.js';
 import type { ForwardOptions } from './endpoints/forward.js';
+import type { SyncPathOptions } from './endpoints/sync-paths.js';
+import type { MapError } from './errors.js';
 import type { Audience, Authenticate } from './http/identify.js';
 import type { RateOptions } from './limits/rates.js';
 import type { RequestLimitOptions } from './limits/request-limits.js';
@@ -41,10 +43,17 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    * what it throws is logged, and changes nothing. If the server is killed in between, it is not called. Default: none.
    */
   readonly onRefused?: OnRefused<Context> | undefined;
+  /**
+   * Says what errors of the application's own mean, such as a violated constraint: a refusal with a status, or undefined
+   * for the usual meaning. Default: violated constraints and unacceptable values are 409 and 422, other errors 500.
+   */
+  readonly mapError?: MapError | undefined;
   /** Forwards pushes to an application that uses this library, instead of applying them here. Default: none. */
   readonly forward?: ForwardOptions | undefined;
   /** The prefix of every path: `/sync/…`, `/api/…`, `/healthz` and `/readyz`. Default: none. */
   readonly basePath?: string | undefined;
+  /** Other paths for pulls, pushes and pokes, after `basePath`. They may have parameters: `/spaces/:space/pull`. */
+  readonly paths?: SyncPathOptions | undefined;
   /** How the mutators are served as REST; false turns it off. Default: with a document and a page. */
   readonly rest?: RestOptions | false | undefined;
   /** How much requests may bring along. */

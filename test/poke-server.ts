@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import { connectPokes, type PokeTarget } from '../src/poke.js';
+import { connectPokes, type PokeOptions, type PokeTarget } from '../src/poke.js';
 
 export type Answer = (response: ServerResponse) => void;
 
@@ -53,18 +53,26 @@ export async function servePokes() {
 
 let groups = 0;
 
+interface Client {
+  readonly clientGroupID: string;
+  readonly auth: string;
+}
+
 /** What pokes need of a client, connected to such a server. */
-export function connect(url: string, { clientGroupID = `g ${groups++}` } = {}) {
+export function connect(
+  url: string,
+  { clientGroupID = `g ${groups++}`, auth = 'Bearer one', ...options }: Partial<PokeOptions & Client> = {},
+) {
   const pull = vi.fn<(options?: { now?: boolean }) => Promise<void>>(async () => {});
   const rep = {
     clientGroupID: Promise.resolve(clientGroupID),
     profileID: Promise.resolve('p/1'),
     schemaVersion: 'v&2',
-    auth: 'Bearer one',
+    auth,
     // A promise of its own: the spy would handle a rejection.
     pull: async (options?: { now?: boolean }) => await pull(options),
   } satisfies PokeTarget;
-  const stop = connectPokes(rep, { url });
+  const stop = connectPokes(rep, { ...options, url });
   onTestFinished(stop);
   const pulled = (count: number) =>
     vi.waitFor(

@@ -4,9 +4,17 @@ import { connectPokes } from '../src/poke.js';
 
 interface Attempt {
   readonly signal: AbortSignal;
+  readonly credentials: RequestCredentials;
   say(text: string): void;
 }
 
+const rep = {
+  clientGroupID: Promise.resolve('g'),
+  profileID: Promise.resolve('p'),
+  schemaVersion: '',
+  auth: '',
+  pull: () => pull(),
+};
 let attempts: Attempt[];
 let stop: () => void;
 const pull = vi.fn();
@@ -14,22 +22,15 @@ const pull = vi.fn();
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   attempts = [];
-  vi.stubGlobal('fetch', async (_: string, { signal }: { signal: AbortSignal }) => {
+  vi.stubGlobal('fetch', async (_: string, { signal, credentials }: Attempt) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        attempts.push({ signal, say: (text) => controller.enqueue(Buffer.from(text)) });
+        attempts.push({ signal, credentials, say: (text) => controller.enqueue(Buffer.from(text)) });
         signal.addEventListener('abort', () => controller.error(signal.reason));
       },
     });
-    return new Response(body);
+    return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
   });
-  const rep = {
-    clientGroupID: Promise.resolve('g'),
-    profileID: Promise.resolve('p'),
-    schemaVersion: '',
-    auth: '',
-    pull,
-  };
   stop = connectPokes(rep);
   await settle();
 });
@@ -77,4 +78,12 @@ it('is given up after 40 seconds of silence, and another one is opened', async (
   await pass(5);
   expect(attempts).toHaveLength(2);
   expect(pull).toHaveBeenCalledOnce();
+});
+
+it('is asked for with the credentials that the application names', async () => {
+  expect(attempts[0]!.credentials).toBe('same-origin');
+  stop();
+  stop = connectPokes(rep, { credentials: 'include' });
+  await settle();
+  expect(attempts[1]!.credentials).toBe('include');
 });

@@ -1,7 +1,10 @@
 /** The browser's half of pokes, in Node. */
+import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect, events, passing, servePokes } from './poke-server.js';
 import { start } from './process.js';
 
@@ -16,6 +19,60 @@ describe('connectPokes', () => {
     const { pathname, searchParams } = new URL(requests[0]!.url!, url);
     expect(pathname).toBe('/sync/poke');
     expect(Object.fromEntries(searchParams)).toEqual({ clientGroupID, profileID: 'p/1', schemaVersion: 'v&2' });
+  });
+
+  it('keeps the query of its URL', async () => {
+    const { url, requests, asked } = await servePokes();
+    const { clientGroupID } = connect(`${url}?room=a%26b`);
+    await asked(1);
+    const { pathname, searchParams } = new URL(requests[0]!.url!, url);
+    expect(pathname).toBe('/sync/poke');
+    expect(Object.fromEntries(searchParams)).toMatchObject({ room: 'a&b', clientGroupID, profileID: 'p/1' });
+  });
+
+  it('sends no authorization if the client has none', async () => {
+    const { url, requests, asked } = await servePokes();
+    connect(url, { auth: '' });
+    await asked(1);
+    expect(requests[0]!.headers).not.toHaveProperty('authorization');
+  });
+
+  it('tells once of a refusal that does not pass, and of others not at all', async () => {
+    const { url, script, asked } = await servePokes();
+    const told: string[] = [];
+    const refuse = (status: number) => (response: Parameters<typeof passing>[0]) =>
+      void response.writeHead(status).end('{}');
+    const page = (response: Parameters<typeof passing>[0]) =>
+      void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
+    script.push(passing, ...[401, 429, 503].map(refuse), passing, refuse(404), passing, refuse(404), passing, page);
+    const { pulled } = connect(`${url}?a`, { onError: ({ message }) => told.push(message) });
+    await asked(11);
+    expect(told).toEqual([
+      `No pokes from ${url}?a: status 404. It is tried again`,
+      `No pokes from ${url}?a: it is no stream of events. It is tried again`,
+    ]);
+    await pulled(2);
+  });
+
+  it('warns on the console where nobody asks to be told', async () => {
+    const { url, script, asked } = await servePokes();
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    onTestFinished(() => warn.mockRestore());
+    script.push(passing, (response) => void response.writeHead(400).end());
+    connect(url);
+    await asked(3);
+    expect(warn.mock.calls).toEqual([[`No pokes from ${url}: status 400. It is tried again`]]);
+  });
+
+  it('is small, and imports nothing', async () => {
+    const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+    const flags = ['--minify', '--format=esm'];
+    const { stdout } = await promisify(execFile)(path('../node_modules/.bin/esbuild'), [
+      path('../src/poke.ts'),
+      ...flags,
+    ]);
+    expect(stdout).not.toMatch(/\bimport\b/);
+    expect(gzipSync(stdout).length).toBeLessThan(1_500);
   });
 
   it('pulls at once for each poke, and for nothing else', async () => {
@@ -151,7 +208,7 @@ describe('stop', () => {
     const program = `
       import { createServer } from 'node:http';
       import { connectPokes } from './src/poke.ts';
-      const events = (response, text) => response.writeHead(200).write(text);
+      const events = (response, text) => response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(text);
       const server = createServer((_, response) => { ${answer}; setTimeout(finish, 300); });
       const rep = { clientGroupID: 'g', profileID: 'p', schemaVersion: '', auth: '', pull() {} };
       let stop;

@@ -27,7 +27,7 @@ export interface JWTAuthOptions<Context extends UserContext> {
    */
   readonly context?: ((claims: Claims) => Context | null | Promise<Context | null>) | undefined;
   /** Who sends a request that has no `Authorization`. Default: nobody; such a request is a 401. */
-  readonly anonymous?: ((request: Request) => Context | null) | undefined;
+  readonly anonymous?: ((request: Request) => Context | null | Promise<Context | null>) | undefined;
 }
 
 /** Makes the option `context` required for a context with more fields than a token is known to have. */
@@ -61,7 +61,7 @@ export function jwtAuth<Context extends UserContext = UserContext>(
   return async (request) => {
     const authorization = request.headers.get('Authorization');
     // Clients without a token may send the header without a value.
-    if (!authorization) return anonymous?.(request) ?? null;
+    if (!authorization) return (await anonymous?.(request)) ?? null;
     const token = bearer.exec(authorization)?.[1];
     if (token === undefined) return null;
     const { claims, expiresAt } = await verify(token);

@@ -15,7 +15,7 @@ export interface SessionAuthOptions<Context extends UserContext> {
   /** Other origins whose pages may write in the user's name, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
   /** Who sends a request that has neither this cookie nor an `Authorization`. Default: nobody; such a request is a 401. */
-  readonly anonymous?: ((request: Request) => Context | null) | undefined;
+  readonly anonymous?: ((request: Request) => Context | null | Promise<Context | null>) | undefined;
 }
 
 /** The methods that change nothing. */

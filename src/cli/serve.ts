@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import { syncPaths } from '../endpoints/sync-paths.js';
 import {
   addressFromEnvironment,
   describeEmbedded,
@@ -43,7 +44,8 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   }
 }
 
-function listening(url: string, { basePath = '' }: Config, { embedded }: OpenedDatabase): string {
+function listening(url: string, { basePath = '', paths }: Config, { embedded }: OpenedDatabase): string {
   const where = embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
-  return `Listening at ${url}${basePath}/sync/pull and ${url}${basePath}/sync/push, on ${where}.`;
+  const { pull, push } = syncPaths(basePath, paths);
+  return `Listening at ${url}${pull} and ${url}${push}, on ${where}.`;
 }

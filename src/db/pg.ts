@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { SetupError } from '../errors.js';
 import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
 import { readCopy } from './copy.js';
@@ -30,9 +31,10 @@ export interface Limits extends TransactionLimits {
 /**
  * Opens a connection pool for a Postgres URL, or uses the application's own pool, which `close` does not end. Connects
  * at the first use.
+ * @throws SetupError if what was passed as a pool is none of `pg`; the message says what to pass.
  */
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
-  const pool = typeof source === 'string' ? createPool(source, options) : source;
+  const pool = typeof source === 'string' ? createPool(source, options) : checked(source);
   const { limits } = options;
   // Without a listener, a broken idle connection would end the process.
   const onError = (error: Error) => options.onIdleError?.(error);
@@ -64,6 +66,23 @@ function createPool(connectionString: string, options: PoolOptions): pg.Pool {
     keepAlive: true,
     fallback_application_name: 'tidemark',
   });
+}
+
+/** Not by `instanceof`: the application may have a `pg` of its own. */
+function checked(source: pg.Pool): pg.Pool {
+  const given: Partial<Record<'on' | 'connect' | 'query' | 'options' | 'begin', unknown>> = Object(source);
+  const { on, connect, query, options, begin } = given;
+  const isClient = [on, connect, query].every((method) => typeof method === 'function');
+  if (isClient && Number.isInteger((options as pg.PoolOptions | undefined)?.max)) return source;
+  const what = isClient
+    ? 'a single client of `pg`, which cannot serve several requests at once'
+    : typeof begin === 'function'
+      ? 'a client of postgres.js'
+      : 'neither a connection string nor a pool of `pg`';
+  throw new SetupError(
+    `The option \`database\` is ${what}. Pass a connection string, or \`new pg.Pool({ connectionString })\` of the package ` +
+      '`pg`; the rest of your application may keep its own client.',
+  );
 }
 
 async function query<Row>(pool: pg.Pool, statement: Statement, usualMs: number | undefined): Promise<Row[]> {

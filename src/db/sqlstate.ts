@@ -80,6 +80,26 @@ export function isUniquenessViolation(error: unknown): boolean {
   return someCause(error, (code) => code === '23505' || code === '23P01');
 }
 
+/** Violated because of other rows: with them gone, or there, the same values would do. */
+const conflictStates = new Set([
+  '23000', // integrity_constraint_violation
+  '23001', // restrict_violation
+  '23503', // foreign_key_violation
+  '23505', // unique_violation
+  '23P01', // exclusion_violation
+  INTEGRITY_VIOLATION_AT_COMMIT,
+]);
+
+/** The database refuses rows because of others: a value is taken, or a row is referred to or missing. */
+export function isConflict(error: unknown): boolean {
+  return someCause(error, (code) => conflictStates.has(code));
+}
+
+/** The database refuses values for what they are: NULL, a violated check, or none of the type. */
+export function isOfWrittenValues(error: unknown): boolean {
+  return someCause(error, (code) => /^22[0-9A-Z]{3}$|^23502$|^23514$/.test(code));
+}
+
 const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /**

@@ -5,12 +5,12 @@ import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange } from '../http/route.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import type { Budget } from '../limits/budget.js';
-import { decodePokeRequest, heartbeat, type PokeRequest, pokeEvent, retryField } from '../protocol/poke.js';
+import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../protocol/poke.js';
 
 /** Calls `poke` whenever there may be something to pull, until the returned function is called. */
 export type Listen<Context extends UserContext> = (
   ctx: Context,
-  request: PokeRequest,
+  clients: Listening,
   poke: () => void,
 ) => Promise<() => void>;
 

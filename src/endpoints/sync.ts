@@ -14,6 +14,7 @@ import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PullRoute } from '../pulls/pull-route.js';
 import type { PokeStreams } from './poke-streams.js';
+import type { SyncEndpoint } from './sync-paths.js';
 
 /** A push as it was received. */
 export interface SentPush {
@@ -37,13 +38,12 @@ const compressedLength = 1024;
 const keptRequests = 10_000;
 const keptLength = 2048;
 
-/** The options of `syncRoutes`. */
-export interface SyncRoutesOptions<Context extends UserContext> {
+/** The options of `syncEndpoints`. */
+export interface SyncEndpointsOptions<Context extends UserContext> {
   readonly pull: PullRoute<Context>;
   readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
-  readonly authenticate: Authenticate<Context>;
-  /** The prefix of `/sync/pull`, `/sync/push` and `/sync/poke`. */
+  /** The prefix of all paths, for the labels. */
   readonly basePath: string;
   readonly limits: RequestLimits;
   /** For the bodies that are in memory. */
@@ -54,19 +54,35 @@ export interface SyncRoutesOptions<Context extends UserContext> {
   readonly compression: boolean;
 }
 
-/** The routes that sync clients call: pull, push and poke. */
-export function syncRoutes<Context extends UserContext>(options: SyncRoutesOptions<Context>): Route[] {
-  const { pokes, authenticate, basePath } = options;
+/** Makes the route of an endpoint at a path, for callers whom `authenticate` identifies. */
+export type EndpointRoute<Context extends UserContext> = (path: string, authenticate: Authenticate<Context>) => Route;
+
+/** What sync clients call. Whatever its path, an endpoint has the label of its usual one. */
+export function syncEndpoints<Context extends UserContext>(
+  options: SyncEndpointsOptions<Context>,
+): Readonly<Record<SyncEndpoint, EndpointRoute<Context>>> {
+  const { basePath } = options;
   const decode = pullDecoder();
-  return [
-    {
+  return {
+    pull: (path, authenticate) => ({
       methods: ['POST'],
-      path: `${basePath}/sync/pull`,
-      handle: (exchange) => handlePull(exchange, options, decode),
-    },
-    { methods: ['POST'], path: `${basePath}/sync/push`, handle: (exchange) => handlePush(exchange, options) },
-    { methods: ['GET'], path: `${basePath}/sync/poke`, handle: (exchange) => pokes.open(exchange, authenticate) },
-  ];
+      path,
+      label: `${basePath}/sync/pull`,
+      handle: (exchange) => handlePull(exchange, authenticate, options, decode),
+    }),
+    push: (path, authenticate) => ({
+      methods: ['POST'],
+      path,
+      label: `${basePath}/sync/push`,
+      handle: (exchange) => handlePush(exchange, authenticate, options),
+    }),
+    poke: (path, authenticate) => ({
+      methods: ['GET'],
+      path,
+      label: `${basePath}/sync/poke`,
+      handle: (exchange) => options.pokes.open(exchange, authenticate),
+    }),
+  };
 }
 
 type Decode = (bytes: Uint8Array) => Promise<ReturnType<typeof decodePullRequest>>;
@@ -87,7 +103,8 @@ function pullDecoder(): Decode {
 
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
-  { authenticate, pull, limits, bodies, spool, compression }: SyncRoutesOptions<Context>,
+  authenticate: Authenticate<Context>,
+  { pull, limits, bodies, spool, compression }: SyncEndpointsOptions<Context>,
   decode: Decode,
 ): Promise<Answer> {
   const caller = await identify(exchange, authenticate);
@@ -106,7 +123,8 @@ async function handlePull<Context extends UserContext>(
 
 async function handlePush<Context extends UserContext>(
   exchange: Exchange,
-  { authenticate, push, limits, bodies }: SyncRoutesOptions<Context>,
+  authenticate: Authenticate<Context>,
+  { push, limits, bodies }: SyncEndpointsOptions<Context>,
 ): Promise<Answer> {
   const { requestID } = exchange;
   const caller = await identify(exchange, authenticate);

@@ -25,11 +25,9 @@ export interface Hooks {
 export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = {}): App {
   const app = new Hono();
   // One handler for all methods: with a second one per path, Hono would compose middleware for every request.
-  for (const { methods, path, handle } of routes) {
-    const parts = { route: path, log, hooks };
-    app.all(path, (c) =>
-      respond(incoming(c), parts, methods.includes(c.req.method) ? handle : () => refuseMethod(methods)),
-    );
+  for (const route of routes) {
+    const answer = answering(route, log, hooks);
+    app.all(route.path, (c) => answer(incoming(c)));
   }
   const parts = { route: 'other', log, hooks };
   app.notFound((c) => respond(incoming(c), parts, refusePath));
@@ -39,6 +37,22 @@ export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = 
     }),
   );
   return { fetch: async (request, env) => app.fetch(request, env as object) };
+}
+
+/** Answers requests as one route of an app does, whatever their path. */
+export function createHandler(route: Route, log: Logger, hooks: Hooks = {}): App['fetch'] {
+  const answer = answering(route, log, hooks);
+  return (request, env) => answer({ request, path: new URL(request.url).pathname, env });
+}
+
+function answering(
+  { methods, path, label = path, handle }: Route,
+  log: Logger,
+  hooks: Hooks,
+): (incoming: Incoming) => Promise<Response> {
+  const parts = { route: label, log, hooks };
+  const refuse = () => refuseMethod(methods);
+  return (incoming) => respond(incoming, parts, methods.includes(incoming.request.method) ? handle : refuse);
 }
 
 function incoming({ req, env }: Context): Incoming {

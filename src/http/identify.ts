@@ -39,14 +39,18 @@ export async function identify<Context extends UserContext>(
     });
   }
   if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
-  const { userID, expiresAt } = context;
+  checkContext(context);
+  return { context, requestID: requestID.value, log, signal: () => request.signal, tell };
+}
+
+/** @throws TypeError for a context that `authenticate` may not return */
+export function checkContext({ userID, expiresAt }: UserContext): void {
   if (!isUserID(userID)) {
     throw new TypeError('authenticate must return null or an object whose userID is a non-empty, well-formed string');
   }
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');
   }
-  return { context, requestID: requestID.value, log, signal: () => request.signal, tell };
 }
 
 /** Who may see what the server says about itself. */

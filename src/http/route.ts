@@ -8,6 +8,8 @@ export interface Route {
   readonly methods: readonly string[];
   /** The path, in Hono's syntax. */
   readonly path: string;
+  /** What metrics and traces call it. Default: the path. */
+  readonly label?: string | undefined;
   readonly handle: (exchange: Exchange) => Promise<Answer>;
 }
 
@@ -35,7 +37,7 @@ export interface Told {
 
 /** A request that has been answered, to its end. */
 export interface RequestEnd {
-  /** The route's path; `other` if there is none. */
+  /** The route's label; `other` if there is none. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;

@@ -1,12 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { MutatorDocs } from '../registry/mutators.js';
+import type { Mutator, MutatorDocs } from '../registry/mutators.js';
 import { type Described, describeValidator } from './json-schema.js';
 import { toCamelCase, UniqueNames } from './names.js';
 import type { Example, SchemaObject } from './types.js';
 import { refusesJson, verdictOf } from './verdict.js';
 
 /** What the document needs to know about a mutator. */
-export type DescribedMutator = MutatorDocs & { readonly validator: StandardSchemaV1 | undefined };
+export type DescribedMutator = MutatorDocs & Pick<Mutator, 'validator' | 'validates'>;
 
 /** The args of a call of a mutator, and its result. */
 export interface CallDescription {
@@ -24,17 +24,20 @@ export interface CallDescription {
 /** Describes a mutator's args and result. Never rejects. */
 export async function describeCall(mutator: DescribedMutator): Promise<CallDescription> {
   const lacks: string[] = [];
-  const args = await describeArgs(mutator.validator, lacks);
+  const args = await describeArgs(mutator, lacks);
   const result = await describeResult(mutator.result, lacks);
   return { ...args, ...result, examples: await describeExamples(mutator, lacks), lacks };
 }
 
 async function describeArgs(
-  validator: StandardSchemaV1 | undefined,
+  { validator, validates }: DescribedMutator,
   lacks: string[],
 ): Promise<Pick<CallDescription, 'args' | 'areArgsRequired'>> {
   if (!validator) {
-    return { args: { description: 'Any JSON: the mutator does not check its arguments.' }, areArgsRequired: false };
+    const description = validates
+      ? 'Not described here: if the mutator has a validator, it refuses arguments that are not valid.'
+      : 'Any JSON: the mutator does not check its arguments.';
+    return { args: { description }, areArgsRequired: false };
   }
   const described = await describeValidator(validator, 'input');
   const areArgsRequired = !(await verdictOf(validator, undefined)).isAccepted;

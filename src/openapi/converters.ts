@@ -16,6 +16,8 @@ export interface RawConversion {
 
 const target = 'draft-2020-12';
 const gap = { [inexpressible]: true };
+const needsZod4 =
+  'this needs zod 4, and it is of zod 3, which validates just as well: install zod 4 to have it described';
 
 /**
  * Converts a validator to JSON Schema, with its own library. Marks what cannot be expressed, where the library allows.
@@ -33,7 +35,10 @@ export async function convert(validator: StandardSchemaV1, side: Side): Promise<
     return lenient(toSchema());
   }
   if (vendor === 'zod') {
+    // Those of zod 4 have this property. Those that zod 3 calls `zod/v4` have it too, but zod 3 does not convert them.
+    if (!('_zod' in validator)) throw new Error(needsZod4);
     const { toJSONSchema } = await load<ZodModule>('zod', () => import('zod'));
+    if (!toJSONSchema) throw new Error(needsZod4);
     return strictOrLenient((unrepresentable) => toJSONSchema(validator, { io: side, target, unrepresentable }));
   }
   if (vendor === 'valibot') {
@@ -95,7 +100,8 @@ function valibotOptions(side: Side): Record<string, unknown> {
 }
 
 interface ZodModule {
-  toJSONSchema(validator: StandardSchemaV1, options: object): unknown;
+  /** Since zod 4. */
+  readonly toJSONSchema?: (validator: StandardSchemaV1, options: object) => unknown;
 }
 
 interface ValibotModule {

@@ -12,7 +12,8 @@ export interface Outlook {
 
 /** A client that is to be poked when its client view has changed. */
 export interface Listener {
-  readonly clientGroupID: string;
+  /** Undefined for all of the user's. */
+  readonly clientGroupID: string | undefined;
   readonly userID: string;
   outlook: Outlook;
   /** The shape of all tables for which the outlook was last found out; undefined if the last attempt failed. */

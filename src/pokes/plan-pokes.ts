@@ -72,7 +72,10 @@ export function withMutations(
   if (mutations >= mostMutations) return listeners;
   if (groups.length === 0) return new Set();
   const owners = new Map(groups);
-  return new Set([...listeners].filter(({ clientGroupID, userID }) => owners.get(clientGroupID) === userID));
+  const users = new Set(owners.values());
+  const isTold = ({ clientGroupID, userID }: Listener) =>
+    clientGroupID === undefined ? users.has(userID) : owners.get(clientGroupID) === userID;
+  return new Set([...listeners].filter(isTold));
 }
 
 export interface PlanInput {

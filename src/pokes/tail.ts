@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import type { CurrentInstallation } from '../installation/current-installation.js';
 import { noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
-import type { PokeRequest } from '../protocol/poke.js';
+import type { Listening } from '../protocol/poke.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Looks } from '../window/looks.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
@@ -65,11 +65,12 @@ export class Tail<Context extends UserContext> {
   }
 
   /**
-   * Calls `poke` from now on whenever this user's client view, or the group's mutation IDs, may have changed.
+   * Calls `poke` from now on whenever this user's client view, or the mutation IDs of the group, or of any
+   * group of the user's, may have changed.
    * @returns a function that ends this
    * @throws SetupError, or the database's error, if listeners could not be told anything now.
    */
-  async listen(ctx: Context, { clientGroupID, ...asked }: PokeRequest, poke: () => void): Promise<() => void> {
+  async listen(ctx: Context, { clientGroupID, ...asked }: Listening, poke: () => void): Promise<() => void> {
     const lookUp = async (): Promise<Outlook> => {
       const { installation, views } = await this.#options.installation.bind({ ctx, ...asked });
       return { views, tables: installation.tables, shape: installation.shape };

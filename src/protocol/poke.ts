@@ -12,6 +12,32 @@ const flags: ReadonlyMap<unknown, boolean> = new Map([
   ['false', false],
 ]);
 
+/** Which of a user's clients are to be poked, as an application says it. */
+export interface PokedClients {
+  /**
+   * A client group: it is also poked when a mutation of its own had no effect. Default: all of the user's, for which the
+   * mutations of any count.
+   */
+  readonly clientGroupID?: string | undefined;
+  /** The ID of the browser profile, an input of the views. Default: empty. */
+  readonly profileID?: string | undefined;
+  /** The schema that the clients were built for, an input of the views. Default: empty. */
+  readonly schemaVersion?: string | undefined;
+}
+
+/** Who listens for pokes: one client group, or all of a user's. */
+export type Listening = Omit<PokeRequest, 'clientGroupID'> & Pick<PokedClients, 'clientGroupID'>;
+
+/**
+ * Completes and checks what an application says.
+ * @throws Problem `malformed-request`, naming the field.
+ */
+export function readPokedClients(clients: PokedClients): Listening {
+  const { clientGroupID = 'all', profileID = '', schemaVersion = '' } = clients;
+  const given = { clientGroupID, profileID, schemaVersion };
+  return { ...readEnvelope((name) => given[name]), clientGroupID: clients.clientGroupID };
+}
+
 /**
  * Decodes the query string of a poke request. Ignores unknown parameters.
  * @throws Problem `malformed-request`, naming the parameter.

@@ -8,6 +8,7 @@ import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
+import { SampleInput } from './sample.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -45,6 +46,8 @@ const keptQueries = 1000;
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
+  /** The application's views, with views of Tidemark's own. */
+  readonly #joined = new WeakMap<Views<Context>, Views<Context>>();
   readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
 
   constructor(db: Database, views: Views<Context>) {
@@ -60,12 +63,20 @@ export class ClientViews<Context> {
    * @throws SetupError that names the view whose query cannot be built, or whose keys could be those of an own view.
    */
   queries(input: ViewInput<Context>, own?: Views<Context>): ViewQuery[] {
-    const views = own ? { ...this.#views, ...own } : this.#views;
-    if (own) checkPrefixes(views);
+    const views = own ? this.#with(own) : this.#views;
     return Object.entries(views).map(([name, view]) => {
-      const { text, values } = inView(name, () => readQuery(view.query(input)));
+      const { text, values } = inView(name, () => readQuery(buildQuery(view, input)));
       return { name, view, text, values };
     });
+  }
+
+  #with(own: Views<Context>): Views<Context> {
+    const known = this.#joined.get(own);
+    if (known) return known;
+    const joined = { ...this.#views, ...own };
+    checkPrefixes(joined);
+    this.#joined.set(own, joined);
+    return joined;
   }
 
   /**
@@ -106,6 +117,21 @@ export class ClientViews<Context> {
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
       return { analysis, view: compileView(naming, analysis) };
     });
+  }
+}
+
+/** @throws SetupError if it fails for a sample: the view wants something of the caller's context that the sample lacks. */
+function buildQuery<Context>(view: View<Context>, input: ViewInput<Context>): QuerySource {
+  try {
+    return view.query(input);
+  } catch (error) {
+    if (!(input instanceof SampleInput) || error instanceof SetupError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SetupError(
+      `its query cannot be built for the sample context (${reason}). Set the option \`sampleContext\` to a context ` +
+        'with all fields that `authenticate` returns',
+      { cause: error },
+    );
   }
 }
 
@@ -179,7 +205,8 @@ async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> 
  * Failures of the database itself are passed on; an error about the query, from Postgres or Tidemark, names the view.
  */
 function viewError(name: string, error: unknown): unknown {
-  if (error instanceof SetupError) return new SetupError(`The view "${name}" cannot be served: ${error.message}.`);
+  if (error instanceof SetupError)
+    return new SetupError(`The view "${name}" cannot be served: ${error.message}.`, { cause: error.cause });
   if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {
     return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
   }

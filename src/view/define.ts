@@ -1,5 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
+import type { AsJSON } from './json-row.js';
 
 /** What a view's query depends on: the user's context from `authenticate`, and two fields of the pull request. */
 export interface ViewInput<Context> {
@@ -18,7 +19,7 @@ export interface View<Context, Row = unknown> {
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
-type ColumnOf<Row> = unknown extends Row ? string : keyof Row & string;
+type ColumnOf<Row> = unknown extends Row ? string : keyof NoInfer<Row> & string;
 
 /** What `defineView` takes. */
 export interface ViewDefinition<Context, Row> {
@@ -43,8 +44,11 @@ export function viewFor<Context extends UserContext>(): DefineView<Context> {
 /** Defines a view whose `ctx` has no fields of the application's own. */
 export const defineView: DefineView<UserContext> = viewFor<UserContext>();
 
-/** The row type of a view, as the client receives it. */
-export type RowOf<V> = V extends View<never, infer Row> ? Row : never;
+/**
+ * The row type of a view, as the client receives it: JSON under the names of the result's columns. `unknown` if the
+ * query's type does not tell.
+ */
+export type RowOf<V> = V extends View<never, infer Row> ? AsJSON<Row> : never;
 
 /** An application's views, by name. */
 export type Views<Context> = Readonly<Record<string, View<Context>>>;

@@ -9,10 +9,22 @@ export interface SampleOptions<Context> {
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
+/** An input that nobody has sent. */
+export class SampleInput<Context> implements ViewInput<Context> {
+  readonly ctx: Context;
+  readonly profileID = '';
+  readonly schemaVersion: string;
+
+  constructor(ctx: Context, schemaVersion: string) {
+    this.ctx = ctx;
+    this.schemaVersion = schemaVersion;
+  }
+}
+
 /**
  * The same input for `migrate`, a server and `status`: otherwise, one of them would refuse what another has accepted.
  */
 export function sampleInput<Context>({ sampleContext, schemaVersions }: SampleOptions<Context>): ViewInput<Context> {
   const ctx = sampleContext ?? ({ userID: 'sample' } as Context);
-  return { ctx, profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+  return new SampleInput(ctx, schemaVersions?.[0] ?? '');
 }

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
 import type { Database, Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { MutatorError } from '../errors.js';
+import type { MapError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
@@ -10,6 +10,7 @@ import type { PreparedCall } from '../registry/prepare.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import type { Journal } from '../store/journal.js';
 import { keepRefusal } from '../store/refusals.js';
+import { callFailureOf } from './call-failures.js';
 import { type CallTransaction, callsOn } from './call-transactions.js';
 import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
@@ -27,6 +28,8 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly profileID: string;
   /** Told of each mutation that is skipped. */
   readonly onRefused?: OnRefused<Context> | undefined;
+  /** Says what the application's own errors mean. Default: none. */
+  readonly mapError?: MapError | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal, profileID, onRefused }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal, mapError, profileID, onRefused }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -67,8 +70,9 @@ export async function applyOnce<Tx, Context extends UserContext>(
 
   // Commits the claim without the mutator's writes. It fails if the mutation has been applied meanwhile.
   const { error } = result;
-  const refusal = refusalOf(mutation.name, error);
-  const entry = failedEntry(mutation.name, refusal.code, mutation.id);
+  const failure = callFailureOf(error, mapError);
+  const refusal = refusalOf(mutation.name, failure);
+  const entry = failedEntry(mutation.name, failure.code, mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
     last(...journal.keep(origin, [entry]), keepRefusal({ userID: context.userID, profileID, ...ref }, refusal));
@@ -76,7 +80,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   }, claim.statements);
   if (!claimed) return false;
   const fields = { mutator: mutation.name, ...ref, error: describeError(error) };
-  if (error instanceof MutatorError) log.info(fields, 'Skipped a mutation that its mutator refused');
+  if (failure.isRefusal) log.info(fields, 'Skipped a mutation that its mutator refused');
   else log.error(fields, 'Skipped a mutation that failed permanently');
   const { name, code } = refusal;
   tellRefused(onRefused, { context, ...ref, name, code, error, requestID }, log);

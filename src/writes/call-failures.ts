@@ -1,16 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { MutatorError, Problem, type ProblemCode } from '../errors.js';
+import { isConflict, isOfWrittenValues } from '../db/sqlstate.js';
+import { type MapError, MutatorError, Problem, type ProblemCode } from '../errors.js';
 import { toIssues } from '../registry/issues.js';
 import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
 
 /**
  * Turns the permanent failure of a call into a Problem for its caller. Unknown errors reveal nothing.
  *
+ * @param mapError says what the application's own errors mean
  * @param args the args as they were sent
  * @param index the call's index in its batch; undefined for a single call
  */
-export function toCallProblem(error: unknown, args: unknown, index?: number): Problem {
-  const problem = describe(error, args);
+export function toCallProblem(error: unknown, mapError: MapError | undefined, args: unknown, index?: number): Problem {
+  const problem = describe(error, mapError, args);
   if (index === undefined) return problem;
   const { code, message, status, headers, extensions, cause } = problem;
   return new Problem(code, `Call ${index}: ${message}`, {
@@ -21,16 +23,53 @@ export function toCallProblem(error: unknown, args: unknown, index?: number): Pr
   });
 }
 
-/** The code of the Problem that `toCallProblem` makes. */
-export function callFailureCode(error: unknown): ProblemCode {
-  return classify(error).code;
+/** A failure in short: `toCallProblem` would make a Problem of this code. */
+export interface CallFailure {
+  readonly code: ProblemCode;
+  /** The text for the user; undefined if nobody has written one. */
+  readonly detail: string | undefined;
+  /** The application refused the call on purpose. */
+  readonly isRefusal: boolean;
 }
 
-/** The text for the user, as `toCallProblem` gives it, if the mutator has refused on purpose. */
-export function callFailureDetail(error: unknown): string | undefined {
-  const failure = classify(error);
+/** @param mapError as for `toCallProblem` */
+export function callFailureOf(error: unknown, mapError: MapError | undefined): CallFailure {
+  const meant = meaningOf(error, mapError);
+  const failure = classify(meant);
+  const isMapped = meant !== error && meant instanceof Problem;
+  return { code: failure.code, detail: detailOf(failure), isRefusal: meant instanceof MutatorError || isMapped };
+}
+
+function detailOf(failure: Failure): string | undefined {
   if (failure instanceof Problem) return failure.message;
   return failure.code === 'mutator-error' ? String(failure.refusal.message) : undefined;
+}
+
+/** What an error of the application's own stands for, if it says so; other errors stand for themselves. */
+function meaningOf(error: unknown, mapError: MapError | undefined): unknown {
+  if (!mapError || isMeant(error)) return error;
+  try {
+    const mapped = mapError(error);
+    if (mapped === undefined) return error;
+    if (mapped instanceof Problem || mapped instanceof MutatorError) return mapped;
+    throw new TypeError('It must return a MutatorError, a Problem or undefined');
+  } catch (cause) {
+    return new Error('The option `mapError` failed', { cause });
+  }
+}
+
+/** Whether an error says by itself what its caller is to be told. */
+function isMeant(error: unknown): boolean {
+  return (
+    error instanceof Problem ||
+    error instanceof UnknownMutatorError ||
+    issuesOf(error) !== undefined ||
+    findRefusal(error) !== undefined
+  );
+}
+
+function issuesOf(error: unknown): readonly StandardSchemaV1.Issue[] | undefined {
+  return error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
 }
 
 /** What kind of failure it is, and what its Problem is made from. */
@@ -38,16 +77,22 @@ type Failure =
   | Problem
   | { readonly code: 'unknown-mutator' }
   | { readonly code: 'invalid-args'; readonly issues: readonly StandardSchemaV1.Issue[] }
-  | { readonly code: 'internal'; readonly detail: string }
+  | { readonly code: 'internal' | 'conflict' | 'invalid-values'; readonly detail: string }
   | { readonly code: 'mutator-error'; readonly refusal: Refusal };
 
 function classify(error: unknown): Failure {
   if (error instanceof Problem) return error;
   if (error instanceof UnknownMutatorError) return { code: 'unknown-mutator' };
-  const issues = error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
+  const issues = issuesOf(error);
   if (issues !== undefined) return { code: 'invalid-args', issues };
   const refusal = findRefusal(error);
   if (refusal === undefined) {
+    if (isConflict(error)) {
+      return { code: 'conflict', detail: 'A value that must be unique is taken, or a row is missing or referred to' };
+    }
+    if (isOfWrittenValues(error)) {
+      return { code: 'invalid-values', detail: 'The database does not accept a value that the mutator wrote' };
+    }
     return { code: 'internal', detail: 'The mutator failed; the log has the cause under the request ID' };
   }
   if (!isJSON(refusal.details)) {
@@ -56,9 +101,16 @@ function classify(error: unknown): Failure {
   return { code: 'mutator-error', refusal };
 }
 
-function describe(error: unknown, args: unknown): Problem {
-  const failure = classify(error);
-  if (failure instanceof Problem) return failure;
+function describe(error: unknown, mapError: MapError | undefined, args: unknown): Problem {
+  const meant = meaningOf(error, mapError);
+  const failure = classify(meant);
+  // Whether the work may run again is found out by the causes.
+  const cause = failure.code === 'internal' ? meant : error;
+  if (failure === error) return error as Problem;
+  if (failure instanceof Problem) {
+    const { code, message, status, headers, extensions } = failure;
+    return new Problem(code, message, { status, headers, extensions, cause });
+  }
   switch (failure.code) {
     case 'unknown-mutator':
       return new Problem(failure.code, 'No mutator has this name');
@@ -66,13 +118,15 @@ function describe(error: unknown, args: unknown): Problem {
       return new Problem(failure.code, 'The arguments are not valid', {
         extensions: { issues: toIssues(failure.issues, args) },
       });
+    case 'conflict':
+    case 'invalid-values':
     case 'internal':
-      return new Problem(failure.code, failure.detail, { cause: error });
+      return new Problem(failure.code, failure.detail, { cause });
     case 'mutator-error': {
       const { message, status, details } = failure.refusal;
       return new Problem(failure.code, message, {
         status,
-        cause: error,
+        cause,
         extensions: details === undefined ? undefined : { details },
       });
     }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../context.js';
 import type { Edges } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { Problem, SetupError } from '../errors.js';
+import { type MapError, Problem, SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
 import { type Asked, type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
@@ -24,6 +24,8 @@ export interface CallsOptions<Tx, Context> {
   readonly keyRetentionSeconds: number;
   /** Default: none. */
   readonly journal?: Journal | undefined;
+  /** Says what the application's own errors mean. Default: none. */
+  readonly mapError?: MapError | undefined;
 }
 
 /** How one request wants its calls to be run. */
@@ -71,7 +73,12 @@ export class Calls<Tx, Context extends UserContext> {
     try {
       return await this.#run(asked, caller, settings);
     } catch (error) {
-      if (error instanceof Problem && !settings.rollback) await this.#noteFailed(asked, caller, error);
+      if (!(error instanceof Problem)) throw error;
+      if (!settings.rollback) await this.#noteFailed(asked, caller, error);
+      if (error.code === 'conflict' || error.code === 'invalid-values') {
+        const { code, cause } = error;
+        caller.log.warn({ code, error: describeError(cause) }, 'The database refused what a call wrote');
+      }
       throw error;
     }
   }
@@ -81,13 +88,13 @@ export class Calls<Tx, Context extends UserContext> {
     { context, requestID, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { mutators, journal = noJournal, keyRetentionSeconds } = this.#options;
+    const { mutators, journal = noJournal, keyRetentionSeconds, mapError } = this.#options;
     const transact: TransactFrom<CallTransaction<Tx>> = (work, first) => this.#options.transact(work, first, requestID);
     const calls = callsOf(asked);
     const applied = calls.map(({ name }) => appliedEntry(name));
     const runnable: PreparedCall<Tx, Context>[] = [];
     for (const [index, { name, args }] of calls.entries()) {
-      runnable.push(await explained(prepare(mutators, name, args), asked, index));
+      runnable.push(await explained(prepare(mutators, name, args), mapError, asked, index));
     }
     let key: IdempotencyKey | undefined;
     if (idempotencyKey !== undefined && !rollback) {
@@ -100,7 +107,7 @@ export class Calls<Tx, Context extends UserContext> {
       const answers: string[] = [];
       for (const [index, { mutator, args }] of runnable.entries()) {
         const work = async () => encodeResult(mutator, await mutator.run({ tx, args, ctx: context }));
-        answers.push(encodeAnswer(await explained(work(), asked, index), rollback));
+        answers.push(encodeAnswer(await explained(work(), mapError, asked, index), rollback));
       }
       const answer = asked.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
       if (rollback) await takeBack(transaction, answer);
@@ -116,7 +123,7 @@ export class Calls<Tx, Context extends UserContext> {
         : { text: outcome.done, replayed: true };
     } catch (error) {
       if (error instanceof RollbackSignal) return { text: error.answer, replayed: false };
-      throw isUnexplained(error) ? error : toCallProblem(error, undefined);
+      throw isUnexplained(error) ? error : toCallProblem(error, mapError, undefined);
     }
   }
 
@@ -158,12 +165,12 @@ async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Pro
 }
 
 /** @throws Problem if the call fails; a SetupError or a transient failure is thrown as it is. */
-function explained<T>(work: Promise<T>, asked: Asked, index: number): Promise<T> {
+function explained<T>(work: Promise<T>, mapError: MapError | undefined, asked: Asked, index: number): Promise<T> {
   return work.catch((error: unknown) => {
     if (isUnexplained(error)) throw error;
     throw asked.kind === 'call'
-      ? toCallProblem(error, asked.call.args)
-      : toCallProblem(error, asked.calls[index]!.args, index);
+      ? toCallProblem(error, mapError, asked.call.args)
+      : toCallProblem(error, mapError, asked.calls[index]!.args, index);
   });
 }
 

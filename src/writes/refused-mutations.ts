@@ -3,7 +3,7 @@ import type { UserContext } from '../context.js';
 import type { ProblemCode } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { Refusal } from '../store/refusals.js';
-import { callFailureCode, callFailureDetail } from './call-failures.js';
+import type { CallFailure } from './call-failures.js';
 
 /** A mutation of a push that was skipped, as the option `onRefused` is told. */
 export interface RefusedMutation<Context extends UserContext = UserContext> {
@@ -27,9 +27,7 @@ export type OnRefused<Context extends UserContext> = (refused: RefusedMutation<C
 const longestDetail = 1000;
 
 /** What clients are told. Without the name of a mutator that does not exist: that is whatever its caller thought of. */
-export function refusalOf(name: string, error: unknown): Refusal {
-  const code = callFailureCode(error);
-  const detail = callFailureDetail(error);
+export function refusalOf(name: string, { code, detail }: CallFailure): Refusal {
   return {
     name: code === 'unknown-mutator' ? null : name,
     code,

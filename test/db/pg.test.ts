@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import pg from 'pg';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Database, Statement } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { SetupError } from '../../src/errors.js';
+import { migrate, uninstall } from '../../src/migrate.js';
+import { createSync } from '../../src/server.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 
 let database: TestDatabase;
 let db: Database;
@@ -337,5 +343,39 @@ describe('copy', () => {
     const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
     for await (const _ of db.copy(text)) break;
     await vi.waitFor(async () => expect(await running('copy%as quiet%')).toBe(0), { timeout: 10_000 });
+  });
+});
+
+describe('what is no pool of `pg`', () => {
+  const withoutPool = async () => {
+    const sql = postgres(database.url);
+    const client = new pg.Client(database.url);
+    onTestFinished(() => sql.end());
+    return [
+      [sql, 'is a client of postgres.js'],
+      [client, 'is a single client of `pg`, which cannot serve several requests at once'],
+      [undefined, 'is neither a connection string nor a pool of `pg`'],
+      [{ $client: database.pool }, 'is neither a connection string nor a pool of `pg`'],
+    ] as const;
+  };
+
+  it.each<[name: string, start: (database: never) => Promise<unknown>]>([
+    ['createSync', (given) => createSync({ database: given, views: {}, authenticate: () => null, log: silent })],
+    ['migrate', (given) => migrate({ database: given, views: {}, log: silent })],
+    ['uninstall', (given) => uninstall({ database: given })],
+  ])('is refused by %s, which says what to pass', async (_, start) => {
+    for (const [given, what] of await withoutPool()) {
+      const failure = await start(given as never).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(SetupError);
+      expect((failure as Error).message).toBe(
+        `The option \`database\` ${what}. Pass a connection string, or \`new pg.Pool({ connectionString })\` of the ` +
+          'package `pg`; the rest of your application may keep its own client.',
+      );
+    }
+  });
+
+  it('is not a pool of another copy of `pg`', () => {
+    const { options, on, off, connect, query, end } = database.pool;
+    expect(() => openPool({ options, on, off, connect, query, end } as pg.Pool)).not.toThrow();
   });
 });

@@ -17,6 +17,7 @@ const application: Readonly<Record<string, string>> = {
   'sync.ts': `
     export const [views, mutators] = [{}, undefined];
     export const authenticate = () => ({ userID: 'ann' });`,
+  'authenticate.ts': `export const anonymousID = (secret: string): string => secret;`,
   'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
   'mutators.ts': `
     import { defineMutator, defineMutators } from '@rocicorp/zero';

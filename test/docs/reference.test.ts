@@ -26,6 +26,7 @@ it.each<[heading: string, fields: () => string[]]>([
   ['`createSync`', () => [...fieldsOf('src/sync-options.ts', 'SyncOptions'), ...sample()]],
   ['`timeouts`', () => fieldsOf('src/sync-options.ts', 'TimeoutOptions')],
   ['`pokes`', () => fieldsOf('src/sync-options.ts', 'PokesOptions')],
+  ['`paths`', () => fieldsOf('src/endpoints/sync-paths.ts', 'SyncPathOptions')],
   ['`rates`', () => fieldsOf('src/limits/rates.ts', 'RateOptions')],
   ['`limits`', () => fieldsOf('src/limits/request-limits.ts', 'RequestLimits')],
   ['`forward`', () => fieldsOf('src/endpoints/forward.ts', 'ForwardOptions')],

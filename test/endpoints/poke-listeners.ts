@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import { PokeStreams } from '../../src/endpoints/poke-streams.js';
 import { streamBudget } from '../../src/limits/request-limits.js';
-import type { PokeRequest } from '../../src/protocol/poke.js';
+import type { Listening } from '../../src/protocol/poke.js';
 import { setUp } from './requests.js';
 
 export interface ListenerOptions {
@@ -21,7 +21,7 @@ export function setUpPokes({
   before = async () => {},
 }: ListenerOptions = {}) {
   const listeners = new Set<() => void>();
-  const asked: { ctx: UserContext; request: PokeRequest }[] = [];
+  const asked: { ctx: UserContext; request: Listening }[] = [];
   const pokes = new PokeStreams<UserContext>(
     async (ctx, request, poke) => {
       await before();

@@ -2,9 +2,11 @@ import { expect } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import { type HealthRoutesOptions, healthRoutes } from '../../src/endpoints/health.js';
 import { PokeStreams } from '../../src/endpoints/poke-streams.js';
-import { type SyncRoutesOptions, syncRoutes } from '../../src/endpoints/sync.js';
+import { type SyncEndpointsOptions, syncEndpoints } from '../../src/endpoints/sync.js';
+import { syncPaths } from '../../src/endpoints/sync-paths.js';
 import { json } from '../../src/http/answer.js';
 import { createApp } from '../../src/http/app.js';
+import type { Authenticate } from '../../src/http/identify.js';
 import {
   bodyBudget,
   type RequestLimitOptions,
@@ -24,8 +26,11 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-type Parts = Omit<SyncRoutesOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
-  HealthRoutesOptions & { readonly limits: RequestLimitOptions };
+type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
+  HealthRoutesOptions & {
+    readonly limits: RequestLimitOptions;
+    readonly authenticate: Authenticate<UserContext>;
+  };
 
 /** An app whose parts answer at once, except for those given. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
@@ -47,7 +52,15 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     bodies: bodyBudget(limits),
     spool: spoolBudget(limits),
   };
-  return createApp([...syncRoutes(options), ...healthRoutes(options)], log);
+  const { authenticate } = options;
+  const endpoints = syncEndpoints(options);
+  const paths = syncPaths(options.basePath);
+  const routes = [
+    endpoints.pull(paths.pull, authenticate),
+    endpoints.push(paths.push, authenticate),
+    endpoints.poke(paths.poke, authenticate),
+  ];
+  return createApp([...routes, ...healthRoutes(options)], log);
 }
 
 /** Such an app, which knows one user, and ways to send it requests. */

@@ -8,6 +8,7 @@ import { capture } from './list/capture.js';
 import { cookies } from './list/cookies.js';
 import { deltas } from './list/deltas.js';
 import { documenting } from './list/documenting.js';
+import { doors } from './list/doors.js';
 import { examining } from './list/examining.js';
 import { forwarding } from './list/forwarding.js';
 import { installing } from './list/installing.js';
@@ -49,6 +50,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   calling,
   requests,
   authenticating,
+  doors,
   documenting,
   journaling,
   living,

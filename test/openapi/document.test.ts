@@ -95,7 +95,6 @@ describe('an operation', () => {
     expect(keyed!.post('/a').parameters).toHaveLength(2);
     expect(plain!.post('/a').parameters).toEqual([{ $ref: '#/components/parameters/Prefer' }]);
     expect(Object.keys(plain!.document.components.parameters)).toEqual(['Prefer']);
-    expect(plain!.post('/a').responses).not.toHaveProperty('409');
     const mentions = [keyed, plain].map((documented) => /idempoten/i.test(JSON.stringify(documented!.document)));
     expect(mentions).toEqual([true, false]);
   });

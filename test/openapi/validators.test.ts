@@ -188,6 +188,13 @@ describe('a validator that says nothing', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('that the mutator keeps to itself, as Zero’s do, is not said to be missing', async () => {
+    const { schemas } = await documentMutators({ a: { validator: undefined, validates: true } });
+    expect(schemas.AArgs).toEqual({
+      description: 'Not described here: if the mutator has a validator, it refuses arguments that are not valid.',
+    });
+  });
+
   it('throws, or never answers, when it is tried: its args are required', async () => {
     const silent = handWritten(() => true);
     const { post } = await documentArgs({

@@ -199,6 +199,13 @@ describe('a mutation', () => {
     expect(told({ mutations: 1, groups: [['group of ann', 'ann']] })).toEqual([ann]);
   });
 
+  it('is told to whoever listens for all groups of the user', () => {
+    const all = (userID: string) => ({ userID, clientGroupID: undefined }) as Listener;
+    const [ofAnn, ofBen] = [all('ann'), all('ben')];
+    const batched = batch([], { mutations: 1, groups: [['group of ann', 'ann']] });
+    expect([...withMutations(new Set([ofAnn, ofBen, ben]), batched)]).toEqual([ofAnn]);
+  });
+
   it('is not told to somebody else who names the group', () => {
     expect(told({ mutations: 1, groups: [['group of ann', 'ben']] })).toEqual([]);
   });

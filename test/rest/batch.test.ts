@@ -43,7 +43,7 @@ describe('a batch', () => {
       'mutator-error',
       1,
     ],
-    ['a mutator that fails', [create('a'), create('a')], 500, 'internal', 1],
+    ['a mutator that fails', [create('a'), create('a')], 409, 'conflict', 1],
     ['__proto__', [{ name: '__proto__' }], 404, 'unknown-mutator', 0],
   ])('with %s keeps nothing, and says where', async (_, batch, status, code, index) => {
     const response = await served.call('', batch);
@@ -75,7 +75,7 @@ describe('a batch', () => {
     const at = (id: string) => ({ name: 'note.at', args: { id, at: 1 } });
     const response = await served.call('', [at('a'), at('b')]);
     const body = await response.json();
-    expect(body).toMatchObject({ status: 500, code: 'internal' });
+    expect(body).toMatchObject({ status: 409, code: 'conflict' });
     expect(body).not.toHaveProperty('index');
     expect(await served.notes()).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('a dry run', () => {
 
   it('fails as the real one would, at the commit too', async () => {
     await served.call('/note/at', { id: 'a', at: 1 });
-    expect((await served.call('/note/at', { id: 'b', at: 1 }, dryly)).status).toBe(500);
+    expect((await served.call('/note/at', { id: 'b', at: 1 }, dryly)).status).toBe(409);
     expect((await served.call('/note/refuse', { id: 'b' }, dryly)).status).toBe(409);
     expect((await served.call('/note/create', {}, dryly)).status).toBe(422);
   });

@@ -197,9 +197,9 @@ describe('a call is refused', () => {
   it('by what the mutator throws, of which the log alone hears', async () => {
     await served.call('/note/create', { id: 'secret' });
     const response = await served.call('/note/create', { id: 'secret' });
-    const body = await expectProblem(response, 500, 'internal');
+    const body = await expectProblem(response, 409, 'conflict');
     expect(JSON.stringify(body)).not.toMatch(/secret|duplicate|note_pkey|insert/i);
-    const line = served.lines.find(({ level }) => level === 'error');
+    const line = served.lines.find(({ level }) => level === 'warn');
     expect(line!.fields).toMatchObject({ requestID: response.headers.get('X-Request-ID') });
     expect(JSON.stringify(line)).toContain('note_pkey');
   });

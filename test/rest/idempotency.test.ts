@@ -122,7 +122,7 @@ describe('a call with an idempotency key', () => {
 
   it('that failed is tried again: nothing of it was kept', async () => {
     await create('other');
-    expect((await create('k')).status).toBe(500);
+    expect((await create('k')).status).toBe(409);
     await served.database.pool.query('delete from note');
     const again = await create('k');
     expect(again.status).toBe(200);

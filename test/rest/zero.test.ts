@@ -115,7 +115,7 @@ describe.each([
   it('hides what fails', async () => {
     await call('/note/create', { id: 'a' });
     const response = await call('/note/copy', 'a');
-    expect(response.status).toBe(500);
+    expect(response.status).toBe(409);
     expect(await response.text()).not.toMatch(/duplicate|note_pkey/);
     expect(JSON.stringify(lines)).toContain('note_pkey');
   });

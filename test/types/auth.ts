@@ -14,6 +14,8 @@ export const fetch: typeof sync.fetch = withCORS(sync.fetch, { origins: [], cred
 jwtAuth<AppContext>({ key, algorithms, context: ({ sub }) => (sub ? { ...ann, userID: sub } : null) });
 jwtAuth({ key, algorithms, context: async () => ann, anonymous: () => ann });
 jwtAuth({ key, algorithms, anonymous: () => ({ userID: 'anonymous' }) });
+jwtAuth({ key, algorithms, anonymous: async () => ({ userID: 'anonymous' }) });
+sessionAuth({ cookie: 'sid', session: () => ann, anonymous: async () => null });
 // @ts-expect-error A token is not known to say more than who the user is.
 jwtAuth<AppContext>({ key, algorithms });
 // @ts-expect-error The same.

@@ -3,7 +3,8 @@ import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
 import { type QuerySource, sql } from '../../src/sql.js';
 import { ClientViews } from '../../src/view/client-views.js';
-import { defineView, type View } from '../../src/view/define.js';
+import { defineView, type View, viewFor } from '../../src/view/define.js';
+import { sampleInput } from '../../src/view/sample.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
 const db = openPool(process.env.TIDEMARK_TEST_CLUSTER!);
@@ -151,8 +152,36 @@ describe('to bind views', () => {
     await expect(new ClientViews(own, { v: failing }).bind(ask('ann'), '')).rejects.toThrow(
       new RangeError('of the application'),
     );
+    const sample = sampleInput({ sampleContext: { userID: 'ann' } });
+    await expect(new ClientViews(own, { mine }).bind(sample, '')).resolves.toHaveLength(1);
     const closed = openPool(database.url);
     await closed.close();
     await expect(new ClientViews(closed, { mine }).bind(ask('ann'), '')).rejects.not.toThrow(SetupError);
+  });
+
+  it('names the view and the option where the sample context lacks what a view reads', async () => {
+    interface Member extends User {
+      readonly roles: readonly string[];
+    }
+    const byRole = viewFor<Member>()({
+      key: 'id',
+      query: ({ ctx }) =>
+        ctx.roles.includes('admin') ? sql`select id from todo` : sql`select id from todo where false`,
+    });
+    const views = new ClientViews(own, { byRole });
+    const failure = await views.bind(sampleInput<Member>({}), '').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SetupError);
+    expect(failure).toMatchObject({
+      message:
+        'The view "byRole" cannot be served: its query cannot be built for the sample context (Cannot read properties ' +
+        "of undefined (reading 'includes')). Set the option `sampleContext` to a context with all fields that " +
+        '`authenticate` returns.',
+      cause: expect.any(TypeError),
+    });
+    const sample = sampleInput<Member>({ sampleContext: { userID: 'ann', roles: [] } });
+    await expect(views.bind(sample, '')).resolves.toHaveLength(1);
+    // A real user's context is no matter of setting up.
+    const real = { ctx: { userID: 'ann' } as Member, profileID: '', schemaVersion: '' };
+    await expect(views.bind(real, '')).rejects.toThrow(TypeError);
   });
 });

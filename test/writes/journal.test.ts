@@ -52,7 +52,7 @@ describe('of a push, the journal', () => {
       ['ann', 'note.refuse', 'mutator-error', 4],
       ['ann', 'note.create', 'invalid-args', 5],
       ['ann', null, 'unknown-mutator', 6],
-      ['ann', 'note.create', 'internal', 7],
+      ['ann', 'note.create', 'conflict', 7],
       ['ann', 'note.create', 'applied', 8],
     ]);
   });
@@ -95,7 +95,7 @@ describe('of calls, the journal', () => {
     await served.call('/none', { id: 1 });
     expect(await entries()).toEqual([
       ['ann', 'note.create', 'applied', null],
-      ['ann', 'note.create', 'internal', null],
+      ['ann', 'note.create', 'conflict', null],
       ['ann', 'note.refuse', 'mutator-error', null],
       ['ann', 'note.create', 'invalid-args', null],
       ['ann', null, 'unknown-mutator', null],
@@ -112,8 +112,8 @@ describe('of calls, the journal', () => {
       ['ann', 'note.at', 'applied', null],
       ['ann', 'deep.er.name', 'applied', null],
       ['ann', 'note.refuse', 'mutator-error', null],
-      ['ann', 'deep.er.name', 'internal', null],
-      ['ann', 'note.at', 'internal', null],
+      ['ann', 'deep.er.name', 'conflict', null],
+      ['ann', 'note.at', 'conflict', null],
     ]);
   });
 

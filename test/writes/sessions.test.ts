@@ -197,6 +197,6 @@ describe('a call with an idempotency key', () => {
     const { rows } = await database.pool.query(`select role from entry where name = 'checked'`);
     expect(rows).toEqual([{ role: member }]);
     const dangling = call([`set local role ${member}`, 'insert into node values (2, 7)'], 'dangling');
-    await expect(dangling).rejects.toMatchObject({ code: 'internal', cause: { code: '23503' } });
+    await expect(dangling).rejects.toMatchObject({ code: 'conflict', cause: { code: '23503' } });
   });
 });

@@ -29,8 +29,8 @@ export const journaling: readonly Fault[] = [
   {
     name: 'the journal has calls that were only tried',
     file: 'src/writes/calls.ts',
-    find: ' && !settings.rollback',
-    replace: '',
+    find: 'if (!settings.rollback) await',
+    replace: 'await',
     tests,
   },
   {
