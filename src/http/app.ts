@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
+import { requestIDOf } from './request-id.js';
 import type { Exchange, RequestID, RequestObserver, Route, Told } from './route.js';
 import { type StreamEnd, toBody } from './stream.js';
 
@@ -135,25 +135,6 @@ async function respond(
       headers: { ...problem.headers, ...headersOf(requestID), 'Content-Type': 'application/problem+json' },
     });
   }
-}
-
-/** The headers in which a sync client may send its request ID, in order of precedence. */
-const headerNames = ['X-Sync-RequestID', 'X-Replicache-RequestID'] as const;
-
-const MAX_LENGTH = 200;
-
-/** The request ID that the client sent, without unprintable characters; a new one if nothing is left. */
-function requestIDOf(headers: Headers): RequestID {
-  for (const header of headerNames) {
-    const value = headers
-      .get(header)
-      ?.replace(/[^\x20-\x7e]/g, '')
-      .trim()
-      .slice(0, MAX_LENGTH)
-      .trimEnd();
-    if (value) return { value, header };
-  }
-  return { value: randomUUID(), header: headerNames[0] };
 }
 
 /** A logger that adds the request ID to every line. */
