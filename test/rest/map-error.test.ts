@@ -7,9 +7,10 @@ import { type MapError, MutatorError, Problem } from '../../src/errors.js';
 import { defineMutator, defineMutators } from '../../src/registry/mutators.js';
 import { createRest } from '../../src/rest.js';
 import { createSync } from '../../src/server.js';
-import { createTestDatabase, type TestDatabase } from '../database.js';
+import type { TestDatabase } from '../database.js';
 import { expectProblem } from '../endpoints/requests.js';
 import { memoryLog } from '../log.js';
+import { createSynced } from '../synced.js';
 
 class Full extends Error {}
 
@@ -47,15 +48,15 @@ const mutators = defineMutators({
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await database.pool.query(`
+  const ddl = `
     create table room (id int primary key);
     create table seat (
       id varchar(20) primary key check (id <> 'none'),
       room int references room deferrable initially deferred
     );
     create table stay (during int4range, exclude using gist (during with &&));
-    insert into stay values ('[1,5)')`);
+    insert into stay values ('[1,5)')`;
+  database = await createSynced(ddl, {});
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
