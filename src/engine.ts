@@ -5,6 +5,7 @@ import { openPool } from './db/pg.js';
 import { createForward } from './endpoints/forward.js';
 import { PokeStreams } from './endpoints/poke-streams.js';
 import type { PushRoute } from './endpoints/sync.js';
+import { Watches } from './endpoints/watches.js';
 import { SetupError } from './errors.js';
 import { type Gates, gatesFor } from './gates.js';
 import type { Caller } from './http/identify.js';
@@ -14,8 +15,9 @@ import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
 import { describeError, type Logger } from './log.js';
 import { Tail } from './pokes/tail.js';
+import { noGroup } from './protocol/pull.js';
 import { Auditor } from './pulls/auditor.js';
-import { createPull, type PullRoute } from './pulls/pull-route.js';
+import { createPulls, type PullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
 import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
@@ -50,10 +52,12 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
   readonly journal: Journal;
   readonly pull: PullRoute<Context>;
+  readonly read: ReadRoute<Context>;
   readonly push: PushRoute<Context>;
   /** Runs calls in transactions. */
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly streams: PokeStreams<Context>;
+  readonly watches: Watches<Context>;
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
@@ -91,7 +95,12 @@ export async function startEngine<Context extends UserContext, Tx>(
   });
   const openStreams = streamBudget(pokes);
   const streams = new PokeStreams<Context>((ctx, request, poke) => tail.listen(ctx, request, poke), openStreams);
-  const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
+  const watches = new Watches<Context>(
+    (ctx, { part, ...input }, poke) => tail.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
+    openStreams,
+  );
+  const shared = { db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions };
+  const { pull, read } = createPulls(shared);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({ db, tx, mutators, schemaVersions, separateTransactions, journal });
   const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
@@ -120,6 +129,7 @@ export async function startEngine<Context extends UserContext, Tx>(
       if (request.cookie !== null) seen.note(request.clientGroupID);
       return pull(request, caller);
     },
+    read,
     push(request, ...rest) {
       seen.note(request.clientGroupID);
       // Even if a push failed, some of its mutations may have been committed.
@@ -127,12 +137,14 @@ export async function startEngine<Context extends UserContext, Tx>(
     },
     transact: (...args) => transact(...args).finally(() => tail.nudge()),
     streams,
+    watches,
     openStreams,
     states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
     ready,
     async close() {
       endUpkeep();
       streams.close();
+      watches.close();
       tail.close();
       await db.close();
     },

@@ -3,6 +3,7 @@ import type { UserContext } from './context.js';
 import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { syncRoutes } from './endpoints/sync.js';
+import { viewRoutes } from './endpoints/views.js';
 import { startEngine } from './engine.js';
 import { createApp } from './http/app.js';
 import { admitting } from './http/identify.js';
@@ -16,6 +17,7 @@ import type { SyncOptions, WithTx } from './sync-options.js';
 import { Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import { listViews } from './view/client-views.js';
 
 /** What `createSync` returns. */
 export interface Sync {
@@ -48,14 +50,20 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const authenticate = limitUsers(options.authenticate, rates, log);
   const engine = await startEngine(options, { mutators, telemetry, log });
-  const { gates, admit, journal, pull, push, streams, transact, states, ready } = engine;
+  const { gates, admit, journal, pull, read, push, streams, watches, transact, states, ready } = engine;
   let isStopping = false;
 
   const shared = { authenticate, basePath, bodies };
+  const delivery = { spool, compression };
   const routes = [
-    ...syncRoutes<Context>({ ...shared, pull, push, pokes: streams, limits, spool, compression }),
+    ...syncRoutes<Context>({ ...shared, ...delivery, pull, push, pokes: streams, limits }),
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
+  if (rest) {
+    const { schemaVersions } = options;
+    const views = listViews(options.views);
+    routes.push(...viewRoutes<Context>({ ...shared, ...delivery, views, read, watches, schemaVersions }));
+  }
   if (rest && mutators.size > 0) {
     const surface = { ...shared, mutators, transact, admit, idempotent: true, limit: limits.call, journal, log };
     routes.push(...restSurface({ ...rest, ...surface }));
@@ -74,6 +82,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     drain() {
       isStopping = true;
       streams.close();
+      watches.close();
     },
     async close() {
       telemetry.end();

@@ -10,7 +10,7 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { createPull, type PullRoute } from '../src/pulls/pull-route.js';
+import { createPulls, type PullRoute } from '../src/pulls/pull-route.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { Looks } from '../src/window/looks.js';
@@ -70,7 +70,7 @@ export class PullServer {
     const looks = new Looks(database, installation, 100_000);
     const gates = gatesFor(database.connections);
     const { auditor } = this;
-    this.#pull = createPull({ db: database, gates, installation, looks, auditor, schemaVersions: undefined });
+    this.#pull = createPulls({ db: database, gates, installation, looks, auditor, schemaVersions: undefined }).pull;
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {

@@ -8,6 +8,7 @@ import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
+import { boundRow } from './row-by-key.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -21,6 +22,16 @@ export interface ViewParameters {
 export interface BoundView extends ViewParameters {
   readonly view: CompiledView;
   readonly tables: readonly Table[];
+  /** An SQL condition on a row `v` of the query that all of them meet, if it helps to find them. */
+  readonly condition?: string | undefined;
+}
+
+/** A part of a client view: one view, or one of its rows. */
+export interface ViewPart {
+  /** The view's name. */
+  readonly view: string;
+  /** The row's key, without the view's prefix. Default: all rows. */
+  readonly key?: string | undefined;
 }
 
 /** The query of one view for one user. */
@@ -28,6 +39,8 @@ export interface ViewQuery {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** The key of the only row that is asked for, if it is one. */
+  readonly key?: string | undefined;
 }
 
 interface Prepared {
@@ -54,12 +67,14 @@ export class ClientViews<Context> {
 
   /**
    * The queries of all views for one user.
+   * @param part if given, of this part alone
    * @throws SetupError that names the view whose query cannot be built.
    */
-  queries(input: ViewInput<Context>): ViewQuery[] {
-    return Object.entries(this.#views).map(([name, view]) => {
-      const { text, values } = inView(name, () => readQuery(view.query(input)));
-      return { name, text, values };
+  queries(input: ViewInput<Context>, part?: ViewPart): ViewQuery[] {
+    const names = part ? [part.view] : Object.keys(this.#views);
+    return names.map((name) => {
+      const { text, values } = inView(name, () => readQuery(this.#views[name]!.query(input)));
+      return { name, text, values, key: part?.key };
     });
   }
 
@@ -75,11 +90,12 @@ export class ClientViews<Context> {
   /** The same for what `queries` returned. */
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
-      queries.map(async ({ name, text, values }) => {
+      queries.map(async ({ name, text, values, key }) => {
         const { view, analysis } = await this.#prepare(shape, name, text);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
-        return { view, literals, texts, tables: analysis.tables };
+        const bound = { view, literals, texts, tables: analysis.tables };
+        return key === undefined ? bound : boundRow(bound, key);
       }),
     );
   }
@@ -124,6 +140,20 @@ function toLiterals(
     }
     return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
   });
+}
+
+/** A view as its readers know it. */
+export interface ListedView {
+  readonly name: string;
+  /** The columns that identify a row. */
+  readonly key: readonly string[];
+  /** What the keys begin with. */
+  readonly prefix: string;
+}
+
+/** Lists an application's views. */
+export function listViews(views: Readonly<Record<string, View<never>>>): ListedView[] {
+  return Object.entries(views).map(([name, view]) => ({ name, key: view.key, prefix: prefixOf(name, view) }));
 }
 
 function prefixOf(name: string, view: View<never>): string {

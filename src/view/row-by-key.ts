@@ -1,0 +1,71 @@
+/** A view's row with a key, as a view of its own: what can be done with a view can then be done with the row. */
+import { literal } from '../db/literal.js';
+import { digest } from '../protocol/cookie.js';
+import { identifier } from '../sql.js';
+import type { BoundView } from './client-views.js';
+import type { CompiledView, QueryForms } from './compile.js';
+import type { Template } from './parse/template.js';
+
+/** The row's key, with the view's prefix, is the last parameter. */
+export function rowByKey(view: CompiledView): CompiledView {
+  const parameter = view.parameterTypes.length + 1;
+  const formsOf = (forms: QueryForms): QueryForms => ({
+    now: restricted(view, forms.now, parameter),
+    standing: (...states) => restricted(view, forms.standing(...states), parameter),
+  });
+  const row = {
+    ...view,
+    digest: digest([view.digest, 'row']),
+    parameterTypes: [...view.parameterTypes, 'pg_catalog.text'],
+    // One of the rows that share a key is chosen first: the changed rows alone do not tell which.
+    strategy: view.choosesByKey ? ('compare' as const) : view.strategy,
+    choosesByKey: false,
+  };
+  return { ...row, ...formsOf(view), seated: view.seated && { ...row, ...formsOf(view.seated) } };
+}
+
+function restricted(view: CompiledView, { text, params }: Template, parameter: number): Template {
+  const [opening, closing] = view.choosesByKey ? chosen(view) : ['', ''];
+  const pieces = [...text];
+  pieces[0] = `select v.* from (${opening}\n${pieces[0]}`;
+  pieces.push(`${pieces.pop()}\n${closing}) v where ${view.keySql} =`, '');
+  return { text: pieces, params: [...params, parameter] };
+}
+
+/** What makes a query one for the rows that the view has, where several have the same key. */
+function chosen({ keyColumns, keySql, valueSql }: CompiledView): readonly [opening: string, closing: string] {
+  const keys = keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
+  return [
+    `select distinct on (${keys}) v.* from (`,
+    `) v order by ${keys}, ${keySql} collate "C", ${valueSql} collate "C"`,
+  ];
+}
+
+/**
+ * A view with one user's parameters, as its row with a key.
+ * @param key without the view's prefix
+ */
+export function boundRow({ view, tables, literals, texts }: BoundView, key: string): BoundView {
+  const whole = `${view.prefix}${key}`;
+  return {
+    view: view.row!,
+    tables,
+    literals: [...literals, `${literal(whole)}::text`],
+    texts: [...texts, whole],
+    condition: conditionFor(view, key),
+  };
+}
+
+/**
+ * That the key columns are what the key's text means, for an index to find the row. If the text means nothing to their
+ * types, Postgres refuses it.
+ */
+function conditionFor({ keyColumns }: CompiledView, key: string): string | undefined {
+  const parts = keyColumns.length === 1 ? [key] : key.split('/').map(unescapeKey);
+  if (parts.length !== keyColumns.length) return undefined;
+  return keyColumns.map((column, i) => `v.${identifier(column)} = ${literal(parts[i])}`).join(' and ');
+}
+
+function unescapeKey(text: string): string {
+  return text.replaceAll('%2F', '/').replaceAll('%25', '%');
+}
