@@ -3,6 +3,7 @@
 import { entityTagsIn, preferenceOf, preferredType } from '../http/negotiation.js';
 import type { Inputs } from '../protocol/fields.js';
 import { malformed, readInputs } from '../protocol/fields.js';
+import { isToken } from '../protocol/read-token.js';
 import type { ViewPart } from '../view/client-views.js';
 
 /** The media types in which views are read. */
@@ -82,8 +83,11 @@ function tokenIn(text: string): string {
 function knownBy(header: string | null, suffix: string): Known {
   const tags = entityTagsIn(header);
   const any = tags.some(({ opaque }) => opaque === '*');
-  const own = tags.find(({ opaque }) => /^[\w-]+/.exec(opaque)?.[0] + suffix === opaque);
-  return { token: own?.opaque.slice(0, own.opaque.length - suffix.length), tag: own?.text, any };
+  for (const { text, opaque } of tags) {
+    const token = opaque.slice(0, opaque.length - suffix.length);
+    if (opaque === token + suffix && isToken(token)) return { token, tag: text, any };
+  }
+  return { any };
 }
 
 function waitMsOf(headers: Headers): number {

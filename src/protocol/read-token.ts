@@ -23,3 +23,8 @@ export function cookieIn(token: string): unknown {
     return token;
   }
 }
+
+/** Whether a text looks like a token. */
+export function isToken(text: string): boolean {
+  return /^[\w-]+$/.test(text) && typeof cookieIn(text) === 'object';
+}

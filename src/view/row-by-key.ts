@@ -24,11 +24,16 @@ export function rowByKey(view: CompiledView): CompiledView {
   return { ...row, ...formsOf(view), seated: view.seated && { ...row, ...formsOf(view.seated) } };
 }
 
+/**
+ * Where a query makes one row of several with equal values, Postgres would rather apply the condition first. But equal
+ * values can be written differently: then the row that is made would be another one. OFFSET keeps Postgres from this.
+ */
 function restricted(view: CompiledView, { text, params }: Template, parameter: number): Template {
   const [opening, closing] = view.choosesByKey ? chosen(view) : ['', ''];
+  const fence = view.strategy === 'compare' || view.choosesByKey ? `) v offset 0` : '';
   const pieces = [...text];
-  pieces[0] = `select v.* from (${opening}\n${pieces[0]}`;
-  pieces.push(`${pieces.pop()}\n${closing}) v where ${view.keySql} =`, '');
+  pieces[0] = `select v.* from (${fence && 'select v.* from ('}${opening}\n${pieces[0]}`;
+  pieces.push(`${pieces.pop()}\n${closing}${fence}) v where ${view.keySql} =`, '');
   return { text: pieces, params: [...params, parameter] };
 }
 
