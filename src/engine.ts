@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { describeResult } from './catalog/result-types.js';
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
 import { openPool } from './db/pg.js';
@@ -14,6 +15,7 @@ import { CurrentInstallation } from './installation/current-installation.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
 import { describeError, type Logger } from './log.js';
+import type { DescribedRows } from './openapi/row-schema.js';
 import { Tail } from './pokes/tail.js';
 import { noGroup } from './protocol/pull.js';
 import { Auditor } from './pulls/auditor.js';
@@ -27,7 +29,7 @@ import type { SyncOptions } from './sync-options.js';
 import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { traced } from './telemetry/traced-database.js';
-import { ClientViews } from './view/client-views.js';
+import { type BoundView, ClientViews } from './view/client-views.js';
 import { sampleInput } from './view/sample.js';
 import { Looks } from './window/looks.js';
 import { type CallTransaction, callsOn } from './writes/call-transactions.js';
@@ -58,6 +60,8 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly streams: PokeStreams<Context>;
   readonly watches: Watches<Context>;
+  /** What Postgres says about the rows of each view, by its name. */
+  readonly rows: ReadonlyMap<string, DescribedRows>;
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
@@ -79,7 +83,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { mutators, telemetry, log } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
-  const { pool, db, installation, ready } = await openDatabase(options, journal, parts);
+  const { pool, db, installation, rows, ready } = await openDatabase(options, journal, parts);
   const auditor = new Auditor(db, audit);
   const gates = gatesFor(db.connections);
   const looks = new Looks(db, installation, window);
@@ -138,6 +142,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     transact: (...args) => transact(...args).finally(() => tail.nudge()),
     streams,
     watches,
+    rows,
     openStreams,
     states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
     ready,
@@ -167,11 +172,21 @@ async function openDatabase<Context extends UserContext, Tx>(
   const sample = sampleInput(options);
   const ready = async () => void (await installation.bind(sample));
   try {
-    await checkViews(db, await installation.bind(sample));
+    const bound = await installation.bind(sample);
+    await checkViews(db, bound);
     await journal.check(db);
+    return { pool, db, installation, rows: await describeRows(db, bound.views), ready };
   } catch (error) {
     await db.close();
     throw error;
   }
-  return { pool, db, installation, ready };
+}
+
+async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
+  const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
+    const columns = await describeResult(db, view.result);
+    // Only an outer join, or the like, makes nulls of a table's row.
+    return [view.name, { columns, key: view.keyColumns, keepsNotNull: view.strategy === 'incremental' }];
+  });
+  return new Map(await Promise.all(described));
 }

@@ -59,14 +59,16 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ...syncRoutes<Context>({ ...shared, ...delivery, pull, push, pokes: streams, limits }),
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
-  if (rest) {
+  const listed = listViews(options.views);
+  if (rest && (mutators.size > 0 || listed.length > 0)) {
     const { schemaVersions } = options;
-    const views = listViews(options.views);
-    routes.push(...viewRoutes<Context>({ ...shared, ...delivery, views, read, watches, schemaVersions }));
-  }
-  if (rest && mutators.size > 0) {
+    const reading = { ...shared, ...delivery, views: listed, read, watches, schemaVersions };
+    const views = {
+      routes: viewRoutes<Context>(reading),
+      described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
+    };
     const surface = { ...shared, mutators, transact, admit, idempotent: true, limit: limits.call, journal, log };
-    routes.push(...restSurface({ ...rest, ...surface }));
+    routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
   const { exposition } = telemetry;
   if (metrics !== 'off' && exposition) {

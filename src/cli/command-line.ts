@@ -111,7 +111,7 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .action(async (options) => (await import('./migrate.js')).uninstallCommand(terminal, options));
   program
     .command('openapi')
-    .description('Print the OpenAPI document of the mutators')
+    .description('Print the OpenAPI document of the views and mutators')
     .option(...configOption)
     .action(async (options) => (await import('./openapi.js')).openapiCommand(terminal, options));
   program

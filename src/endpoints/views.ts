@@ -34,7 +34,7 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
   const prefix = `${basePath}/api/views`;
   const methods = ['GET'];
   const names = new Set(views.map(({ name }) => name));
-  const links = views.map((view) => ({ ...view, href: `${prefix}/${encodeURIComponent(view.name)}` }));
+  const links = views.map(({ row: _, ...view }) => ({ ...view, href: `${prefix}/${encodeURIComponent(view.name)}` }));
   const list = tag(JSON.stringify({ views: links }));
   const handleList = async (exchange: Exchange): Promise<Answer> => {
     await identify(exchange, authenticate);

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
@@ -149,11 +150,18 @@ export interface ListedView {
   readonly key: readonly string[];
   /** What the keys begin with. */
   readonly prefix: string;
+  /** What the application says about its rows. */
+  readonly row: StandardSchemaV1 | undefined;
 }
 
 /** Lists an application's views. */
 export function listViews(views: Readonly<Record<string, View<never>>>): ListedView[] {
-  return Object.entries(views).map(([name, view]) => ({ name, key: view.key, prefix: prefixOf(name, view) }));
+  return Object.entries(views).map(([name, view]) => ({
+    name,
+    key: view.key,
+    prefix: prefixOf(name, view),
+    row: view.row,
+  }));
 }
 
 function prefixOf(name: string, view: View<never>): string {

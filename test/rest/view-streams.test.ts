@@ -95,12 +95,17 @@ describe('a request that would wait', () => {
       get('/api/views/note', { ...short, 'If-None-Match': tag }),
       get(`/api/views/note?since=${cookie}`, short),
     ]);
-    expect([rows.status, rows.headers.get('ETag'), rows.headers.get('Preference-Applied')]).toEqual([304, tag, 'wait=0.3']);
+    expect([rows.status, rows.headers.get('ETag'), rows.headers.get('Preference-Applied')]).toEqual([
+      304,
+      tag,
+      'wait=0.3',
+    ]);
     expect(await ops.json()).toEqual({ cookie, patch: [] });
   });
 
   it('waits no longer than a minute, and nothing else that it prefers has a meaning', async () => {
-    const applied = async (Prefer: string) => (await get('/api/views/note', { Prefer })).headers.get('Preference-Applied');
+    const applied = async (Prefer: string) =>
+      (await get('/api/views/note', { Prefer })).headers.get('Preference-Applied');
     expect(await applied('wait=3600')).toBe('wait=60');
     for (const none of ['wait', 'wait=x', 'wait=-1', 'tx=rollback', 'waiting=3', 'wait=NaN']) {
       expect(await applied(none)).toBe(null);

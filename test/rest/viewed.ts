@@ -125,11 +125,14 @@ export class EventReader {
         this.#text += Buffer.from(value).toString('latin1');
         continue;
       }
-      const lines = Buffer.from(this.#text.slice(0, end), 'latin1').toString().split(/\r\n|\r|\n/);
+      const lines = Buffer.from(this.#text.slice(0, end), 'latin1')
+        .toString()
+        .split(/\r\n|\r|\n/);
       this.#text = this.#text.slice(end + 2);
       const field = (name: string) =>
         lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
-      if (field('event').length > 0) return { event: field('event')[0]!, id: field('id')[0]!, data: field('data').join('\n') };
+      if (field('event').length > 0)
+        return { event: field('event')[0]!, id: field('id')[0]!, data: field('data').join('\n') };
     }
   }
 

@@ -96,7 +96,12 @@ describe('a view', () => {
     })).toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1)); // biome-ignore format: short
     expect(await (await get('/api/views/note', headers)).json()).toEqual(expected);
     const lines = await (await get('/api/views/note', { ...headers, Accept: 'application/x-ndjson' })).text();
-    expect(lines.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown)).toEqual(expected);
+    expect(
+      lines
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(expected);
     const rows = applied(new Map(), (await ops('/api/views/note?since=', headers)).patch);
     expect(new Map(expected.map((row) => [`note/${row.id}`, row]))).toEqual(rows);
   });
@@ -179,7 +184,8 @@ describe('an entity tag', () => {
 
   it('is one for each form, and a weak one for what is compressed', async () => {
     await run(`insert into note select i, 'ann', repeat('long', 100) from generate_series(100, 200) i`);
-    const tagOf = async (headers: Record<string, string>) => (await get('/api/views/note', headers)).headers.get('ETag')!;
+    const tagOf = async (headers: Record<string, string>) =>
+      (await get('/api/views/note', headers)).headers.get('ETag')!;
     const [array, lines, gzip] = [
       await tagOf({}),
       await tagOf({ Accept: 'application/x-ndjson' }),
@@ -217,9 +223,7 @@ describe('since a cookie', () => {
   it('ops are sent instead of rows', async () => {
     const start = await ops('/api/views/note?since=');
     expect(start.patch[0]).toEqual({ op: 'clear' });
-    expect(applied(new Map(), start.patch)).toEqual(
-      new Map([one, two, ten].map((row) => [`note/${row.id}`, row])),
-    );
+    expect(applied(new Map(), start.patch)).toEqual(new Map([one, two, ten].map((row) => [`note/${row.id}`, row])));
     expect(await ops(`/api/views/note?since=${start.cookie}`)).toEqual({ cookie: start.cookie, patch: [] });
     await run(`update note set body = 'new' where id = 1; delete from note where id = 2`);
     const next = await ops(`/api/views/note?since=${start.cookie}`);
