@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bin } from '../built.js';
 import { startServer, type TestServer } from '../conformance/server.js';
@@ -77,6 +78,7 @@ describe('tidemark pull', () => {
 
   it('follows a view, over a restart of the server', async () => {
     const following = start(bin, ['pull', 'list', '--follow'], {
+      cwd: tmpdir(),
       env: { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: 'ann' },
     });
     try {
