@@ -9,7 +9,7 @@ import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
-import { boundRow } from './row-by-key.js';
+import { keyParameter, rowByKey } from './row-by-key.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -47,6 +47,8 @@ export interface ViewQuery {
 interface Prepared {
   readonly analysis: Analysis;
   readonly view: CompiledView;
+  /** A row of the view, with its key as one more parameter. */
+  readonly row: CompiledView;
 }
 
 /**
@@ -92,11 +94,14 @@ export class ClientViews<Context> {
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
       queries.map(async ({ name, text, values, key }) => {
-        const { view, analysis } = await this.#prepare(shape, name, text);
+        const { view, row, analysis } = await this.#prepare(shape, name, text);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
-        const bound = { view, literals, texts, tables: analysis.tables };
-        return key === undefined ? bound : boundRow(bound, key);
+        const { tables } = analysis;
+        if (key === undefined) return { view, literals, texts, tables };
+        const found = keyParameter(view, key);
+        const { condition } = found;
+        return { view: row, literals: [...literals, found.literal], texts: [...texts, found.text], tables, condition };
       }),
     );
   }
@@ -115,7 +120,8 @@ export class ClientViews<Context> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      return { analysis, view: compileView(naming, analysis) };
+      const compiled = compileView(naming, analysis);
+      return { analysis, view: compiled, row: rowByKey(compiled) };
     });
   }
 }

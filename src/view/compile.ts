@@ -7,7 +7,6 @@ import { deparseSelect } from './parse/syntax.js';
 import { type Template, toTemplate } from './parse/template.js';
 import type { Tree } from './parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
-import { rowByKey } from './row-by-key.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
 import { type TextColumn, textColumns, valueSql } from './value-sql.js';
@@ -44,8 +43,6 @@ export interface CompiledView extends QueryForms {
    * if they cannot.
    */
   readonly seated?: CompiledView | undefined;
-  /** The view's row with a key, which is one more parameter; undefined if this is such a view already. */
-  readonly row?: CompiledView | undefined;
   /** See `focusSets`. */
   focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
@@ -77,12 +74,11 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
       remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };
   const seated = analysis.isSeparable ? seatedSelect(select) : undefined;
-  const whole: CompiledView = {
+  return {
     ...view,
     ...formsOf(select, analysis.text),
     seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
   };
-  return { ...whole, row: rowByKey(whole) };
 }
 
 function formsOf(select: Tree, now: string, settled = (tree: Tree) => tree): QueryForms {

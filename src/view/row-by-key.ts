@@ -2,7 +2,6 @@
 import { literal } from '../db/literal.js';
 import { digest } from '../protocol/cookie.js';
 import { identifier } from '../sql.js';
-import type { BoundView } from './client-views.js';
 import type { CompiledView, QueryForms } from './compile.js';
 import type { Template } from './parse/template.js';
 
@@ -46,19 +45,19 @@ function chosen({ keyColumns, keySql, valueSql }: CompiledView): readonly [openi
   ];
 }
 
-/**
- * A view with one user's parameters, as its row with a key.
- * @param key without the view's prefix
- */
-export function boundRow({ view, tables, literals, texts }: BoundView, key: string): BoundView {
-  const whole = `${view.prefix}${key}`;
-  return {
-    view: view.row!,
-    tables,
-    literals: [...literals, `${literal(whole)}::text`],
-    texts: [...texts, whole],
-    condition: conditionFor(view, key),
-  };
+/** A parameter of a view, and what else helps to find the row with a key. */
+export interface KeyParameter {
+  /** As an SQL literal, and as text. */
+  readonly literal: string;
+  readonly text: string;
+  /** An SQL condition on a row `v` of the view's query that the row meets; undefined if there can be none. */
+  readonly condition: string | undefined;
+}
+
+/** @param key without the view's prefix */
+export function keyParameter(view: CompiledView, key: string): KeyParameter {
+  const text = `${view.prefix}${key}`;
+  return { literal: `${literal(text)}::text`, text, condition: conditionFor(view, key) };
 }
 
 /**

@@ -17,6 +17,7 @@ import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
+import { reading } from './list/reading.js';
 import { requests } from './list/requests.js';
 import { retention } from './list/retention.js';
 import { sharing } from './list/sharing.js';
@@ -45,6 +46,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   poking,
   bounding,
   calling,
+  reading,
   requests,
   authenticating,
   documenting,

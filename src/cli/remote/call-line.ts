@@ -1,6 +1,7 @@
 /** Reads the command line of `tidemark call`. */
-import { authorization, type ServerOptions, secondsOf, sendable, serverURL } from './server-line.js';
+
 import { UsageError } from '../terminal.js';
+import { authorization, type ServerOptions, secondsOf, sendable, serverURL } from './server-line.js';
 
 /** What `tidemark call` sends, and where. */
 export interface CallLine {

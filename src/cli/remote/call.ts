@@ -1,9 +1,9 @@
 /** Calls a mutator on a running server. */
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type Terminal, UsageError } from '../terminal.js';
 import { done, exitCodeOf, failed, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
 import { type CallOptions, readCallLine } from './call-line.js';
-import { type Terminal, UsageError } from '../terminal.js';
 
 /**
  * Prints the answer as one line of JSON; on failure, the reason to standard error.

@@ -1,9 +1,9 @@
 /** Reads a view of a running server, or one of its rows, and follows its changes. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Terminal, UsageError } from '../terminal.js';
 import { done, exitCodeOf, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
 import { readEvents } from './events.js';
 import { authorization, type ServerOptions, secondsOf, serverURL } from './server-line.js';
-import { type Terminal, UsageError } from '../terminal.js';
 
 /** The options of `tidemark pull`, as given on the command line. */
 export interface PullOptions extends ServerOptions {
