@@ -48,8 +48,8 @@ export const reading: readonly Fault[] = [
   {
     name: 'no index finds a row',
     file: full,
-    find: "condition ? ` where ${condition}` : ''",
-    replace: "''",
+    find: 'condition ? ` where',
+    replace: 'Number.isNaN(condition) ? ` where',
     tests: reads,
   },
   {
@@ -62,8 +62,8 @@ export const reading: readonly Fault[] = [
   {
     name: 'rows come in any order',
     file: full,
-    find: '\\norder by ${key} collate "C"',
-    replace: '',
+    find: 'return isOps ? query :',
+    replace: 'return query ? query :',
     tests: views,
   },
   {
@@ -118,8 +118,8 @@ export const reading: readonly Fault[] = [
   {
     name: 'who waits for a row is told of no change of it',
     file: 'src/pokes/tail.ts',
-    find: '        part,\n      );',
-    replace: "        part && { view: part.view, key: '' },\n      );",
+    find: 'schemaVersion }, part);',
+    replace: "schemaVersion }, part && { view: part.view, key: '' });",
     tests: streams,
   },
   {
