@@ -13,15 +13,8 @@ import {
 } from './operations.js';
 import { describeProblems } from './problems.js';
 import type { Info, OpenAPIDocument, PathItem, SecurityScheme, Tag } from './types.js';
-import {
-  componentsOfViews,
-  type DescribedView,
-  describeViews,
-  nameViews,
-  viewHeaders,
-  viewParameters,
-  viewsTag,
-} from './views.js';
+import { viewHeaders, viewParameters } from './view-conventions.js';
+import { componentsOfViews, type DescribedView, describeViews, nameViews, viewsTag } from './views.js';
 
 /** The options of `createDocument`. */
 export interface DocumentOptions {

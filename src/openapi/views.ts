@@ -5,7 +5,8 @@ import { describeValidator } from './json-schema.js';
 import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
 import { headerRef } from './problems.js';
 import { type DescribedRows, rowSchema } from './row-schema.js';
-import type { HeaderObject, Operation, Parameter, PathItem, Reference, Response, SchemaObject, Tag } from './types.js';
+import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
+import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
 
 /** A view, as far as the document describes it. */
 export interface DescribedView {
@@ -80,7 +81,7 @@ export function describeViews(
     ...views.flatMap((named): [string, PathItem][] => {
       const { view, schema, row, patch } = named;
       const rowRef = schemas.hoist(row, schema, 'input');
-      const patchRef = schemas.set(patch, patchSchema(view, rowRef));
+      const patchRef = schemas.set(patch, patchSchema(view.prefix, rowRef));
       const path = `${root}/${encodeURIComponent(view.name)}`;
       return [
         [path, { get: readOperation(named, rowRef, patchRef, failures) }],
@@ -89,59 +90,6 @@ export function describeViews(
     }),
   ];
 }
-
-/** `components/parameters`, as far as reading needs them. */
-export const viewParameters: Readonly<Record<string, Parameter>> = {
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The `ETag` of an earlier response. If nothing has changed for the caller, the response is 304.',
-    schema: { type: 'string' },
-  },
-  PreferWait: {
-    name: 'Prefer',
-    in: 'header',
-    description:
-      'With `wait=30`, a request with `If-None-Match` or `since` is held for up to so many seconds, until something changes. ' +
-      'At most 60.',
-    schema: { type: 'string' },
-  },
-  LastEventID: {
-    name: 'Last-Event-ID',
-    in: 'header',
-    description: 'Where a stream goes on: the ID of the last event.',
-    schema: { type: 'string' },
-  },
-  Since: {
-    name: 'since',
-    in: 'query',
-    description:
-      'Asks for what has changed since a cookie, which is the `cookie` of an earlier response, or its `ETag`. If it is empty or ' +
-      'cannot be used, all rows come after a `clear`.',
-    schema: { type: 'string' },
-  },
-  ProfileID: {
-    name: 'profileID',
-    in: 'query',
-    description: 'The ID of the browser profile, for views that depend on it.',
-    schema: { type: 'string', maxLength: 256 },
-  },
-  SchemaVersion: {
-    name: 'schemaVersion',
-    in: 'query',
-    description: 'The version of the schema, for views that depend on it.',
-    schema: { type: 'string', maxLength: 1024 },
-  },
-};
-
-/** `components/headers`, as far as reading needs them. */
-export const viewHeaders: Readonly<Record<string, HeaderObject>> = {
-  ETag: { description: 'Names this state of the rows.', schema: { type: 'string' } },
-  WaitApplied: {
-    description: 'The request would have been held, for up to so many seconds.',
-    schema: { type: 'string' },
-  },
-};
 
 const allParameters = Object.keys(viewParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
@@ -233,51 +181,4 @@ function keyOf({ key }: DescribedView): string {
   return names.length === 1
     ? `the text of ${names[0]}`
     : `the texts of ${names.join(', ')}, joined with slashes; in each of them, \`%\` and \`/\` are written as \`%25\` and \`%2F\``;
-}
-
-function rowsResponse(rows: SchemaObject, patch: Reference): Response {
-  return {
-    description: 'The rows; or, with `since`, what has changed.',
-    headers: {
-      ETag: headerRef('ETag'),
-      'Preference-Applied': headerRef('WaitApplied'),
-      'X-Request-ID': headerRef('RequestID'),
-    },
-    content: {
-      'application/json': { schema: { anyOf: [rows, { ...patch }] } },
-      'application/x-ndjson': { schema: { type: 'string', description: 'A row on each line.' } },
-      'text/event-stream': {
-        schema: {
-          type: 'string',
-          description: 'Events `patch`: their data is the `patch` of a response with `since`, their ID its `cookie`.',
-        },
-      },
-    },
-  };
-}
-
-const notModified: Response = {
-  description: 'Nothing has changed for the caller.',
-  headers: { ETag: headerRef('ETag'), 'X-Request-ID': headerRef('RequestID') },
-};
-
-function patchSchema(view: DescribedView, row: Reference): SchemaObject {
-  const key = { type: 'string', description: `The row's key after \`${view.prefix}\`.` };
-  const op = (name: string, others: Readonly<Record<string, SchemaObject>> = {}): SchemaObject => ({
-    type: 'object',
-    required: ['op', ...Object.keys(others)],
-    properties: { op: { type: 'string', const: name }, ...others },
-  });
-  return {
-    type: 'object',
-    required: ['cookie', 'patch'],
-    properties: {
-      cookie: { type: 'string', description: 'For the next `since`.' },
-      patch: {
-        type: 'array',
-        description: 'What to do with the rows, in order.',
-        items: { oneOf: [op('put', { key, value: { ...row } }), op('del', { key }), op('clear')] },
-      },
-    },
-  };
 }

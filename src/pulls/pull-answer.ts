@@ -51,7 +51,7 @@ async function* pieces(opening: string, patched: Patched, onOps: (ops: number) =
 const newline = 0x0a;
 
 /** Each op is on a line of its own. */
-export function countLines(bytes: Uint8Array): number {
+function countLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines++;
   return lines;

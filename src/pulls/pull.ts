@@ -7,10 +7,9 @@ import type { Caller } from '../http/identify.js';
 import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
-import { type Audit, encodeAudit } from '../protocol/audit.js';
-import { epochOf, nextOrder, type OpenedCookie, orderOf } from '../protocol/cookie.js';
+import type { Audit } from '../protocol/audit.js';
+import { epochOf, type OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
-import { finishedTransactions } from '../protocol/snapshot.js';
 import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
@@ -21,7 +20,7 @@ import type { DeltaSizes } from './delta-size.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
-import type { Patched, Pulled } from './pulled.js';
+import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
 
@@ -205,7 +204,7 @@ export class Pull {
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
-  /** Whether the request names a client that the server does not know yet; see `#patched` for what it is told. */
+  /** Whether the request names a client that the server does not know yet; see `lastMutationIDChanges` for what it is told. */
   #isNewClient(header: Header): boolean {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }
@@ -222,29 +221,10 @@ export class Pull {
     more?: Patched['more'],
   ): Patched {
     const { request, installation, cookies, viewsDigest: views } = this.#parts;
-    const { snapshot, next, tick, mutations, lastMutationIDs } = header;
-    const { clientGroupID, client } = request;
-    const fields = {
-      order: nextOrder(orderOf(request.cookie), finishedTransactions(snapshot)),
-      snapshot: snapshot.text,
-      next: String(next),
-      epoch: this.#epoch(header),
-      views,
-      clientGroupID,
-      mutations,
-      tick,
-      audit: audit && encodeAudit(audit),
-    };
-    const cookie = cookies.seal(fields, { parsedSnapshot: snapshot, parsedNext: next }, installation.secrets);
+    const fields = cookieFields(request, header, { epoch: this.#epoch(header), views, audit });
+    const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next };
+    const cookie = cookies.seal(fields, meaning, installation.secrets);
     this.#tell({ pull: kind });
-    // A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0.
-    const isNew = client && this.#isNewClient(header);
-    return {
-      kind,
-      cookie,
-      lastMutationIDChanges: { ...lastMutationIDs, ...(isNew && { [client.id]: 0 }) },
-      held,
-      more,
-    };
+    return { kind, cookie, lastMutationIDChanges: lastMutationIDChanges(request, header), held, more };
   }
 }
