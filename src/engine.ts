@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { describeResult } from './catalog/result-types.js';
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
 import { openPool } from './db/pg.js';
@@ -6,6 +7,7 @@ import { createForward } from './endpoints/forward.js';
 import { PokeHooks } from './endpoints/poke-hooks.js';
 import { type Listen, PokeStreams } from './endpoints/poke-streams.js';
 import type { PushRoute } from './endpoints/sync.js';
+import { Watches } from './endpoints/watches.js';
 import { SetupError } from './errors.js';
 import { type Gates, gatesFor } from './gates.js';
 import type { Caller } from './http/identify.js';
@@ -15,9 +17,11 @@ import { CurrentInstallation } from './installation/current-installation.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
 import { describeError, type Logger } from './log.js';
+import type { DescribedRows } from './openapi/row-schema.js';
 import { Tail } from './pokes/tail.js';
+import { noGroup } from './protocol/pull.js';
 import { Auditor } from './pulls/auditor.js';
-import { createPull, type PullRoute } from './pulls/pull-route.js';
+import { createPulls, type PullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
 import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
@@ -27,7 +31,7 @@ import type { SyncOptions } from './sync-options.js';
 import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { traced } from './telemetry/traced-database.js';
-import { ClientViews } from './view/client-views.js';
+import { type BoundView, ClientViews } from './view/client-views.js';
 import { sampleInput } from './view/sample.js';
 import { Looks } from './window/looks.js';
 import { type CallTransaction, callsOn } from './writes/call-transactions.js';
@@ -52,11 +56,15 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
   readonly journal: Journal;
   readonly pull: PullRoute<Context>;
+  readonly read: ReadRoute<Context>;
   readonly push: PushRoute<Context>;
   /** Runs calls in transactions. */
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
+  readonly watches: Watches<Context>;
+  /** What Postgres says about the rows of each view, by its name. */
+  readonly rows: ReadonlyMap<string, DescribedRows>;
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
@@ -86,7 +94,7 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { mutators, telemetry, log } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
-  const { pool, db, installation, ready } = await openDatabase(options, journal, parts);
+  const { pool, db, installation, rows, ready } = await openDatabase(options, journal, parts);
   const auditor = new Auditor(db, audit);
   const gates = gatesFor(db.connections);
   const looks = new Looks(db, installation, window);
@@ -104,7 +112,12 @@ export async function startEngine<Context extends UserContext, Tx>(
   const pokeTail: Listen<Context> = (ctx, clients, poke) => tail.listen(ctx, clients, poke);
   const streams = new PokeStreams(pokeTail, openStreams);
   const hooks = new PokeHooks({ listen: pokeTail, budget: openStreams, log });
-  const pull = createPull({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions });
+  const watches = new Watches<Context>(
+    (ctx, { part, ...input }, poke) => tail.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
+    openStreams,
+  );
+  const shared = { db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions };
+  const { pull, read } = createPulls(shared);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({
     db,
@@ -142,6 +155,7 @@ export async function startEngine<Context extends UserContext, Tx>(
       if (request.cookie !== null) seen.note(request.clientGroupID);
       return pull(request, caller);
     },
+    read,
     push(request, ...rest) {
       seen.note(request.clientGroupID);
       // Even if a push failed, some of its mutations may have been committed.
@@ -150,6 +164,8 @@ export async function startEngine<Context extends UserContext, Tx>(
     transact: (...args) => transact(...args).finally(() => tail.nudge()),
     streams,
     hooks,
+    watches,
+    rows,
     openStreams,
     states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
     ready,
@@ -157,6 +173,7 @@ export async function startEngine<Context extends UserContext, Tx>(
       endUpkeep();
       streams.close();
       hooks.close();
+      watches.close();
       tail.close();
       await db.close();
     },
@@ -179,12 +196,22 @@ async function openDatabase<Context extends UserContext, Tx>(
   const sample = sampleInput(options);
   const ready = async () => void (await installation.bind(sample));
   try {
-    await checkViews(db, await installation.bind(sample));
+    const bound = await installation.bind(sample);
+    await checkViews(db, bound);
     await journal.check(db);
     await checkRefusals(db);
+    return { pool, db, installation, rows: await describeRows(db, bound.views), ready };
   } catch (error) {
     await db.close();
     throw error;
   }
-  return { pool, db, installation, ready };
+}
+
+async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
+  const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
+    const columns = await describeResult(db, view.result);
+    // Only an outer join, or the like, makes nulls of a table's row.
+    return [view.name, { columns, key: view.keyColumns, keepsNotNull: view.strategy === 'incremental' }];
+  });
+  return new Map(await Promise.all(described));
 }

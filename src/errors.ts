@@ -20,6 +20,8 @@ export type ProblemCode =
   | 'forbidden'
   | 'not-found'
   | 'unknown-mutator'
+  | 'unknown-view'
+  | 'unknown-key'
   | 'method-not-allowed'
   | 'mutation-gap'
   | 'conflict'
@@ -52,6 +54,10 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'not-found': { status: 404, title: 'There is nothing at this path' },
   /** No mutator has this name. */
   'unknown-mutator': { status: 404, title: 'There is no mutator of this name' },
+  /** No view has this name. */
+  'unknown-view': { status: 404, title: 'There is no view of this name' },
+  /** The view has no row with this key, for this user. */
+  'unknown-key': { status: 404, title: 'The view has no row with this key' },
   /** The path exists, but not for this method; `Allow` lists the methods. */
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   /** A mutation arrived before the one that precedes it. */

@@ -9,8 +9,9 @@ import type { Route } from './http/route.js';
 import type { Budget } from './limits/budget.js';
 import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
 import { describeError, jsonLog, type Logger } from './log.js';
-import { createDocument, type DocumentResult, defaultInfo } from './openapi/document.js';
+import { createDocument, type DocumentResult, defaultInfo, defaultInfoWithViews } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
+import type { DescribedView } from './openapi/views.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import type { Journal } from './store/journal.js';
@@ -103,8 +104,16 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   /** Default: none. */
   readonly journal?: Journal | undefined;
   readonly log: Logger;
+  /** What reads the views, and what the document says about them. Default: no views are read. */
+  readonly views?: ViewSurface | undefined;
   /** Does the work of a call when there is a place for it. Default: at once. */
   readonly admit?: (<T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/** The part of the REST surface that reads. */
+export interface ViewSurface {
+  readonly routes: readonly Route[];
+  readonly described: readonly DescribedView[];
 }
 
 const day = 24 * 60 * 60;
@@ -118,27 +127,37 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
   const admitted: Pick<typeof calls, 'run'> = {
     run: (asked, caller, settings) => admitCall(caller, () => calls.run(asked, caller, settings)),
   };
-  const routes = restRoutes({ calls: admitted, authenticate, basePath, limit, bodies });
+  const { views } = options;
+  const calling =
+    views && mutators.size === 0 ? [] : restRoutes({ calls: admitted, authenticate, basePath, limit, bodies });
+  const routes = [...calling, ...(views?.routes ?? [])];
   if (discovery === 'off') return routes;
 
-  const described = describeRest(options, options.idempotent);
+  const described = describeRest({ ...options, views: views?.described }, options.idempotent);
   const document = described.then(({ document, warnings }) => {
-    for (const warning of warnings) log.warn({ warning }, 'The OpenAPI document does not fully describe a mutator');
+    for (const warning of warnings)
+      log.warn({ warning }, 'The OpenAPI document does not fully describe a mutator or a view');
     return document;
   });
   document.catch((error: unknown) => log.error({ error: describeError(error) }, 'Cannot create the OpenAPI document'));
   const admit = admitting(discovery, authenticate);
-  return [...routes, ...discoveryRoutes({ document, title: (options.info ?? defaultInfo).title, basePath, admit })];
+  const { title } = options.info ?? (views ? defaultInfoWithViews : defaultInfo);
+  return [...routes, ...discoveryRoutes({ document, title, basePath, admit })];
 }
 
-/** Makes the OpenAPI document of mutators that are served with these options. */
+/** Makes the OpenAPI document of mutators, and of views, that are served with these options. */
 export function describeRest<Context, Tx>(
-  options: RestOptions & { readonly mutators: Mutators<Tx, Context>; readonly basePath?: string | undefined },
+  options: RestOptions & {
+    readonly mutators: Mutators<Tx, Context>;
+    readonly views?: readonly DescribedView[] | undefined;
+    readonly basePath?: string | undefined;
+  },
   idempotent: boolean,
 ): Promise<DocumentResult> {
-  const { mutators, info, securityScheme, basePath = '' } = options;
+  const { mutators, views, info, securityScheme, basePath = '' } = options;
   return createDocument({
     mutators,
+    views,
     basePath,
     idempotent,
     info,

@@ -4,6 +4,7 @@ import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { type EndpointRoute, syncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
+import { viewRoutes } from './endpoints/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
 import { admitting } from './http/identify.js';
@@ -18,6 +19,7 @@ import type { SyncOptions, WithTx } from './sync-options.js';
 import { Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import { listViews } from './view/client-views.js';
 
 /** What `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {
@@ -74,22 +76,29 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   const counted = limitUsers<Context>(rates, log);
   const authenticate = counted(options.authenticate);
   const engine = await startEngine(options, { mutators, telemetry, log });
-  const { gates, admit, journal, pull, push, streams, hooks, transact, states, ready } = engine;
+  const { gates, admit, journal, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
 
   const shared = { authenticate, basePath, bodies };
-  const sync = syncEndpoints<Context>({ basePath, bodies, pull, push, pokes: streams, limits, spool, compression });
+  const delivery = { spool, compression };
+  const sync = syncEndpoints<Context>({ ...delivery, basePath, bodies, pull, push, pokes: streams, limits });
   const routes = [
     sync.pull(paths.pull, authenticate),
     sync.push(paths.push, authenticate),
     sync.poke(paths.poke, authenticate),
     ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
   ];
-  if (rest && mutators.size > 0) {
-    const { mapError } = options;
+  const listed = listViews(options.views);
+  if (rest && (mutators.size > 0 || listed.length > 0)) {
+    const { schemaVersions, mapError } = options;
+    const reading = { ...shared, ...delivery, views: listed, read, watches, schemaVersions };
+    const views = {
+      routes: viewRoutes<Context>(reading),
+      described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
+    };
     const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, journal, mapError };
     const surface = { ...shared, ...calls, log };
-    routes.push(...restSurface({ ...rest, ...surface }));
+    routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
   const { exposition } = telemetry;
   if (metrics !== 'off' && exposition) {
@@ -114,6 +123,7 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     drain() {
       isStopping = true;
       streams.close();
+      watches.close();
     },
     async close() {
       telemetry.end();

@@ -10,7 +10,8 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { createPull, type PullRoute } from '../src/pulls/pull-route.js';
+import { createPulls, type Pulls, type ReadRequest } from '../src/pulls/pull-route.js';
+import type { Pulled } from '../src/pulls/pulled.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
 import { Looks } from '../src/window/looks.js';
@@ -49,7 +50,7 @@ export function wholeTable(table: string, key?: string | readonly string[]): Vie
 export class PullServer {
   readonly lines = memoryLog();
   readonly #db;
-  readonly #pull: PullRoute<Context>;
+  readonly #pulls: Pulls<Context>;
   readonly auditor: Auditor;
 
   /**
@@ -70,7 +71,7 @@ export class PullServer {
     const looks = new Looks(database, installation, 100_000);
     const gates = gatesFor(database.connections);
     const { auditor } = this;
-    this.#pull = createPull({ db: database, gates, installation, looks, auditor, schemaVersions: undefined });
+    this.#pulls = createPulls({ db: database, gates, installation, looks, auditor, schemaVersions: undefined });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
@@ -79,7 +80,7 @@ export class PullServer {
 
   /** The answer, unread. */
   async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
-    const pulling = this.#pull(
+    const pulling = this.#pulls.pull(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
@@ -87,6 +88,14 @@ export class PullServer {
     const answer = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
     if ('error' in answer) throw new Error(answer.error);
     return answer;
+  }
+
+  /** What is read without a client group. It must be read to its end, or closed. */
+  read(request: Pick<ReadRequest, 'part' | 'form' | 'cookie'>, userID = 'ada'): Promise<Pulled> {
+    return this.#pulls.read(
+      { profileID: 'profile', schemaVersion: '', ...request },
+      { context: { userID }, requestID: '', log: this.lines.log },
+    );
   }
 
   close(): Promise<void> {

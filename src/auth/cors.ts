@@ -15,11 +15,11 @@ type Fetch = (request: Request, env?: unknown) => Response | Promise<Response>;
 const preflightHeaders = {
   'Access-Control-Allow-Methods': 'GET, HEAD, POST',
   'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Replicache-RequestID, X-Sync-RequestID',
+    'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, X-Replicache-RequestID, X-Sync-RequestID',
   // Two hours, the longest time for which Chromium remembers it.
   'Access-Control-Max-Age': '7200',
 };
-const exposedHeaders = 'Idempotent-Replayed, Preference-Applied, Retry-After, X-Request-ID';
+const exposedHeaders = 'ETag, Idempotent-Replayed, Preference-Applied, Retry-After, X-Request-ID';
 
 /**
  * Lets pages of other origins call what a `fetch` function serves, such as that of `createSync`: answers preflights, and

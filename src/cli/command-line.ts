@@ -13,8 +13,8 @@ Environment:
   LOG_LEVEL            debug, info, warn, error or silent (default: info)
   SYNC_MUTATE_URL      forwards pushes to the application's mutate endpoint
   SYNC_MUTATE_API_KEY  sent there as X-Api-Key
-  TIDEMARK_URL         the server URL for call (default: http://localhost:3000)
-  TIDEMARK_TOKEN       the token that call sends as Authorization: Bearer
+  TIDEMARK_URL         the server URL for call and pull (default: http://localhost:3000)
+  TIDEMARK_TOKEN       the token that call and pull send as Authorization: Bearer
 
 Examples:
   $ tidemark serve
@@ -25,6 +25,7 @@ Examples:
   $ tidemark openapi > openapi.json
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
   $ tidemark call list.create - --dry-run < list.json
+  $ tidemark pull todo --follow --token ann
 
 tidemark.config.ts:
   import { defineConfig } from 'tidemark';
@@ -34,9 +35,9 @@ tidemark.config.ts:
 
 Exit codes:
   0  done
-  1  the command failed, status found a problem, doctor an error, or the server refused the call
+  1  the command failed, status found a problem, doctor an error, or the server refused the request
   2  the command line is wrong, or the args are not JSON
-  3  call: the server is unreachable, too slow or busy; a retry may succeed
+  3  call, pull: the server is unreachable, too slow or busy; a retry may succeed
 `;
 
 /**
@@ -111,7 +112,7 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .action(async (options) => (await import('./migrate.js')).uninstallCommand(terminal, options));
   program
     .command('openapi')
-    .description('Print the OpenAPI document of the mutators')
+    .description('Print the OpenAPI document of the views and mutators')
     .option(...configOption)
     .action(async (options) => (await import('./openapi.js')).openapiCommand(terminal, options));
   program
@@ -125,7 +126,20 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .option('--dry-run', 'roll the call back, and show its result')
     .option('--timeout <seconds>', 'give up after this long', '30')
     .action(async (name, args, options) =>
-      exit(await (await import('./call.js')).callCommand(terminal, name, args, options)),
+      exit(await (await import('./remote/call.js')).callCommand(terminal, name, args, options)),
+    );
+  program
+    .command('pull')
+    .description('Read a view of a running server, or one of its rows')
+    .argument('<view>', "the view's name, such as todo")
+    .argument('[key]', "the row's key")
+    .option('--follow', 'go on with what changes, a line of JSON each time')
+    .option('--since <cookie>', 'print only what has changed since this cookie')
+    .option('--url <url>', 'base URL of /api/views; default: TIDEMARK_URL, or http://localhost:3000')
+    .option('--token <token>', 'sent as Authorization: Bearer; default: TIDEMARK_TOKEN')
+    .option('--timeout <seconds>', 'give up after this long without an answer', '30')
+    .action(async (view, key, options) =>
+      exit(await (await import('./remote/pull.js')).pullCommand(terminal, view, key, options)),
     );
   return program;
 }

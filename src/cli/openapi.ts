@@ -3,10 +3,11 @@ import type { DocumentResult } from '../openapi/document.js';
 import { defineMutators } from '../registry/mutators.js';
 import { toMutators } from '../registry/registry.js';
 import { describeRest } from '../rest.js';
+import { listViews } from '../view/client-views.js';
 import { loadConfig } from './config.js';
 import type { Terminal } from './terminal.js';
 
-/** Prints the OpenAPI document of the mutators. Needs no database. */
+/** Prints the OpenAPI document of the views and mutators. Needs no database, and says of rows only what is declared. */
 export async function openapiCommand(
   { print, say }: Terminal,
   { config: path }: { readonly config?: string },
@@ -16,6 +17,8 @@ export async function openapiCommand(
   print(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-function documentOf({ mutators = defineMutators({}), validators, rest, basePath }: Config): Promise<DocumentResult> {
-  return describeRest({ ...rest, basePath, mutators: toMutators(mutators, validators) }, true);
+function documentOf(config: Config): Promise<DocumentResult> {
+  const { mutators = defineMutators({}), validators, views, rest, basePath } = config;
+  const described = listViews(views);
+  return describeRest({ ...rest, basePath, mutators: toMutators(mutators, validators), views: described }, true);
 }

@@ -31,6 +31,8 @@ export interface OwnEdges extends Edges {
 export interface ResultColumn {
   readonly name: string;
   readonly typeOID: number;
+  /** The table's column that it shows, by OID and number; undefined if it is an expression. */
+  readonly source?: { readonly table: number; readonly column: number } | undefined;
 }
 
 /** What Postgres says about a query without running it. */

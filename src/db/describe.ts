@@ -80,7 +80,11 @@ class Question implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: pg.QueryResultBase): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, typeOID: dataTypeID }));
+    this.#columns = fields.map(({ name, dataTypeID, tableID, columnID }) => ({
+      name,
+      typeOID: dataTypeID,
+      ...(tableID !== 0 && { source: { table: tableID, column: columnID } }),
+    }));
   }
 
   handleReadyForQuery(): void {

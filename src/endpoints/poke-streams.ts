@@ -6,6 +6,7 @@ import type { Exchange } from '../http/route.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import type { Budget } from '../limits/budget.js';
 import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../protocol/poke.js';
+import { heartbeatMs, streamLifeMs, streamRetryMs } from './stream-life.js';
 
 /** Calls `poke` whenever there may be something to pull, until the returned function is called. */
 export type Listen<Context extends UserContext> = (
@@ -14,18 +15,8 @@ export type Listen<Context extends UserContext> = (
   poke: () => void,
 ) => Promise<() => void>;
 
-const heartbeatMs = 15_000;
 /** A client is dropped if it leaves this many bytes of pokes unread, beyond what the network buffers. */
 const maxUnreadBytes = 4 * 1024;
-/** Clients that lose their server reconnect after one to three seconds, so that not all of them come back at once. */
-const leastRetryMs = 1_000;
-const retrySpreadMs = 2_000;
-/**
- * A stream ends after about an hour, and its client opens another: not every host reports that a client went away. A
- * tenth of it is left to chance, so that not all of them end at once.
- */
-const longestLifeMs = 60 * 60_000;
-const lifeSpread = 0.1;
 
 /** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
@@ -97,11 +88,10 @@ class PokeStream implements EventStream {
         controller.close();
         return options.onEnd({ outcome: 'complete', bytes: 0 });
       }
-      this.#send(retryField(Math.round(leastRetryMs + Math.random() * retrySpreadMs)) + pokeEvent);
+      this.#send(retryField(streamRetryMs()) + pokeEvent);
       this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));
       const ms = (this.#expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
-      const longestMs = longestLifeMs * (1 - lifeSpread * Math.random());
-      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, longestMs)));
+      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, streamLifeMs())));
     };
     const cancel = () => this.#finish({ outcome: 'cancelled' });
     return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });

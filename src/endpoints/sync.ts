@@ -2,10 +2,9 @@ import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import { type Answer, json } from '../http/answer.js';
 import { readBytes, readJSON } from '../http/body.js';
-import { compress } from '../http/compress.js';
+import { type Delivery, deliver } from '../http/deliver.js';
 import { type Authenticate, type Caller, identify } from '../http/identify.js';
 import { decodeText, parse, parseText } from '../http/parse.js';
-import { readAhead } from '../http/read-ahead.js';
 import type { Exchange, RequestID, Route } from '../http/route.js';
 import type { Budget } from '../limits/budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
@@ -31,15 +30,12 @@ export type PushRoute<Context extends UserContext> = (
   sent: SentPush,
 ) => Promise<ProtocolError | null>;
 
-/** The least length of an answer that is compressed, in UTF-16 units. */
-const compressedLength = 1024;
-
 /** How many pull requests are known by their text, and how long it may be, in bytes. */
 const keptRequests = 10_000;
 const keptLength = 2048;
 
 /** The options of `syncEndpoints`. */
-export interface SyncEndpointsOptions<Context extends UserContext> {
+export interface SyncEndpointsOptions<Context extends UserContext> extends Delivery {
   readonly pull: PullRoute<Context>;
   readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
@@ -48,10 +44,6 @@ export interface SyncEndpointsOptions<Context extends UserContext> {
   readonly limits: RequestLimits;
   /** For the bodies that are in memory. */
   readonly bodies: Budget;
-  /** For what is read ahead for slow clients. */
-  readonly spool: Budget;
-  /** Whether pulls are compressed. */
-  readonly compression: boolean;
 }
 
 /** Makes the route of an endpoint at a path, for callers whom `authenticate` identifies. */
@@ -114,11 +106,7 @@ async function handlePull<Context extends UserContext>(
   if ('error' in request) return json(request);
   const answer = await pull(request, caller);
   if ('error' in answer) return json(answer);
-  const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
-  const accepted = exchange.request.headers.get('Accept-Encoding');
-  const compressed = compression && isWorthIt ? await compress(answer, accepted) : answer;
-  if (compressed.kind !== 'json in pieces') return compressed;
-  return { ...compressed, pieces: readAhead(compressed.pieces, caller, spool) };
+  return deliver(answer, exchange.request, caller, { compression, spool });
 }
 
 async function handlePush<Context extends UserContext>(

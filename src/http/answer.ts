@@ -37,3 +37,9 @@ export interface Reply {
 export function json(value: unknown): JSONAnswer {
   return { kind: 'json', text: JSON.stringify(value) };
 }
+
+/** The same answer with more headers. Those of a name that it has already are replaced. */
+export function withHeaders(answer: JSONAnswer | Reply, headers: Reply['headers']): JSONAnswer | Reply {
+  if (answer.kind === 'json') return { kind: 'reply', headers, body: answer.text };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import type { Answer, JSONAnswer } from './answer.js';
+import type { JSONAnswer, Reply } from './answer.js';
 
 interface Encoding {
   /** Its name in `Accept-Encoding` and `Content-Encoding`. */
@@ -70,7 +70,7 @@ const encodings: readonly Encoding[] = [
  * Compresses an answer, unless the client accepts no encoding.
  * @param accepted the request's `Accept-Encoding`
  */
-export async function compress(answer: JSONAnswer, accepted: string | null): Promise<Answer> {
+export async function compress(answer: JSONAnswer, accepted: string | null): Promise<JSONAnswer | Reply> {
   const encoding = preferred(accepted);
   const headers = { Vary: 'Accept-Encoding', ...(encoding && { 'Content-Encoding': encoding.name }) };
   if (answer.kind === 'json') {

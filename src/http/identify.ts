@@ -20,7 +20,7 @@ export interface Caller<Context extends UserContext = UserContext> {
   /** Returns what aborts when the client goes away. Few requests need it, and it takes time to create. */
   readonly signal?: () => AbortSignal;
   /** Notes what the request turned out to be. */
-  readonly tell?: Exchange['tell'];
+  readonly tell?: Exchange['tell'] | undefined;
 }
 
 /**

@@ -19,8 +19,8 @@ export interface StreamOptions {
 export interface StreamLimits {
   /** How long its client may take nothing. */
   readonly stallMs: number;
-  /** All of it. */
-  readonly longestMs: number;
+  /** All of it. Default: without end. */
+  readonly longestMs?: number | undefined;
 }
 
 const usualLimits: StreamLimits = { stallMs: 30_000, longestMs: 600_000 };
@@ -32,11 +32,24 @@ const usualLimits: StreamLimits = { stallMs: 30_000, longestMs: 600_000 };
  */
 export async function toBody(
   chunks: AsyncIterable<Uint8Array>,
-  { onEnd, breakOff }: StreamOptions,
-  { stallMs, longestMs }: StreamLimits = usualLimits,
+  options: StreamOptions,
+  limits: StreamLimits = usualLimits,
 ): Promise<ReadableStream<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]();
-  let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
+  return toStream(iterator, options, limits, await iterator.next());
+}
+
+/**
+ * The same at once.
+ * @param begun what the iterator has yielded already
+ */
+export function toStream(
+  iterator: AsyncIterator<Uint8Array>,
+  { onEnd, breakOff }: StreamOptions,
+  { stallMs, longestMs }: StreamLimits,
+  begun?: IteratorResult<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  let first = begun;
   let ended = false;
   let bytes = 0;
   let stall: NodeJS.Timeout | undefined;
@@ -62,7 +75,7 @@ export async function toBody(
     {
       start(controller) {
         stall = setTimeout(drop, stallMs, controller);
-        age = setTimeout(drop, longestMs, controller);
+        if (longestMs !== undefined) age = setTimeout(drop, longestMs, controller);
       },
       async pull(controller) {
         clearTimeout(stall);

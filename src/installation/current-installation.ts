@@ -7,7 +7,7 @@ import { Problem, SetupError } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
 import { refusedViews } from '../store/refusals.js';
-import type { BoundView, ClientViews, ViewQuery } from '../view/client-views.js';
+import type { BoundView, ClientViews, ViewPart, ViewQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow, readInstallation } from './installation.js';
 
@@ -88,10 +88,11 @@ export class CurrentInstallation<Context extends UserContext> {
   /**
    * Returns the views of one user, and the installation as far as it concerns them. The result must not depend on which
    * queries other users have, since other servers have not seen those.
+   * @param part if given, this part of the views alone
    * @throws SetupError if a view cannot be served, or changes to its tables are not captured.
    */
-  async bind(input: ClientViewInput<Context>): Promise<Bound> {
-    return (await this.#bind(input)).bound;
+  async bind(input: ClientViewInput<Context>, part?: ViewPart): Promise<Bound> {
+    return (await this.#bind(input, part)).bound;
   }
 
   /**
@@ -102,10 +103,11 @@ export class CurrentInstallation<Context extends UserContext> {
   async serve<T>(
     input: ClientViewInput<Context>,
     work: (bound: Bound, last?: OutdatedError) => Promise<T>,
+    part?: ViewPart,
   ): Promise<T> {
     let last: OutdatedError | undefined;
     for (let attempt = 1; ; attempt++) {
-      const { bound, reading } = await this.#bind(input);
+      const { bound, reading } = await this.#bind(input, part);
       try {
         return await work(bound, last);
       } catch (error) {
@@ -116,9 +118,9 @@ export class CurrentInstallation<Context extends UserContext> {
     }
   }
 
-  async #bind({ refused, ...input }: ClientViewInput<Context>): Promise<{ bound: Bound; reading: Reading }> {
+  async #bind(input: ClientViewInput<Context>, part?: ViewPart): Promise<{ bound: Bound; reading: Reading }> {
     const { userID } = input.ctx;
-    const queries = this.#views.queries(input, refused ? refusedViews : undefined);
+    const queries = this.#views.queries(input, { own: input.refused ? refusedViews : undefined, part });
     const key = this.#keyOf(userID, queries);
     for (;;) {
       const reading = this.#current();
@@ -179,9 +181,9 @@ export class CurrentInstallation<Context extends UserContext> {
    */
   #keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
     const parts: unknown[] = [userID];
-    for (const { text, values } of queries) {
+    for (const { name, text, values, key } of queries) {
       if (!values.every(isPlain)) return undefined;
-      parts.push(this.#nameOf(text), values);
+      parts.push(name, this.#nameOf(text), values, key);
     }
     return JSON.stringify(parts);
   }

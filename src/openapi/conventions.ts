@@ -3,19 +3,22 @@ import { headerRef } from './problems.js';
 import type { HeaderObject, Parameter, Reference, Response, SchemaObject } from './types.js';
 
 /** `components/headers`. */
-export function describeHeaders(idempotent: boolean): Readonly<Record<string, HeaderObject>> {
+export function describeHeaders(hasMutators: boolean, idempotent: boolean): Readonly<Record<string, HeaderObject>> {
   return {
     RequestID: { description: "The request's ID in the server's log.", schema: { type: 'string' } },
-    PreferenceApplied: {
-      description: 'The call was rolled back, as the request asked.',
-      schema: { type: 'string', const: 'tx=rollback' },
-    },
-    ...(idempotent && {
-      IdempotentReplayed: {
-        description: 'The call was made before: this is the stored answer.',
-        schema: { type: 'string', const: 'true' },
+    ...(hasMutators && {
+      PreferenceApplied: {
+        description: 'The call was rolled back, as the request asked.',
+        schema: { type: 'string', const: 'tx=rollback' },
       },
     }),
+    ...(hasMutators &&
+      idempotent && {
+        IdempotentReplayed: {
+          description: 'The call was made before: this is the stored answer.',
+          schema: { type: 'string', const: 'true' },
+        },
+      }),
     RetryAfter: {
       description: 'The number of seconds to wait before trying again.',
       schema: { type: 'integer', minimum: 0 },

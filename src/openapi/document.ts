@@ -12,15 +12,19 @@ import {
   sharedComponents,
 } from './operations.js';
 import { describeProblems } from './problems.js';
-import type { Info, OpenAPIDocument, Operation, SecurityScheme, Tag } from './types.js';
+import type { Info, OpenAPIDocument, PathItem, SecurityScheme, Tag } from './types.js';
+import { viewHeaders, viewParameters } from './view-conventions.js';
+import { componentsOfViews, type DescribedView, describeViews, nameViews, viewsTag } from './views.js';
 
 /** The options of `createDocument`. */
 export interface DocumentOptions {
   /** The registry. The document follows its order. */
   readonly mutators: ReadonlyMap<string, DescribedMutator>;
+  /** The views that are read. Default: none. */
+  readonly views?: readonly DescribedView[] | undefined;
   /** About the application. Default: `defaultInfo`. */
   readonly info?: Info | undefined;
-  /** The prefix of `/api/mutators`: empty, or a path such as `/x`. */
+  /** The prefix of `/api`: empty, or a path such as `/x`. */
   readonly basePath: string;
   /** How callers authenticate. Default: a bearer token. */
   readonly securityScheme?: SecurityScheme | undefined;
@@ -31,7 +35,7 @@ export interface DocumentOptions {
 /** What `createDocument` returns. */
 export interface DocumentResult {
   readonly document: OpenAPIDocument;
-  /** What the document cannot say. Each warning begins with a mutator's name. */
+  /** What the document cannot say. Each warning begins with the name of a mutator or a view. */
   readonly warnings: readonly string[];
 }
 
@@ -41,6 +45,12 @@ export const defaultInfo: Info = {
   version: '1.0.0',
   description: 'Each mutator has its own path. POST its arguments there as JSON.',
 };
+/** The same for an application whose views are read as well. */
+export const defaultInfoWithViews: Info = {
+  title: 'API',
+  version: '1.0.0',
+  description: 'Each view has its own path, to be read, and so has each mutator: POST its arguments there as JSON.',
+};
 const bearer: SecurityScheme = {
   type: 'http',
   scheme: 'bearer',
@@ -48,6 +58,7 @@ const bearer: SecurityScheme = {
 };
 const root = '/api/mutators';
 const batchID = 'batch';
+const listID = 'listViews';
 /** The tag of operations outside any namespace. */
 const rootTag: Tag = {
   name: 'mutators',
@@ -56,18 +67,24 @@ const rootTag: Tag = {
 const problemComponent = 'Problem';
 
 /**
- * Makes the OpenAPI 3.1 document of an application's mutators, as REST callers see them. What cannot be described is
+ * Makes the OpenAPI 3.1 document of an application's views and mutators, as REST callers see them. What cannot be described is
  * left open, with a warning. The same registry always gives the same document. To find out what validators require,
  * calls them with examples and with a few simple values. Does not run mutators. Never rejects.
  */
 export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
-  const { info = defaultInfo, basePath, securityScheme = bearer, idempotent } = options;
+  const { basePath, securityScheme = bearer, idempotent } = options;
+  const { info = options.views?.length ? defaultInfoWithViews : defaultInfo } = options;
   const warnings: string[] = [];
-  const mutators = nameMutators(options.mutators, warnings);
-  const schemas = new ComponentSchemas(reservedComponents(mutators));
-  const problems = describeProblems(idempotent);
-  const parameters = describeParameters(idempotent);
-  const common: Common = { parameters: parameterRefs(parameters), failures: problems.byStatus, idempotent };
+  // Client generators turn these into the names of methods.
+  const operationIds = new UniqueNames([batchID, listID, 'constructor']);
+  const mutators = nameMutators(options.mutators, operationIds, warnings);
+  const views = await nameViews(options.views ?? [], operationIds, warnings);
+  const schemas = new ComponentSchemas([...reservedComponents(mutators), ...componentsOfViews(views)]);
+  const hasMutators = mutators.length > 0 || views.length === 0;
+  const hasViews = views.length > 0;
+  const problems = describeProblems({ hasMutators, hasViews, idempotent });
+  const parameters = hasMutators ? describeParameters(idempotent) : {};
+  const common: Common = { parameters: parameterRefs(parameters), failures: problems.ofCalls, idempotent };
 
   const described = await Promise.all(
     mutators.map(async (named) => ({ named, call: await describeCall(named.mutator) })),
@@ -75,23 +92,24 @@ export async function createDocument(options: DocumentOptions): Promise<Document
   for (const { named, call } of described) warnings.push(...call.lacks.map((lack) => `${named.name}: ${lack}`));
   // Adds all args before the results, so that the names of args' types do not depend on the results.
   const put = described.map(({ named, call }) => ({ named, call, args: putArgs(named, call, schemas) }));
-  const paths = put.map(({ named, call, args }): [string, { post: Operation }] => {
+  const paths = put.map(({ named, call, args }): [string, PathItem] => {
     return [named.path, { post: describeOperation(named, call, args, schemas, common) }];
   });
-  paths.push([root, { post: describeBatch(batchID, rootTag.name, mutators, schemas, common) }]);
+  if (hasMutators) paths.push([root, { post: describeBatch(batchID, rootTag.name, mutators, schemas, common) }]);
+  paths.push(...describeViews(views, schemas, problems.ofReads, listID));
   schemas.set(problemComponent, problems.schema);
   const document: OpenAPIDocument = {
     openapi: '3.1.1',
     info,
     servers: [{ url: basePath || '/' }],
     security: [{ auth: [] }],
-    tags: describeTags(mutators),
+    tags: [...(hasMutators ? describeTags(mutators) : []), ...(hasViews ? [viewsTag] : [])],
     paths: Object.fromEntries(paths),
     components: {
       schemas: schemas.toObject(),
       responses: problems.responses,
-      parameters,
-      headers: describeHeaders(idempotent),
+      parameters: { ...parameters, ...(hasViews && viewParameters) },
+      headers: { ...describeHeaders(hasMutators, idempotent), ...(hasViews && viewHeaders) },
       securitySchemes: { auth: securityScheme },
     },
   };
@@ -100,10 +118,9 @@ export async function createDocument(options: DocumentOptions): Promise<Document
 
 function nameMutators(
   mutators: DocumentOptions['mutators'],
+  operationIds: UniqueNames,
   warnings: string[],
 ): (NamedMutator & { readonly path: string })[] {
-  // Client generators turn these into the names of methods.
-  const operationIds = new UniqueNames([batchID, 'constructor']);
   return [...mutators].flatMap(([name, mutator]) => {
     // A lone surrogate has no encoding in a URL.
     if (/\p{Surrogate}/u.test(name)) {

@@ -25,6 +25,18 @@ const codesOfKeys: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'idempotency-key-reused',
 ]);
 
+/** The ways in which reading a view can fail. */
+const codesOfReads: readonly ProblemCode[] = [
+  'malformed-request',
+  'unauthenticated',
+  'forbidden',
+  'unknown-view',
+  'unknown-key',
+  'too-many-requests',
+  'internal',
+  'unavailable',
+];
+
 const problemRef: Reference = { $ref: '#/components/schemas/Problem' };
 const requestID = 'a1b2-c3d4-0';
 
@@ -40,24 +52,52 @@ export interface Problems {
   readonly schema: SchemaObject;
   /** `components/responses`. */
   readonly responses: Readonly<Record<string, Response>>;
-  /** An operation's failures, by status. */
-  readonly byStatus: Readonly<Record<string, Reference>>;
+  /** The failures of a call, by status. */
+  readonly ofCalls: Readonly<Record<string, Reference>>;
+  /** The failures of reading a view, by status. */
+  readonly ofReads: Readonly<Record<string, Reference>>;
 }
 
-/** Describes every failure of a call, from the catalogue. */
-export function describeProblems(idempotent: boolean): Problems {
-  const codes = codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code));
-  const responses = new Map<string, Response>();
-  for (const status of new Set(codes.map((code) => catalogue[code].status))) {
-    responses.set(String(status), responseOf(codes.filter((code) => catalogue[code].status === status)));
-  }
-  responses.set('4XX', refusal());
-  const names = [...responses.keys()].sort();
+/** What an application's document describes. */
+export interface Surface {
+  readonly hasMutators: boolean;
+  readonly hasViews: boolean;
+  readonly idempotent: boolean;
+}
+
+/** Describes every failure, from the catalogue. */
+export function describeProblems({ hasMutators, hasViews, idempotent }: Surface): Problems {
+  const ofCalls = hasMutators ? codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code)) : [];
+  const ofReads = hasViews ? codesOfReads : [];
+  const calls = byStatus(ofCalls, hasMutators ? { '4XX': refusal() } : {});
+  const reads = byStatus(ofReads);
   return {
-    schema: problemSchema(codes),
-    responses: Object.fromEntries(names.map((status) => [`Problem${status}`, responses.get(status)!])),
-    byStatus: Object.fromEntries(names.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }])),
+    schema: problemSchema([...new Set([...ofCalls, ...ofReads])]),
+    responses: { ...named(calls, 'Problem'), ...named(reads, 'ReadProblem') },
+    ofCalls: references(calls, 'Problem'),
+    ofReads: references(reads, 'ReadProblem'),
   };
+}
+
+type Responses = readonly (readonly [status: string, response: Response])[];
+
+function byStatus(codes: readonly ProblemCode[], others: Readonly<Record<string, Response>> = {}): Responses {
+  const statuses = [...new Set(codes.map((code) => catalogue[code].status))];
+  const responses = statuses.map((status): [string, Response] => [
+    String(status),
+    responseOf(codes.filter((code) => catalogue[code].status === status)),
+  ]);
+  return [...responses, ...Object.entries(others)].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function named(responses: Responses, prefix: string): Record<string, Response> {
+  return Object.fromEntries(responses.map(([status, response]) => [`${prefix}${status}`, response]));
+}
+
+function references(responses: Responses, prefix: string): Record<string, Reference> {
+  return Object.fromEntries(
+    responses.map(([status]) => [status, { $ref: `#/components/responses/${prefix}${status}` }]),
+  );
 }
 
 function responseOf(codes: readonly ProblemCode[]): Response {

@@ -74,13 +74,14 @@ export interface HeaderObject {
 
 export interface Parameter extends HeaderObject {
   readonly name: string;
-  readonly in: 'header';
+  readonly in: 'header' | 'path' | 'query';
+  readonly required?: true | undefined;
 }
 
 export interface Response {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
-  readonly content: Content;
+  readonly content?: Content | undefined;
 }
 
 export interface RequestBody {
@@ -94,9 +95,14 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: true | undefined;
-  readonly parameters: readonly Reference[];
+  readonly parameters: readonly (Reference | Parameter)[];
   readonly requestBody?: RequestBody | undefined;
   readonly responses: Readonly<Record<string, Response | Reference>>;
+}
+
+export interface PathItem {
+  readonly get?: Operation | undefined;
+  readonly post?: Operation | undefined;
 }
 
 export interface Tag {
@@ -110,7 +116,7 @@ export interface OpenAPIDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly tags: readonly Tag[];
-  readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
+  readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;

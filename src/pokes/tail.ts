@@ -4,6 +4,7 @@ import type { CurrentInstallation } from '../installation/current-installation.j
 import { noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { Listening } from '../protocol/poke.js';
+import type { ViewPart } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile.js';
 import type { Looks } from '../window/looks.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
@@ -65,14 +66,20 @@ export class Tail<Context extends UserContext> {
   }
 
   /**
-   * Calls `poke` from now on whenever this user's client view, or the mutation IDs of the group, or of any
-   * group of the user's, may have changed.
+   * Calls `poke` from now on whenever this user's client view, or the mutation IDs of the group, or of any group of the
+   * user's, may have changed.
+   * @param part if given, whenever this part of the client view may have changed
    * @returns a function that ends this
    * @throws SetupError, or the database's error, if listeners could not be told anything now.
    */
-  async listen(ctx: Context, { clientGroupID, ...asked }: Listening, poke: () => void): Promise<() => void> {
+  async listen(
+    ctx: Context,
+    { clientGroupID, ...asked }: Listening,
+    poke: () => void,
+    part?: ViewPart,
+  ): Promise<() => void> {
     const lookUp = async (): Promise<Outlook> => {
-      const { installation, views } = await this.#options.installation.bind({ ctx, ...asked });
+      const { installation, views } = await this.#options.installation.bind({ ctx, ...asked }, part);
       return { views, tables: installation.tables, shape: installation.shape };
     };
     // This is read first, so that a change of shape that comes in between is noticed at the next reading.

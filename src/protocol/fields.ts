@@ -58,8 +58,12 @@ export function readOptionalFlag(value: unknown, name: string): boolean | undefi
 }
 
 /** What every request of a sync client says: which client group sent it, and the inputs of the views. */
-export interface Envelope {
+export interface Envelope extends Inputs {
   readonly clientGroupID: string;
+}
+
+/** What a request says that views can depend on. */
+export interface Inputs {
   /** The ID of the browser profile. */
   readonly profileID: string;
   /** The schema that the client was built for. */
@@ -75,8 +79,16 @@ const MAX_SCHEMA_VERSION_LENGTH = 1024;
  * @throws Problem `malformed-request`, naming the field.
  */
 export function readEnvelope(get: (name: keyof Envelope) => unknown): Envelope {
+  return { clientGroupID: readID(get('clientGroupID'), 'clientGroupID'), ...readInputs(get) };
+}
+
+/**
+ * Reads and checks the inputs of the views alone.
+ * @param get returns the value of a field of the request
+ * @throws Problem `malformed-request`, naming the field.
+ */
+export function readInputs(get: (name: keyof Inputs) => unknown): Inputs {
   return {
-    clientGroupID: readID(get('clientGroupID'), 'clientGroupID'),
     profileID: readText(get('profileID'), 'profileID', MAX_ID_LENGTH),
     schemaVersion: readText(get('schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
   };

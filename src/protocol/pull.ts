@@ -10,6 +10,9 @@ import {
 } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
+/** In place of the client group of those who read without one. No client's group has an empty ID. */
+export const noGroup = '';
+
 /** What a client sends to bring its client view up to date. */
 export interface PullRequest extends Envelope {
   /** The cookie from the last pull, or any other value: it is checked later, and never causes an error. */

@@ -3,15 +3,13 @@ import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Gates } from '../gates.js';
-import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
 import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
-import { type CookieFields, epochOf, type OpenedCookie } from '../protocol/cookie.js';
-import type { ProtocolError } from '../protocol/protocol-error.js';
-import type { PullRequest } from '../protocol/pull.js';
+import { epochOf, type OpenedCookie } from '../protocol/cookie.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
@@ -20,9 +18,9 @@ import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { openInPlace } from './long-reads.js';
-import { openFullPatch, openPatch, type PatchStream } from './patch-stream.js';
+import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
-import { answerOf, openingOf, unchangedAnswer } from './pull-answer.js';
+import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
 
@@ -36,6 +34,8 @@ export interface PullParts extends Bound {
   readonly auditor: Auditor;
   readonly request: PullRequest;
   readonly caller: Caller<UserContext>;
+  /** `rows`: all data comes as rows, in the order of their keys; and a cookie is kept until there is something new. */
+  readonly form: 'ops' | 'rows';
 }
 
 /** A single pull, while it is answered. */
@@ -47,7 +47,7 @@ export class Pull {
   }
 
   /** @param read the header, if another statement has returned it already */
-  async answer(read?: Header): Promise<ProtocolError | JSONAnswer> {
+  async answer(read?: Header): Promise<Pulled> {
     const { request, caller, reads, cookies, auditor, installation } = this.#parts;
     const known = cookies.open(request.cookie, installation.secrets);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
@@ -62,24 +62,30 @@ export class Pull {
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && plan.tables.length > 0) {
       const made = await this.#delta(cookie, audit, reader, header);
-      if ('answer' in made) return made.answer;
+      if ('pulled' in made) return made.pulled;
       ({ plan, header } = made);
     }
-    if (plan.kind === 'unchanged') return this.#unchanged(reader, header);
+    if (plan.kind === 'reset') return this.#reset(plan.reason, cookie);
     if (plan.kind === 'behind') return this.#behind();
-    if (plan.kind === 'delta') return this.#answer('delta', this.#opening(header, audit), []);
-    if (plan.kind === 'lost') return { error: 'ClientStateNotFound' };
-    return this.#reset(plan.reason, cookie);
+    if (plan.kind === 'lost') return plan;
+    const isNew = plan.kind === 'delta' && this.#isRenewed(cookie, header, false);
+    return isNew ? this.#patched('delta', header, audit, []) : this.#unchanged(reader, header);
+  }
+
+  /** Whether an answer has a new cookie. */
+  #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
+    if (hasOps || this.#parts.form === 'rows') return hasOps;
+    return isRenewalDue(cookie, header) || this.#isNewClient(header);
   }
 
   /** The client holds what its views show at the header's snapshot. */
-  #unchanged(reader: Reader, { snapshot }: Header): JSONAnswer {
+  #unchanged(reader: Reader, { snapshot }: Header): Pulled {
     this.#tell({ pull: 'unchanged' });
     this.#parts.reads.remainsQuiet(reader, snapshot);
-    return { kind: 'json', text: reader.known.unchanged };
+    return { kind: 'unchanged', known: reader.known };
   }
 
-  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<JSONAnswer> {
+  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
     return this.#full(cookie);
@@ -94,7 +100,7 @@ export class Pull {
     audit: Audit | null,
     reader: Reader,
     asked: Header,
-  ): Promise<{ answer: JSONAnswer } | { plan: Plan; header: Header }> {
+  ): Promise<{ pulled: Pulled } | { plan: Plan; header: Header }> {
     const { reads, sizes, gates, auditor, installation, views, caller } = this.#parts;
     const { changed } = asked;
     let patch: Patch | undefined;
@@ -118,9 +124,10 @@ export class Pull {
         return { plan: { kind: 'reset', reason: 'audit' }, header };
       }
       const { audit: next } = audited;
-      const renew = held.length > 0 || isRenewalDue(cookie, header) || this.#isNewClient(header) || next?.deltas === 0;
-      const opening = renew ? this.#opening(header, next) : undefined;
-      return { answer: opening ? this.#answer('delta', opening, held, more) : this.#unchanged(reader, header) };
+      const isNew = this.#isRenewed(cookie, header, held.length > 0) || next?.deltas === 0;
+      return {
+        pulled: isNew ? this.#patched('delta', header, next, held, more) : this.#unchanged(reader, header),
+      };
     } catch (error) {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
@@ -130,19 +137,20 @@ export class Pull {
   }
 
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
-  async #full(cookie?: OpenedCookie): Promise<JSONAnswer> {
-    const { db, gates, auditor, installation, views, request, caller } = this.#parts;
+  async #full(cookie?: OpenedCookie): Promise<Pulled> {
+    const { db, gates, auditor, installation, views, request, caller, form } = this.#parts;
     const member = this.#member(undefined);
     const report = literalReport(
       { base: undefined, tables: installation.tableIDs, groupIDs: [member.clientGroupID] },
       installation.tables,
     );
     const signal = caller.signal?.();
-    const isSampled = auditor.samples(request.clientGroupID, installation.secrets[0]);
+    const { clientGroupID } = request;
+    const isSampled = clientGroupID !== noGroup && auditor.samples(clientGroupID, installation.secrets[0]);
     const patch = await openInPlace(gates.longReads, caller, () =>
       isSampled
         ? openPatch(db, auditedFullPatch(report, views), true, signal)
-        : openFullPatch(db, fullPatch(report, views), signal),
+        : openFullPatch(db, fullPatch(report, views, form), signal),
     );
     try {
       if (patch.report.torn) throw new OutdatedError();
@@ -152,11 +160,11 @@ export class Pull {
       if (!first || first.done) await patch.close();
       if (!first) return this.#behind();
       const whole = patch.checksums?.whole;
-      const opening = this.#opening(answered, whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null);
-      const clear = request.cookie === null ? '' : '{"op":"clear"}';
+      const audit = whole ? { deltas: 0, since: answered.snapshot, checksums: whole } : null;
       const kind = request.cookie === null ? 'first' : 'reset';
-      if (first.done) return this.#answer(kind, `${opening}${clear}`, []);
-      return this.#answer(kind, `${opening}${clear}${clear && ','}`, [first.value], patch);
+      return first.done
+        ? this.#patched(kind, answered, audit, [])
+        : this.#patched(kind, answered, audit, [first.value], patch);
     } catch (error) {
       await patch.close();
       throw error;
@@ -164,14 +172,9 @@ export class Pull {
   }
 
   /** A standby shows less than the client has seen. */
-  #behind(): JSONAnswer {
+  #behind(): Pulled {
     this.#tell({ pull: 'behind' });
-    return unchangedAnswer(this.#parts.request);
-  }
-
-  #answer(kind: Told['pull'], opening: string, held: readonly Uint8Array[], more?: PatchStream): JSONAnswer {
-    this.#tell({ pull: kind });
-    return answerOf(opening, held, more, (ops) => this.#tell({ ops }));
+    return { kind: 'behind' };
   }
 
   #tell(told: Told): void {
@@ -201,7 +204,7 @@ export class Pull {
     return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
   }
 
-  /** Whether the request names a client that the server does not know yet; see `openingOf` for what it is told. */
+  /** Whether the request names a client that the server does not know yet; see `lastMutationIDChanges` for what it is told. */
   #isNewClient(header: Header): boolean {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }
@@ -210,10 +213,18 @@ export class Pull {
     return epochOf(installID, this.#parts.installation.cluster, database);
   }
 
-  #opening(header: Header, audit: Audit | null): string {
+  #patched(
+    kind: Patched['kind'],
+    header: Header,
+    audit: Audit | null,
+    held: Patched['held'],
+    more?: Patched['more'],
+  ): Patched {
     const { request, installation, cookies, viewsDigest: views } = this.#parts;
+    const fields = cookieFields(request, header, { epoch: this.#epoch(header), views, audit });
     const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next };
-    const seal = (fields: CookieFields) => cookies.seal(fields, meaning, installation.secrets);
-    return openingOf(request, header, { epoch: this.#epoch(header), views, audit }, seal);
+    const cookie = cookies.seal(fields, meaning, installation.secrets);
+    this.#tell({ pull: kind });
+    return { kind, cookie, lastMutationIDChanges: lastMutationIDChanges(request, header), held, more };
   }
 }

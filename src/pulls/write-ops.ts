@@ -2,7 +2,7 @@
 import type { OpForm } from '../store/patches/full-patch.js';
 
 const codeOf = (character: string) => character.charCodeAt(0);
-const [tab, newline, quote, zero, letterN, backslash] = [0x09, 0x0a, 0x22, 0x30, 0x4e, 0x5c];
+const [tab, newline, space, quote, zero, letterN, backslash] = [0x09, 0x0a, 0x20, 0x22, 0x30, 0x4e, 0x5c];
 const encoder = new TextEncoder();
 const nothing: Uint8Array = new Uint8Array();
 
@@ -28,6 +28,8 @@ function flags(isSet: (code: number) => boolean): Uint8Array {
 interface Form {
   readonly fields: readonly Field[];
   readonly end: Uint8Array;
+  /** What is written for a line break between the tokens of JSON. */
+  readonly lineBreak: number;
 }
 
 interface Field {
@@ -39,13 +41,13 @@ interface Field {
   readonly around: number;
 }
 
-function toForm({ fields, end }: OpForm): Form {
+function toForm({ fields, end, isOneLine }: OpForm): Form {
   const encoded = fields.map(({ before, isString }): Field => {
     const beforeNull = encoder.encode(`${before}null`);
     const around = beforeNull.length + 1 + end.length;
     return { isString, before: encoder.encode(isString ? `${before}"` : before), beforeNull, around };
   });
-  return { fields: encoded, end: encoder.encode(end) };
+  return { fields: encoded, end: encoder.encode(end), lineBreak: isOneLine ? space : newline };
 }
 
 /**
@@ -139,7 +141,7 @@ export class OpWriter {
         const replaced: Uint8Array = escapes[character]!;
         out = withRoom(out, length, end - at + replaced.length + current.around);
         for (let i = 0; i < replaced.length; i++) out[length++] = replaced[i]!;
-      } else out[length++] = character;
+      } else out[length++] = character === newline ? form.lineBreak : character;
     }
     this.#form = form;
     this.#field = field;

@@ -32,10 +32,11 @@ export function observeRequests(telemetry: Telemetry): RequestObserver {
   };
 }
 
-/** The name of an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`. */
+/** The name of an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`, `tidemark.read`. */
 function spanName(route: string): string {
-  const endpoint = /\/sync\/(\w+)$/.exec(route)?.[1] ?? (route.includes('/api/mutators') ? 'call' : 'request');
-  return `tidemark.${endpoint}`;
+  const [, sync] = /\/sync\/(\w+)$/.exec(route) ?? [];
+  const [, surface = ''] = /\/api\/(mutators|views)/.exec(route) ?? [];
+  return `tidemark.${sync ?? { mutators: 'call', views: 'read' }[surface] ?? 'request'}`;
 }
 
 /** The same mutators, measured, with a span around each run. */

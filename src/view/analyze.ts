@@ -142,7 +142,11 @@ async function checkSame(
 ): Promise<void> {
   const { parameterTypes: types } = await db.describe(settled).catch(explainOperator);
   const described = { columns: await db.columns(settled), parameterTypes: types };
-  if (JSON.stringify({ columns, parameterTypes }) !== JSON.stringify(described)) throw unclearNames();
+  if (textOf({ columns, parameterTypes }) !== textOf(described)) throw unclearNames();
+}
+
+function textOf({ columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>): string {
+  return JSON.stringify([columns.map(({ name, typeOID }) => [name, typeOID]), parameterTypes]);
 }
 
 /** Settling also groups by columns that depend on a primary key, and breaks ties by the view's key. */

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
@@ -8,6 +9,7 @@ import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
+import { keyParameter, rowByKey } from './row-by-key.js';
 import { SampleInput } from './sample.js';
 
 /** A view's parameters. */
@@ -22,6 +24,16 @@ export interface ViewParameters {
 export interface BoundView extends ViewParameters {
   readonly view: CompiledView;
   readonly tables: readonly Table[];
+  /** An SQL condition on a row `v` of the query that all of them meet, if it helps to find them. */
+  readonly condition?: string | undefined;
+}
+
+/** A part of a client view: one view, or one of its rows. */
+export interface ViewPart {
+  /** The view's name. */
+  readonly view: string;
+  /** The row's key, without the view's prefix. Default: all rows. */
+  readonly key?: string | undefined;
 }
 
 /** The query of one view for one user. */
@@ -30,11 +42,15 @@ export interface ViewQuery {
   readonly view: Pick<View<never>, 'key' | 'prefix'>;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** The key of the only row that is asked for, if it is one. */
+  readonly key?: string | undefined;
 }
 
 interface Prepared {
   readonly analysis: Analysis;
   readonly view: CompiledView;
+  /** A row of the view, with its key as one more parameter. */
+  readonly row: CompiledView;
 }
 
 /**
@@ -60,13 +76,19 @@ export class ClientViews<Context> {
   /**
    * The queries of all views for one user.
    * @param own views of Tidemark's own, besides the application's
+   * @param part if given, of this part alone
    * @throws SetupError that names the view whose query cannot be built, or whose keys could be those of an own view.
    */
-  queries(input: ViewInput<Context>, own?: Views<Context>): ViewQuery[] {
+  queries(
+    input: ViewInput<Context>,
+    { own, part }: { readonly own?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
+  ): ViewQuery[] {
     const views = own ? this.#with(own) : this.#views;
-    return Object.entries(views).map(([name, view]) => {
+    const names = part ? [part.view] : Object.keys(views);
+    return names.map((name) => {
+      const view = views[name]!;
       const { text, values } = inView(name, () => readQuery(buildQuery(view, input)));
-      return { name, view, text, values };
+      return { name, view, text, values, key: part?.key };
     });
   }
 
@@ -92,11 +114,15 @@ export class ClientViews<Context> {
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
       queries.map(async (query) => {
-        const { name, values } = query;
-        const { view, analysis } = await this.#prepare(shape, query);
+        const { name, values, key } = query;
+        const { view, row, analysis } = await this.#prepare(shape, query);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
-        return { view, literals, texts, tables: analysis.tables };
+        const { tables } = analysis;
+        if (key === undefined) return { view, literals, texts, tables };
+        const found = keyParameter(view, key);
+        const { condition } = found;
+        return { view: row, literals: [...literals, found.literal], texts: [...texts, found.text], tables, condition };
       }),
     );
   }
@@ -115,7 +141,8 @@ export class ClientViews<Context> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      return { analysis, view: compileView(naming, analysis) };
+      const compiled = compileView(naming, analysis);
+      return { analysis, view: compiled, row: rowByKey(compiled) };
     });
   }
 }
@@ -156,6 +183,27 @@ function toLiterals(
     }
     return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
   });
+}
+
+/** A view as its readers know it. */
+export interface ListedView {
+  readonly name: string;
+  /** The columns that identify a row. */
+  readonly key: readonly string[];
+  /** What the keys begin with. */
+  readonly prefix: string;
+  /** What the application says about its rows. */
+  readonly row: StandardSchemaV1 | undefined;
+}
+
+/** Lists an application's views. */
+export function listViews(views: Readonly<Record<string, View<never>>>): ListedView[] {
+  return Object.entries(views).map(([name, view]) => ({
+    name,
+    key: view.key,
+    prefix: prefixOf(name, view),
+    row: view.row,
+  }));
 }
 
 function prefixOf(name: string, view: ViewQuery['view']): string {

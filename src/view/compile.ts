@@ -1,4 +1,5 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
+import type { ResultColumn } from '../db/database.js';
 import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
@@ -32,6 +33,8 @@ export interface CompiledView extends QueryForms {
   /** SQL expressions over a row `v` of the query: the client's key, and the value as JSON text. */
   readonly keySql: string;
   readonly valueSql: string;
+  /** The columns of the query's result. */
+  readonly result: readonly ResultColumn[];
   /** The columns that make up the value, which may be cheaper to read. */
   readonly columns: readonly TextColumn[];
   /** The OID of the table that each occurrence in the query reads. */
@@ -66,6 +69,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     parameterTypes: analysis.parameterTypes,
     keySql: keySql(naming),
     valueSql: valueSql(analysis.columns),
+    result: analysis.columns,
     columns: textColumns(analysis.columns),
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,

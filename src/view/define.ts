@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
 import type { AsJSON } from './json-row.js';
@@ -16,6 +17,7 @@ export interface View<Context, Row = unknown> {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
   readonly prefix?: string | undefined;
+  readonly row?: StandardSchemaV1 | undefined;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
@@ -29,6 +31,11 @@ export interface ViewDefinition<Context, Row> {
   readonly key: ColumnOf<Row> | readonly ColumnOf<Row>[];
   /** What the client's keys start with, before the row's key. Default: the view's name and a slash. */
   readonly prefix?: string | undefined;
+  /**
+   * A validator for the rows, of which the OpenAPI document takes their schema; rows are not validated. Default: the
+   * schema follows from the columns' types.
+   */
+  readonly row?: StandardSchemaV1 | undefined;
 }
 
 /** Defines a view. */
@@ -38,7 +45,7 @@ export type DefineView<Context> = <Row>(definition: ViewDefinition<Context, Row>
  * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`
  */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
-  return ({ query, key, prefix }) => ({ query, key: typeof key === 'string' ? [key] : key, prefix });
+  return ({ query, key, prefix, row }) => ({ query, key: typeof key === 'string' ? [key] : key, prefix, row });
 }
 
 /** Defines a view whose `ctx` has no fields of the application's own. */

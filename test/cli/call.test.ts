@@ -257,7 +257,7 @@ describe('a command line that is wrong', () => {
     for (const args of [['--help'], ['x', '-1', '-h']]) {
       const { code, stdout } = await call(args);
       expect(code).toBe(0);
-      expect(stdout).toMatch(/--idempotency-key <key>[\s\S]*Exit codes[\s\S]*3 {2}call: the server/);
+      expect(stdout).toMatch(/--idempotency-key <key>[\s\S]*Exit codes[\s\S]*3 {2}call, pull: the server/);
     }
     expect(server.calls).toEqual([]);
   });

@@ -53,7 +53,7 @@ it.each<[heading: string, fields: () => string[]]>([
 });
 
 it('docs/reference.md lists the environment variables that are read', () => {
-  const sources = ['src/environment.ts', 'src/cli/call-line.ts'].map(read).join('\n');
+  const sources = ['src/environment.ts', 'src/cli/remote/server-line.ts'].map(read).join('\n');
   const names = [...sources.matchAll(/variable\('(\w+)'\)|env\.(TIDEMARK_\w+)/g)].map((match) => match[1] ?? match[2]!);
   expect(rowsUnder('Environment variables').toSorted()).toEqual([...new Set(names)].toSorted());
 });

@@ -20,13 +20,26 @@ async function curl(command: string): Promise<unknown> {
     name!,
     value!,
   ]);
-  const body = /-d '([^']*)'/.exec(command)![1]!;
-  return await (await fetch(`${server.url}${path}`, { method: 'POST', headers, body })).json();
+  const body = /-d '([^']*)'/.exec(command)?.[1];
+  const sent = body === undefined ? { headers } : { method: 'POST', headers, body };
+  return await (await fetch(`${server.url}${path}`, sent)).json();
 }
 
 describe('docs/rest.md', () => {
-  const commands = blocksOf('docs/rest.md', 'sh').filter((block) => block.startsWith('curl'));
-  const [one, several] = blocksOf('docs/rest.md', 'json').map((text) => JSON.parse(text) as unknown);
+  const blocks = blocksOf('docs/rest.md', 'sh').filter((block) => block.startsWith('curl'));
+  const [first, ops, ...commands] = blocks as [string, string, ...string[]];
+  const [rows, one, several] = blocksOf('docs/rest.md', 'json').map((text) => JSON.parse(text) as unknown);
+
+  it('shows reads that work, against the data of the example', async () => {
+    expect(await curl(first)).toEqual(rows);
+    const [since, stream] = ops.trim().split('\n') as [string, string];
+    const { patch } = (await curl(since.replaceAll(/'(?=localhost)|(?<=since=)'/g, ''))) as { patch: unknown[] };
+    expect(patch).toEqual([
+      { op: 'clear' },
+      ...(rows as { id: string }[]).map((value) => ({ op: 'put', key: `list/${value.id}`, value })),
+    ]);
+    expect(stream).toContain("-H 'Accept: text/event-stream'");
+  });
 
   it('shows calls that work, against the data of the example', async () => {
     expect(commands).toHaveLength(3);

@@ -18,6 +18,7 @@ import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
+import { reading } from './list/reading.js';
 import { refusing } from './list/refusing.js';
 import { requests } from './list/requests.js';
 import { retention } from './list/retention.js';
@@ -48,6 +49,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   poking,
   bounding,
   calling,
+  reading,
   requests,
   authenticating,
   doors,

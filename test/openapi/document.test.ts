@@ -21,7 +21,7 @@ describe('an operation', () => {
       '{x}',
     ];
     const { document } = await documentArgs(Object.fromEntries(names.map((name) => [name, text])));
-    expect(Object.entries(document.paths).map(([path, { post }]) => [path, post.operationId, ...post.tags])).toEqual([
+    expect(Object.entries(document.paths).map(([path, { post }]) => [path, post!.operationId, ...post!.tags])).toEqual([
       ['/api/mutators/todo/create', 'todoCreate', 'todo'],
       ['/api/mutators/todo/item/create', 'todoItemCreate', 'todo.item'],
       ['/api/mutators/ping', 'ping', 'mutators'],
@@ -82,7 +82,7 @@ describe('an operation', () => {
       maybe: { validator: text, result: z.number().optional() },
       unknown: { validator: text },
     });
-    const answer = (path: string) => (post(path).responses['200'] as Response).content['application/json']?.schema;
+    const answer = (path: string) => (post(path).responses['200'] as Response).content!['application/json']?.schema;
     expect(answer('/sure')).toMatchObject({ required: ['ok', 'result'] });
     expect(answer('/maybe')).toMatchObject({ required: ['ok'] });
     expect(answer('/unknown')).toEqual({ $ref: '#/components/schemas/Answer' });
@@ -104,7 +104,7 @@ describe('failures', () => {
   it('are those of the catalogue', async () => {
     const { document } = await documentArgs({ a: text });
     const found = Object.entries(document.components.responses).flatMap(([name, { content, headers }]) =>
-      Object.entries(content['application/problem+json']!.examples!).map(([code, { value }]) => {
+      Object.entries(content!['application/problem+json']!.examples!).map(([code, { value }]) => {
         const status = name.replace('Problem', '');
         return { code: code as keyof typeof catalogue, status, headers, value: value as Record<string, unknown> };
       }),
@@ -186,7 +186,7 @@ describe('the document', () => {
     });
     const rolledBack = { type: 'boolean', const: true, description: 'The call ran and was rolled back.' };
     const ok = { type: 'boolean', const: true };
-    expect((post('/sure').responses['200'] as Response).content['application/json']?.schema).toEqual({
+    expect((post('/sure').responses['200'] as Response).content!['application/json']?.schema).toEqual({
       type: 'object',
       required: ['ok', 'result'],
       properties: { ok, result: { $ref: '#/components/schemas/SureResult' }, rolledBack },

@@ -34,7 +34,7 @@ export async function documentMutators(
   const post = (path: string) => {
     const item = new Map(Object.entries(document.paths)).get(`/api/mutators${path}`);
     if (!item) throw new Error(`there is no ${path} among ${Object.keys(document.paths).join(', ')}`);
-    return item.post;
+    return item.post!;
   };
   return { document, warnings, schemas: document.components.schemas, post };
 }

@@ -49,6 +49,35 @@ export async function run(baseUrl: string, token: string): Promise<Outcome> {
   return { statuses: calls.map(({ response }) => response.status), code: gone.error?.code };
 }
 
+type Todo = components['schemas']['TodoRow'];
+
+/** Follows the todos that the caller sees. Yields all of them, by key, each time that anything has changed. */
+export async function* followTodos(baseUrl: string, token: string): AsyncGenerator<ReadonlyMap<string, Todo>> {
+  const client = createClient<paths, 'application/json'>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
+  const todos = new Map<string, Todo>();
+  let since = '';
+  for (;;) {
+    const params = { query: { since }, header: { Prefer: 'wait=30' } };
+    const { data, response } = await client.GET('/api/views/todo', { params });
+    if (!data || Array.isArray(data)) throw new Error(`There are no ops, but the status ${response.status}`);
+    for (const op of data.patch) {
+      if (op.op === 'put') todos.set(op.key, op.value);
+      else if (op.op === 'del') todos.delete(op.key);
+      else todos.clear();
+    }
+    if (data.patch.length > 0) yield todos;
+    since = data.cookie;
+  }
+}
+
+/** A list by its key; undefined if there is none. */
+export async function nameOfList(baseUrl: string, token: string, key: string): Promise<string | undefined> {
+  const client = createClient<paths, 'application/json'>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
+  const { data, error } = await client.GET('/api/views/list/{key}', { params: { path: { key } } });
+  if (error?.code === 'unknown-key') return undefined;
+  return data && 'name' in data ? data.name : undefined;
+}
+
 /** Never runs: each of these calls is wrong in one thing, which the compiler finds. */
 export async function mistakes(baseUrl: string): Promise<void> {
   const client = connect(baseUrl, 'ann');
@@ -74,6 +103,17 @@ export async function mistakes(baseUrl: string): Promise<void> {
   // @ts-expect-error A batch names a mutator that there is not.
   await client.POST('/api/mutators', { body: [{ name: 'todo.forget', args: { id: 'a' } }] });
   const { data, error } = await client.POST('/api/mutators/todo/create', { body: todo });
+  // @ts-expect-error A row has a key.
+  await client.GET('/api/views/todo/{key}');
+  // @ts-expect-error There is no such view.
+  await client.GET('/api/views/nothing');
+  const rows = await client.GET('/api/views/todo');
+  if (Array.isArray(rows.data)) {
+    // @ts-expect-error The column is a boolean, and never null.
+    const wrong: string | null | undefined = rows.data[0]?.done;
+    const right: boolean | undefined = rows.data[0]?.done;
+    if (wrong === right) throw new Error('they are alike');
+  }
   // @ts-expect-error A success is no failure.
   const no: false | undefined = data?.ok;
   // @ts-expect-error There is no such code.

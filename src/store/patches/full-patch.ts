@@ -19,6 +19,8 @@ export interface OpForm {
   readonly fields: readonly OpField[];
   /** What follows the last field. */
   readonly end: string;
+  /** Line breaks between the tokens of JSON become spaces. */
+  readonly isOneLine: boolean;
 }
 
 export interface OpField {
@@ -29,22 +31,31 @@ export interface OpField {
 }
 
 interface Lines {
-  /** SQL expressions for the fields of a row. */
+  /** SQL expressions for the key, and for the fields of a row. */
+  readonly key: string;
   readonly fields: readonly string[];
   readonly from: string;
-  readonly op: OpForm;
+  /** How the fields become the row. */
+  readonly row: Omit<OpForm, 'isOneLine'>;
 }
 
-/** Each op is preceded by a comma, and its bytes are those that Postgres would write. */
-export function fullPatch(report: string, views: readonly BoundView[]): FullPatch {
+/**
+ * Each op is preceded by a comma, and its bytes are those that Postgres would write.
+ * @param form `rows`: what is written are rows, each preceded by a comma and on one line; those of a view come in the
+ * order of their keys
+ */
+export function fullPatch(report: string, views: readonly BoundView[], form: 'ops' | 'rows' = 'ops'): FullPatch {
+  const isOps = form === 'ops';
   const all = views.map((bound) => (bound.view.choosesByKey ? linesOfJSON(bound) : linesOfColumns(bound)));
-  const width = Math.max(0, ...all.map(({ fields }) => fields.length));
-  const queries = all.map(
-    ({ fields, from }, i) => `select ${[`'${i}'`, ...fields, ...nulls(width - fields.length)].join(', ')} from ${from}`,
-  );
+  const width = Math.max(0, ...all.map(({ fields }) => fields.length)) + Number(isOps);
+  const queries = all.map(({ key, fields, from }, i) => {
+    const columns = isOps ? [key, ...fields] : fields;
+    const query = `select ${[`'${i}'`, ...columns, ...nulls(width - columns.length)].join(', ')} from ${from}`;
+    return isOps ? query : `(${query}\norder by ${key} collate "C")`;
+  });
   return {
     statement: `copy (\n${linesQuery(report, [], queries, nulls(width))}\n) to stdout`,
-    ops: all.map(({ op }) => op),
+    ops: all.map(({ row }) => (isOps ? opOf(row) : lineOf(row))),
   };
 }
 
@@ -54,23 +65,36 @@ function nulls(count: number): string[] {
 
 const key: OpField = { before: ',{"op":"put","key":', isString: true };
 
-function linesOfColumns({ view, literals }: BoundView): Lines {
+function opOf({ fields, end }: Lines['row']): OpForm {
+  return { fields: [key, ...preceded(',"value":', fields)], end: `${end}}\n`, isOneLine: false };
+}
+
+function lineOf({ fields, end }: Lines['row']): OpForm {
+  return { fields: preceded(',', fields), end: `${end}\n`, isOneLine: true };
+}
+
+function preceded(before: string, [first, ...others]: readonly OpField[]): OpField[] {
+  return [{ ...first!, before: before + first!.before }, ...others];
+}
+
+function linesOfColumns({ view, literals, condition }: BoundView): Lines {
   const columns = view.columns.map(({ name, isString }, i): OpField => {
-    const before = `${i === 0 ? ',"value":{' : ','}${JSON.stringify(name)}:`;
-    return { before, isString };
+    return { before: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`, isString };
   });
   return {
-    fields: [view.keySql, ...view.columns.map(({ sql }) => sql)],
-    from: `(\n${render(view.whole, literals)}\n) v`,
-    op: { fields: [key, ...columns], end: '}}\n' },
+    key: view.keySql,
+    fields: view.columns.map(({ sql }) => sql),
+    from: `(\n${render(view.whole, literals)}\n) v${condition ? ` where ${condition}` : ''}`,
+    row: { fields: columns, end: '}' },
   };
 }
 
 /** Rows are chosen by their JSON, so it is made anyway. */
 function linesOfJSON({ view, literals }: BoundView): Lines {
   return {
-    fields: ['tidemark_key', 'tidemark_value'],
+    key: 'tidemark_key',
+    fields: ['tidemark_value'],
     from: `(${rowsOf(view, view.whole, literals)}) b`,
-    op: { fields: [key, { before: ',"value":', isString: false }], end: '}\n' },
+    row: { fields: [{ before: '', isString: false }], end: '' },
   };
 }

@@ -63,7 +63,7 @@ export const bounding: readonly Fault[] = [
   {
     ...stream,
     name: 'a client may take a bit now and then for as long as it likes',
-    find: '        age = setTimeout(drop, longestMs, controller);\n',
+    find: '        if (longestMs !== undefined) age = setTimeout(drop, longestMs, controller);\n',
     replace: '',
   },
   {

@@ -96,8 +96,8 @@ export const pulling: readonly Fault[] = [
   {
     name: 'bound views serve other parameters',
     file: current,
-    find: 'parts.push(this.#nameOf(text), values);',
-    replace: 'parts.push(this.#nameOf(text));',
+    find: 'this.#nameOf(text), values, key);',
+    replace: 'this.#nameOf(text), key);',
     tests: bound,
   },
   {

@@ -63,14 +63,14 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'compression cannot be turned off',
-    file: 'src/endpoints/sync.ts',
+    file: 'src/http/deliver.ts',
     find: 'compression && isWorthIt',
     replace: 'isWorthIt',
     tests: compressed,
   },
   {
     name: 'short answers are compressed',
-    file: 'src/endpoints/sync.ts',
+    file: 'src/http/deliver.ts',
     find: 'compression && isWorthIt',
     replace: 'compression',
     tests: compressed,
@@ -92,8 +92,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'what fails before the first chunk comes too late for an error response',
     file: stream,
-    find: 'let first: IteratorResult<Uint8Array> | undefined = await iterator.next();',
-    replace: 'let first: IteratorResult<Uint8Array> | undefined;',
+    find: 'limits, await iterator.next());',
+    replace: 'limits);',
     tests: node,
   },
   {
@@ -112,7 +112,7 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'a body that is left keeps its connection',
-    file: 'src/pulls/pull-answer.ts',
+    file: 'src/pulls/pulled.ts',
     find: 'await more?.close();',
     replace: '',
     tests: ['test/pulls/large-patches.test.ts'],
@@ -222,8 +222,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'a stream of pokes outlives its authorization',
     file: 'src/endpoints/poke-streams.ts',
-    find: 'Math.min(ms, longestMs)',
-    replace: 'longestMs',
+    find: 'Math.min(ms, streamLifeMs())',
+    replace: 'streamLifeMs()',
     tests: ['test/endpoints/poke-streams.test.ts'],
   },
   {

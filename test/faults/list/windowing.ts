@@ -163,8 +163,8 @@ export const windowing: readonly Fault[] = [
   {
     name: 'a delta that has found nothing is made again',
     file: 'src/pulls/pull.ts',
-    find: 'held, more) : this.#unchanged(reader, header) };',
-    replace: 'held, more) : unchangedAnswer(this.#parts.request) };',
+    find: 'next, held, more) : this.#unchanged(reader, header),',
+    replace: "next, held, more) : { kind: 'behind' },",
     tests: colleagues,
   },
   {

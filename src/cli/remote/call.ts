@@ -1,13 +1,9 @@
 /** Calls a mutator on a running server. */
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type Terminal, UsageError } from '../terminal.js';
+import { done, exitCodeOf, failed, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
 import { type CallOptions, readCallLine } from './call-line.js';
-import { type Terminal, UsageError } from './terminal.js';
-
-/** The exit codes; 2 is for a wrong command line. */
-const done = 0;
-const failed = 1;
-const mayPass = 3;
 
 /**
  * Prints the answer as one line of JSON; on failure, the reason to standard error.
@@ -23,8 +19,7 @@ export async function callCommand(
   const body = args === '-' ? await textOf(input) : args;
   if (body !== undefined) requireJSON(body);
   const end = (exitCode: number, ...lines: readonly string[]): number => {
-    // What a server sends must not be able to control the terminal.
-    for (const line of lines) say(line.replace(/\p{Cc}+/gu, ' '));
+    for (const line of lines) say(harmless(line));
     return exitCode;
   };
   const signal = AbortSignal.timeout(timeoutSeconds * 1000);
@@ -61,43 +56,4 @@ function requireJSON(text: string): void {
   } catch {
     throw new UsageError('The args are not JSON');
   }
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-type Fields = Readonly<Record<string, unknown>> | undefined;
-
-function exitCodeOf(status: number, answer: Fields): number {
-  if (status === 409) return answer?.code === 'idempotency-key-in-flight' ? mayPass : failed;
-  return [429, 502, 503, 504].includes(status) ? mayPass : failed;
-}
-
-/** Why the call was refused: a summary, then a line for each issue, then one for the mutator's details. */
-function refusalOf({ status }: Response, answer: Fields): string[] {
-  const { detail, code, requestID, issues, details } = answer ?? {};
-  if (typeof detail !== 'string') return [`The server answered with status ${status} and gave no reason.`];
-  const facts = [status, code, status >= 500 && typeof requestID === 'string' && `request ${requestID}`];
-  const lines = Array.isArray(issues) ? issues.map(describeIssue) : [];
-  const more = details === undefined ? [] : [`details: ${JSON.stringify(details)}`];
-  return [`${detail} (${facts.filter(Boolean).join(', ')})`, ...lines, ...more];
-}
-
-function describeIssue(issue: unknown): string {
-  const { path, message } = { ...(issue as { path?: unknown; message?: unknown }) };
-  const where = Array.isArray(path) ? path.map(String).join('.') : String(path ?? '');
-  return where === '' ? String(message) : `${where}: ${message}`;
-}
-
-/** The reason is in the cause of fetch's error; for a host with several addresses, in a list of errors. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const parts: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join('; ');
 }

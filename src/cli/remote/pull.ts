@@ -1,0 +1,114 @@
+/** Reads a view of a running server, or one of its rows, and follows its changes. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Terminal, UsageError } from '../terminal.js';
+import { done, exitCodeOf, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
+import { readEvents } from './events.js';
+import { authorization, type ServerOptions, secondsOf, serverURL } from './server-line.js';
+
+/** The options of `tidemark pull`, as given on the command line. */
+export interface PullOptions extends ServerOptions {
+  readonly since?: string;
+  readonly follow?: boolean;
+}
+
+/** How long a stream may be silent, in milliseconds. The server sends something every 15 seconds. */
+const silenceMs = 40_000;
+const longestRetryMs = 30_000;
+
+/**
+ * Prints the rows, a line each; with `since`, or if it follows the view, what has changed, a line each time. On failure,
+ * prints the reason to standard error.
+ * @returns the exit code; never, if it follows the view, unless the server refuses
+ */
+export async function pullCommand(
+  terminal: Terminal,
+  view: string,
+  key: string | undefined,
+  options: PullOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  if (view === '') throw new UsageError('The view must have a name, such as todo');
+  const url = serverURL(options, ['views', view, ...(key === undefined ? [] : [key])], env);
+  const headers = authorization(options, env);
+  const timeoutMs = secondsOf(options) * 1000;
+  if (options.since !== undefined) url.searchParams.set('since', options.since);
+  const request = { url, headers, timeoutMs };
+  if (options.follow) return follow(terminal, request);
+  const accept = options.since === undefined ? 'application/x-ndjson' : 'application/json';
+  return readOnce(terminal, { ...request, headers: { ...headers, Accept: accept } });
+}
+
+interface Asked {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+async function readOnce({ print, say }: Terminal, { url, headers, timeoutMs }: Asked): Promise<number> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { headers, redirect: 'manual', signal });
+    if (!response.ok) return await refuse(say, response);
+    let last = '';
+    for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+      print(text);
+      last = text;
+    }
+    if (last !== '' && !last.endsWith('\n')) print('\n');
+    return done;
+  } catch (error) {
+    const silent = `No answer from ${url.origin} within ${timeoutMs / 1000} s.`;
+    say(harmless(signal.aborted ? silent : `Cannot reach ${url.origin}: ${reasonOf(error)}.`));
+    return mayPass;
+  }
+}
+
+/** Connects again when the connection is lost, or the server is busy. */
+async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: Asked): Promise<number> {
+  let lastID: string | undefined;
+  let retryMs = 1_000;
+  let hasConnected = false;
+  for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, longestRetryMs)) {
+    const silence = new AbortController();
+    let alarm = setTimeout(() => silence.abort(), timeoutMs);
+    try {
+      const resumed = lastID === undefined ? {} : { 'Last-Event-ID': lastID };
+      const response = await fetch(url, {
+        headers: { ...headers, ...resumed, Accept: 'text/event-stream' },
+        redirect: 'manual',
+        signal: silence.signal,
+      });
+      if (!response.ok) {
+        const { status } = response;
+        if (!hasConnected || exitCodeOf(status, undefined) !== mayPass) return await refuse(say, response);
+      } else {
+        hasConnected = true;
+        const onBytes = () => {
+          clearTimeout(alarm);
+          alarm = setTimeout(() => silence.abort(), silenceMs);
+        };
+        for await (const { retry, id, data } of readEvents(response.body!, onBytes)) {
+          if (retry !== undefined) retryMs = retry;
+          if (id === undefined || data === undefined) continue;
+          lastID = id;
+          print(`{"cookie":${JSON.stringify(id)},"patch":${data.replaceAll('\n', ' ')}}\n`);
+        }
+        waitMs = retryMs / 2;
+      }
+    } catch (error) {
+      if (!hasConnected) {
+        say(harmless(`Cannot reach ${url.origin}: ${reasonOf(error)}.`));
+        return mayPass;
+      }
+    } finally {
+      clearTimeout(alarm);
+    }
+    await pause(waitMs * (0.5 + Math.random()));
+  }
+}
+
+async function refuse(say: Terminal['say'], response: Response): Promise<number> {
+  const answer = objectIn(await response.text());
+  for (const line of refusalOf(response, answer)) say(harmless(line));
+  return exitCodeOf(response.status, answer);
+}

@@ -1,0 +1,174 @@
+/** The routes that read views, without a client group. */
+import type { UserContext } from '../context.js';
+import { Problem } from '../errors.js';
+import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../http/answer.js';
+import { type Delivery, deliver } from '../http/deliver.js';
+import { type Authenticate, type Caller, identify } from '../http/identify.js';
+import type { Exchange, Route } from '../http/route.js';
+import { replyTagged, tag } from '../http/tagged.js';
+import { isStorableText } from '../protocol/fields.js';
+import { cookieIn, tokenOf } from '../protocol/read-token.js';
+import type { ReadRoute } from '../pulls/pull-route.js';
+import type { Patched } from '../pulls/pulled.js';
+import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../pulls/read-answer.js';
+import type { ListedView, ViewPart } from '../view/client-views.js';
+import { type Asked, entityTag, readAsked, type ViewMediaType } from './view-requests.js';
+import { openViewStream } from './view-streams.js';
+import type { Watches } from './watches.js';
+
+/** The options of `viewRoutes`. */
+export interface ViewRoutesOptions<Context extends UserContext> extends Delivery {
+  readonly views: readonly ListedView[];
+  readonly read: ReadRoute<Context>;
+  readonly watches: Watches<Context>;
+  readonly authenticate: Authenticate<Context>;
+  /** The prefix of `/api/views`. */
+  readonly basePath: string;
+  /** The schema versions that the application serves; all if undefined. */
+  readonly schemaVersions: readonly string[] | undefined;
+}
+
+/** The routes of the list of views, of each view, and of each row. */
+export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptions<Context>): Route[] {
+  const { views, basePath, authenticate } = options;
+  const prefix = `${basePath}/api/views`;
+  const methods = ['GET'];
+  const names = new Set(views.map(({ name }) => name));
+  const links = views.map(({ row: _, ...view }) => ({ ...view, href: `${prefix}/${encodeURIComponent(view.name)}` }));
+  const list = tag(JSON.stringify({ views: links }));
+  const handleList = async (exchange: Exchange): Promise<Answer> => {
+    await identify(exchange, authenticate);
+    return replyTagged(exchange.request, list, { 'Cache-Control': 'private, no-cache' });
+  };
+  return [
+    { methods, path: prefix, handle: handleList },
+    { methods, path: `${prefix}/`, handle: handleList },
+    {
+      methods,
+      path: `${prefix}/*`,
+      handle: (exchange) => handleRead(exchange, options, partIn(exchange.request.url, `${prefix}/`), names),
+    },
+  ];
+}
+
+async function handleRead<Context extends UserContext>(
+  exchange: Exchange,
+  options: ViewRoutesOptions<Context>,
+  part: ViewPart | undefined,
+  names: ReadonlySet<string>,
+): Promise<Answer> {
+  const caller = await identify(exchange, options.authenticate);
+  if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
+  // No row can have such a key.
+  if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
+  const asked = readAsked(exchange.request, part, options.schemaVersions);
+  if (asked.type === 'text/event-stream') return openViewStream(asked, caller, options);
+  return asked.since === undefined
+    ? readRows(exchange, asked, caller, options)
+    : readOps(exchange, asked, asked.since, caller, options);
+}
+
+/** What every answer but a stream says. */
+function headersFor({ waitMs }: Asked): Reply['headers'] {
+  return {
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Accept, Accept-Encoding',
+    ...(waitMs > 0 && { 'Preference-Applied': `wait=${waitMs / 1000}` }),
+  };
+}
+
+async function readRows<Context extends UserContext>(
+  { request }: Exchange,
+  asked: Asked,
+  caller: Caller<Context>,
+  options: ViewRoutesOptions<Context>,
+): Promise<Answer> {
+  const { known, type } = asked;
+  const patched = await readOrWait('rows', known.token, asked, caller, options);
+  const headers = { ...headersFor(asked), 'Content-Type': type };
+  if (!patched) return { kind: 'reply', status: 304, headers: { ...headers, ETag: known.tag! }, body: null };
+  const token = tokenOf(patched.cookie);
+  const answer = await rowsAs(type, asked.part, patched);
+  if (known.any) {
+    if (answer.kind === 'json in pieces') await patched.more?.close();
+    return { kind: 'reply', status: 304, headers: { ...headers, ETag: entityTag(token, type, false) }, body: null };
+  }
+  const delivered = await deliver(answer, request, caller, options);
+  const isCompressed = delivered.kind !== 'json' && delivered.headers?.['Content-Encoding'] !== undefined;
+  return withHeaders(delivered, { ...headers, ETag: entityTag(token, type, isCompressed) });
+}
+
+async function rowsAs(type: ViewMediaType, { key }: ViewPart, patched: Patched): Promise<JSONAnswer> {
+  if (key === undefined) {
+    const write = type === 'application/x-ndjson' ? rowsAsLines : rowsAsArray;
+    return { kind: 'json in pieces', pieces: write(patched) };
+  }
+  const text = await rowOf(patched);
+  if (text === undefined) throw unknownKey();
+  return { kind: 'json', text };
+}
+
+async function readOps<Context extends UserContext>(
+  { request }: Exchange,
+  asked: Asked,
+  since: string,
+  caller: Caller<Context>,
+  options: ViewRoutesOptions<Context>,
+): Promise<Answer> {
+  const patched = await readOrWait('ops', since, asked, caller, options);
+  const answer: JSONAnswer = patched
+    ? { kind: 'json in pieces', pieces: opsAsObject(patched) }
+    : { kind: 'json', text: noOps(since) };
+  const delivered = await deliver(answer, request, caller, options);
+  return withHeaders(delivered, headersFor(asked));
+}
+
+/**
+ * Reads what is new since a token. If there is nothing, waits for it, as long as the caller would.
+ * @returns undefined if there is nothing new
+ * @throws Problem as `Watches.open`, and as a `ReadRoute`
+ */
+async function readOrWait<Context extends UserContext>(
+  form: 'ops' | 'rows',
+  token: string | undefined,
+  asked: Asked,
+  caller: Caller<Context>,
+  { read, watches }: ViewRoutesOptions<Context>,
+): Promise<Patched | undefined> {
+  const request = { ...asked, form, cookie: cookieIn(token ?? '') };
+  const readOnce = async (from: Caller<Context>) => {
+    const pulled = await read(request, from);
+    return 'cookie' in pulled ? pulled : undefined;
+  };
+  const found = await readOnce(caller);
+  if (found || asked.waitMs === 0) return found;
+  const until = performance.now() + asked.waitMs;
+  const watch = await watches.open(caller, asked);
+  // The request lasts longer than its reads: what is told of it says nothing about them.
+  const patient = { ...caller, tell: undefined };
+  try {
+    for (;;) {
+      const late = await readOnce(patient);
+      const leftMs = until - performance.now();
+      if (late || leftMs <= 0 || (await watch.changed(leftMs)) !== 'changed') return late;
+    }
+  } finally {
+    watch.end();
+  }
+}
+
+function unknownKey(): Problem {
+  return new Problem('unknown-key', 'The view has no row with this key');
+}
+
+/** What the path after the prefix names: a view's name, and perhaps a key, each percent-encoded. A key may have slashes. */
+function partIn(url: string, prefix: string): ViewPart | undefined {
+  const { pathname } = new URL(url);
+  const [name = '', ...key] = pathname.slice(prefix.length).split('/');
+  try {
+    const view = decodeURIComponent(name);
+    return key.length === 0 ? { view } : { view, key: decodeURIComponent(key.join('/')) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/** The JSON Schema of a view's rows, from the types of its columns. Pure. */
+import type { DescribedColumn, ResultType } from '../catalog/result-types.js';
+import type { SchemaObject } from './types.js';
+
+/** What is known about a view's rows. */
+export interface DescribedRows {
+  readonly columns: readonly DescribedColumn[];
+  /** The names of the columns of its key. None of them is ever null. */
+  readonly key: readonly string[];
+  /** Whether a column that shows a table's column can be null only where that one can. */
+  readonly keepsNotNull: boolean;
+}
+
+/** The schema of a row: an object with all columns. */
+export function rowSchema({ columns, key, keepsNotNull }: DescribedRows): SchemaObject {
+  const properties = columns.map(({ name, type, isNotNull }): [string, SchemaObject] => {
+    const schema = columnSchema(type);
+    const isNeverNull = key.includes(name) || (keepsNotNull && isNotNull);
+    return [name, isNeverNull ? schema : nullable(schema)];
+  });
+  return {
+    type: 'object',
+    required: columns.map(({ name }) => name),
+    properties: Object.fromEntries(properties),
+  };
+}
+
+const notNumbers: SchemaObject = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] };
+const float: SchemaObject = { anyOf: [{ type: 'number' }, notNumbers] };
+
+/** The types whose JSON is more than any string. What a column's own value is may differ from an element of an array. */
+const builtin: Readonly<Record<string, SchemaObject>> = {
+  bool: { type: 'boolean' },
+  int2: { type: 'integer' },
+  int4: { type: 'integer', format: 'int32' },
+  int8: { type: 'integer', format: 'int64' },
+  float4: float,
+  float8: float,
+  numeric: float,
+  json: {},
+  jsonb: {},
+  uuid: { type: 'string', format: 'uuid' },
+  date: { type: 'string', format: 'date' },
+  timestamptz: { type: 'string', format: 'date-time' },
+};
+
+/** Numbers that a double cannot hold exactly are strings, if they are a column's own value. */
+const exact: Readonly<Record<string, SchemaObject>> = {
+  int8: { type: ['integer', 'string'], description: 'A string if it is beyond the safe integers.' },
+  numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
+};
+
+function columnSchema(type: ResultType): SchemaObject {
+  const own = type.builtin ? exact[type.name] : undefined;
+  return { ...(own ?? valueSchema(type)) };
+}
+
+function valueSchema({ name, builtin: isBuiltin, kind, labels, hasCast, inner }: ResultType): SchemaObject {
+  if (hasCast) return {};
+  if (inner) return kind === 'd' ? valueSchema(inner) : { type: 'array', items: nullable(valueSchema(inner)) };
+  if (kind === 'e') return { type: 'string', enum: labels };
+  if (kind === 'c') return { type: 'object' };
+  return (isBuiltin ? builtin[name] : undefined) ?? { type: 'string' };
+}
+
+/** The same schema, which also accepts null. */
+function nullable({ type, anyOf, ...schema }: SchemaObject): SchemaObject {
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...(anyOf as SchemaObject[]), { type: 'null' }] };
+  if (type === undefined) return schema;
+  const types = [...(Array.isArray(type) ? (type as string[]) : [type]), 'null'];
+  const { enum: values, ...others } = schema;
+  return { type: types, ...others, ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
+}

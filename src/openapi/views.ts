@@ -1,0 +1,184 @@
+/** What the document says about reading views. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ComponentSchemas } from './component-schemas.js';
+import { describeValidator } from './json-schema.js';
+import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
+import { headerRef } from './problems.js';
+import { type DescribedRows, rowSchema } from './row-schema.js';
+import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
+import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
+
+/** A view, as far as the document describes it. */
+export interface DescribedView {
+  readonly name: string;
+  /** The columns that identify a row. */
+  readonly key: readonly string[];
+  /** What keys begin with. */
+  readonly prefix: string;
+  /** What Postgres says about its rows, if it was asked. */
+  readonly rows?: DescribedRows | undefined;
+  /** What the application says about its rows, which takes precedence. */
+  readonly row?: StandardSchemaV1 | undefined;
+}
+
+/** A view with the names that it has in the document. */
+interface NamedView {
+  readonly view: DescribedView;
+  readonly schema: SchemaObject;
+  readonly read: string;
+  readonly readRow: string;
+  readonly row: string;
+  readonly patch: string;
+}
+
+const root = '/api/views';
+const listComponent = 'Views';
+
+/** The tag of the operations that read. */
+export const viewsTag: Tag = { name: 'views', description: 'What the caller sees, as rows or as changes.' };
+
+/**
+ * Gives views the names that they have in the document. The names of operations are taken.
+ * @param warnings what the document cannot say is added here
+ */
+export async function nameViews(
+  views: readonly DescribedView[],
+  operationIds: UniqueNames,
+  warnings: string[],
+): Promise<NamedView[]> {
+  const schemas = await Promise.all(views.map((view) => schemaOf(view, warnings)));
+  return views.map((view, i) => {
+    const name = upperFirst(toCamelCase(view.name, 'view'));
+    const read = operationIds.take(`read${name}`);
+    const component = read.replace(/^read/, '');
+    const readRow = operationIds.take(`${read}Row`);
+    return { view, schema: schemas[i]!, read, readRow, row: `${component}Row`, patch: `${component}Patch` };
+  });
+}
+
+async function schemaOf({ name, row, rows }: DescribedView, warnings: string[]): Promise<SchemaObject> {
+  if (!row) return rows ? rowSchema(rows) : { type: 'object' };
+  const { schema, lack } = await describeValidator(row, 'input');
+  if (lack !== undefined) warnings.push(`${name}: its rows ${lack}`);
+  return schema;
+}
+
+/** The names of the components that views have. */
+export function componentsOfViews(views: readonly NamedView[]): string[] {
+  return views.length === 0 ? [] : [listComponent, ...views.flatMap(({ row, patch }) => [row, patch])];
+}
+
+/** The paths that read, and the components that they need. */
+export function describeViews(
+  views: readonly NamedView[],
+  schemas: ComponentSchemas,
+  failures: Readonly<Record<string, Reference>>,
+  listID: string,
+): [path: string, item: PathItem][] {
+  if (views.length === 0) return [];
+  return [
+    [root, { get: listOperation(listID, schemas, failures) }],
+    ...views.flatMap((named): [string, PathItem][] => {
+      const { view, schema, row, patch } = named;
+      const rowRef = schemas.hoist(row, schema, 'input');
+      const patchRef = schemas.set(patch, patchSchema(view.prefix, rowRef));
+      const path = `${root}/${encodeURIComponent(view.name)}`;
+      return [
+        [path, { get: readOperation(named, rowRef, patchRef, failures) }],
+        [`${path}/{key}`, { get: readRowOperation(named, rowRef, patchRef, failures) }],
+      ];
+    }),
+  ];
+}
+
+const allParameters = Object.keys(viewParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
+
+const keyParameter: Parameter = {
+  name: 'key',
+  in: 'path',
+  required: true,
+  description: "The row's key. Percent-encode it whole, slashes included.",
+  schema: { type: 'string' },
+};
+
+function listOperation(
+  operationId: string,
+  schemas: ComponentSchemas,
+  failures: Readonly<Record<string, Reference>>,
+): Operation {
+  const list = schemas.set(listComponent, {
+    type: 'object',
+    required: ['views'],
+    properties: {
+      views: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'key', 'prefix', 'href'],
+          properties: {
+            name: { type: 'string' },
+            key: { type: 'array', items: { type: 'string' }, description: 'The columns that identify a row.' },
+            prefix: { type: 'string', description: 'What keys begin with, in a patch.' },
+            href: { type: 'string', description: 'Where it is read.' },
+          },
+        },
+      },
+    },
+  });
+  return {
+    operationId,
+    tags: [viewsTag.name],
+    summary: 'List the views',
+    description: 'The names of all views, and where they are read.',
+    parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }],
+    responses: {
+      200: {
+        description: 'The views.',
+        headers: { ETag: headerRef('ETag'), 'X-Request-ID': headerRef('RequestID') },
+        content: { 'application/json': { schema: { ...list } } },
+      },
+      304: notModified,
+      ...failures,
+    },
+  };
+}
+
+function readOperation(
+  { view, read }: NamedView,
+  row: Reference,
+  patch: Reference,
+  failures: Readonly<Record<string, Reference>>,
+): Operation {
+  const rows: SchemaObject = { type: 'array', items: { ...row } };
+  return {
+    operationId: read,
+    tags: [viewsTag.name],
+    summary: `Read ${view.name}`,
+    description: `The caller's rows of the view \`${view.name}\`, in the order of their keys; or, with \`since\`, what has changed.`,
+    parameters: allParameters,
+    responses: { 200: rowsResponse(rows, patch), 304: notModified, ...failures },
+  };
+}
+
+function readRowOperation(
+  { view, readRow }: NamedView,
+  row: Reference,
+  patch: Reference,
+  failures: Readonly<Record<string, Reference>>,
+): Operation {
+  return {
+    operationId: readRow,
+    tags: [viewsTag.name],
+    summary: `Read a row of ${view.name}`,
+    description: `The row of the view \`${view.name}\` with a key: ${keyOf(view)}.`,
+    parameters: [keyParameter, ...allParameters],
+    responses: { 200: rowsResponse({ ...row }, patch), 304: notModified, ...failures },
+  };
+}
+
+function keyOf({ key }: DescribedView): string {
+  const names = key.map((name) => `\`${name}\``);
+  return names.length === 1
+    ? `the text of ${names[0]}`
+    : `the texts of ${names.join(', ')}, joined with slashes; in each of them, \`%\` and \`/\` are written as \`%25\` and \`%2F\``;
+}

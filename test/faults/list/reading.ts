@@ -1,0 +1,139 @@
+import type { Fault } from '../fault.js';
+
+const views = ['test/rest/views.test.ts'];
+const streams = ['test/rest/view-streams.test.ts'];
+const reads = ['test/pulls/reads.test.ts'];
+const requests = 'src/endpoints/view-requests.ts';
+const answers = 'src/pulls/read-answer.ts';
+const watches = 'src/endpoints/watches.ts';
+const full = 'src/store/patches/full-patch.ts';
+const rowByKey = 'src/view/row-by-key.ts';
+
+export const reading: readonly Fault[] = [
+  {
+    name: 'a tag of rows in another form is taken',
+    file: requests,
+    find: 'opaque === token + suffix && ',
+    replace: '',
+    tests: views,
+  },
+  {
+    name: 'what is compressed has the tag of what is not',
+    file: requests,
+    find: "isCompressed ? 'W/' : ''",
+    replace: "''",
+    tests: views,
+  },
+  {
+    name: 'rows that have not changed are sent again for the sake of a newer cookie',
+    file: 'src/pulls/pull.ts',
+    find: "if (hasOps || this.#parts.form === 'rows') return hasOps;",
+    replace: 'if (hasOps) return hasOps;',
+    tests: reads,
+  },
+  {
+    name: 'a row of equal values is chosen among those with the key',
+    file: rowByKey,
+    find: "view.strategy === 'compare' || view.choosesByKey ?",
+    replace: 'view.prefix === undefined ?',
+    tests: reads,
+  },
+  {
+    name: 'what deltas do to a row that a view chooses is found by the changed rows alone',
+    file: rowByKey,
+    find: "view.choosesByKey ? ('compare' as const) : view.strategy",
+    replace: 'view.strategy',
+    tests: views,
+  },
+  {
+    name: 'no index finds a row',
+    file: full,
+    find: 'condition ? ` where',
+    replace: 'Number.isNaN(condition) ? ` where',
+    tests: reads,
+  },
+  {
+    name: 'a key that its type cannot be is a failure',
+    file: 'src/pulls/pull-route.ts',
+    find: '!isOfValues(error) || ',
+    replace: 'isOfValues(error) || ',
+    tests: views,
+  },
+  {
+    name: 'rows come in any order',
+    file: full,
+    find: 'return isOps ? query :',
+    replace: 'return query ? query :',
+    tests: views,
+  },
+  {
+    name: 'a row takes several lines',
+    file: full,
+    find: 'isOneLine: true',
+    replace: 'isOneLine: false',
+    tests: views,
+  },
+  {
+    name: 'lines of rows begin with commas',
+    file: answers,
+    find: 'bytes[i - 1] !== newline',
+    replace: 'true',
+    tests: views,
+  },
+  {
+    name: 'all rows come without a clear',
+    file: answers,
+    find: "kind === 'delta' ? ''",
+    replace: "kind !== 'reset' ? ''",
+    tests: views,
+  },
+  {
+    name: 'a carriage return ends a line of an event',
+    file: answers,
+    find: ".replaceAll('\\r', ' ')",
+    replace: '',
+    tests: streams,
+  },
+  {
+    name: 'a request waits on when its caller has gone away',
+    file: watches,
+    find: "signal?.addEventListener('abort', end);",
+    replace: '',
+    tests: streams,
+  },
+  {
+    name: 'whoever waits outlives the authorization',
+    file: watches,
+    find: 'const age = expiresAt && setTimeout(',
+    replace: 'const age = expiresAt && !expiresAt && setTimeout(',
+    tests: streams,
+  },
+  {
+    name: 'a user may wait as often as it likes',
+    file: watches,
+    find: 'holding.take(1);',
+    replace: '',
+    tests: streams,
+  },
+  {
+    name: 'who waits for a row is told of no change of it',
+    file: 'src/pokes/tail.ts',
+    find: 'schemaVersion }, part);',
+    replace: "schemaVersion }, part && { view: part.view, key: '' });",
+    tests: streams,
+  },
+  {
+    name: 'a stream begins anew after it is resumed',
+    file: requests,
+    find: 'resumed ?? query',
+    replace: 'query',
+    tests: streams,
+  },
+  {
+    name: 'a column of an outer join is said to be never null',
+    file: 'src/openapi/row-schema.ts',
+    find: '(keepsNotNull && isNotNull)',
+    replace: 'isNotNull',
+    tests: ['test/openapi/row-schema.test.ts'],
+  },
+];
