@@ -55,7 +55,8 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
   },
   'tidemark.pull.duration': {
     unit: 's',
-    description: 'Time until a pull was answered to its end. The reason is that of a reset.',
+    description:
+      'Time until a pull, or a read of a view over REST that does not wait, was answered to its end. The reason is that of a reset.',
     attributes: ['kind', 'reason'],
     buckets: seconds,
   },
@@ -95,7 +96,10 @@ export const counters: Readonly<Record<CounterName, Instrument>> = {
 
 export const gauges: Readonly<Record<GaugeName, Instrument>> = {
   'tidemark.poke.lag': { unit: 's', description: 'Time since the change log was last read for pokes.' },
-  'tidemark.poke.streams': { unit: '1', description: 'Open streams of pokes.' },
+  'tidemark.poke.streams': {
+    unit: '1',
+    description: 'Open streams of pokes and of views, and reads that wait for a change.',
+  },
   'tidemark.connections': {
     unit: '1',
     description: 'Connections to the database.',

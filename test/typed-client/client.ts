@@ -51,9 +51,12 @@ export async function run(baseUrl: string, token: string): Promise<Outcome> {
 
 type Todo = components['schemas']['TodoRow'];
 
+/** Of the forms in which views are read, JSON alone. */
+type JSONTypes = 'application/json' | 'application/problem+json';
+
 /** Follows the todos that the caller sees. Yields all of them, by key, each time that anything has changed. */
 export async function* followTodos(baseUrl: string, token: string): AsyncGenerator<ReadonlyMap<string, Todo>> {
-  const client = createClient<paths, 'application/json'>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
+  const client = createClient<paths, JSONTypes>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
   const todos = new Map<string, Todo>();
   let since = '';
   for (;;) {
@@ -72,7 +75,7 @@ export async function* followTodos(baseUrl: string, token: string): AsyncGenerat
 
 /** A list by its key; undefined if there is none. */
 export async function nameOfList(baseUrl: string, token: string, key: string): Promise<string | undefined> {
-  const client = createClient<paths, 'application/json'>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
+  const client = createClient<paths, JSONTypes>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
   const { data, error } = await client.GET('/api/views/list/{key}', { params: { path: { key } } });
   if (error?.code === 'unknown-key') return undefined;
   return data && 'name' in data ? data.name : undefined;
@@ -112,7 +115,7 @@ export async function mistakes(baseUrl: string): Promise<void> {
     // @ts-expect-error The column is a boolean, and never null.
     const wrong: string | null | undefined = rows.data[0]?.done;
     const right: boolean | undefined = rows.data[0]?.done;
-    if (wrong === right) throw new Error('they are alike');
+    throw new Error(String([wrong, right]));
   }
   // @ts-expect-error A success is no failure.
   const no: false | undefined = data?.ok;

@@ -13,7 +13,12 @@ afterAll(() => db.close());
 it('has a key of one column or several, and a prefix where it is given', () => {
   const query = () => sql<{ a: string; b: string }>`select a, b from t`;
   expect(defineView({ key: 'a', query })).toEqual({ key: ['a'], query });
-  expect(defineView({ key: ['a', 'b'], query, prefix: '' })).toStrictEqual({ key: ['a', 'b'], query, prefix: '' });
+  expect(defineView({ key: ['a', 'b'], query, prefix: '' })).toStrictEqual({
+    key: ['a', 'b'],
+    query,
+    prefix: '',
+    row: undefined,
+  });
 });
 
 const view = (prefix?: string) =>
