@@ -13,6 +13,7 @@ export type {
   ClientMutator,
   ClientMutators,
   ClientTransaction,
+  Fields,
   Key,
   ListOptions,
   Mutate,

@@ -192,6 +192,7 @@ export declare class ReplicacheImpl {
   maybeEndPull(syncHead: string, requestID: string): Promise<void>;
   refresh(): Promise<void>;
   recoverMutations(): Promise<boolean> | undefined;
+  persist(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -41,7 +41,8 @@ export type ClientMutator<Args, Views extends AnyViews> = (
 type Tree<Args, Views extends AnyViews> = {
   readonly [Name in Branch<Args>]?:
     | (Name extends keyof Args ? ClientMutator<Args[Name], Views> : never)
-    | (Name extends Spaces<keyof Args> ? Tree<Inside<Args, Name>, Views> : never);
+    | (Name extends Spaces<keyof Args> ? Tree<Inside<Args, Name>, Views> : never)
+    | undefined;
 };
 
 /** The mutators that have an optimistic effect: a tree, or a record by names with dots. */
@@ -72,12 +73,15 @@ export interface ReadView<Row> {
   list(options?: ListOptions<Row>): Promise<readonly Row[]>;
 }
 
+/** Some fields of a row. */
+export type Fields<Row> = { readonly [Field in keyof Row]?: Row[Field] | undefined };
+
 /** A view in a mutator's transaction. */
 export interface WriteView<Row> extends ReadView<Row> {
   /** Puts a row, new or not. */
   set(key: Key, row: Row): Promise<void>;
-  /** Changes fields of a row, if it is there. */
-  update(key: Key, fields: Partial<Row>): Promise<void>;
+  /** Changes fields of a row, if it is there. Those that are undefined stay as they are. */
+  update(key: Key, fields: Fields<Row>): Promise<void>;
   /** Deletes a row, if it is there. */
   delete(key: Key): Promise<void>;
 }

@@ -30,7 +30,8 @@ export function writeView(tx: WriteTransaction, place: Place): WriteView<unknown
     set: (key, row) => tx.set(at(key), row as Unchecked),
     async update(key, fields) {
       const row = await tx.get(at(key));
-      if (row !== undefined) await tx.set(at(key), { ...(row as object), ...fields });
+      const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
+      if (row !== undefined) await tx.set(at(key), { ...(row as object), ...Object.fromEntries(changed) } as Unchecked);
     },
     async delete(key) {
       await tx.del(at(key));
