@@ -47,12 +47,32 @@ function noticeOf(path) {
   throw new Error(`${heading} is in the bundle of the engine, and what its licence asks for is not known`);
 }
 
+/** Whether a statement does nothing below the log level `info`: `log.info?.(…)`, or `if (log.debug) …`. */
+function onlyLogs({ type, expression, test }) {
+  const condition = type === 'IfStatement' ? test : type === 'ExpressionStatement' && expression.expression?.callee;
+  return condition?.type === 'MemberExpression' && /^(debug|info)$/.test(condition.property.name);
+}
+
+/** The source without what it logs at levels that the client does not use: those methods are not there then. */
+function withoutLogs(code, ast) {
+  const spans = [];
+  const visit = (node) => {
+    if (Array.isArray(node)) node.forEach(visit);
+    else if (typeof node?.type === 'string') {
+      if (onlyLogs(node) && !node.alternate) spans.push(node);
+      else Object.values(node).forEach(visit);
+    }
+  };
+  visit(ast.body);
+  return spans.reduceRight((text, { start, end }) => `${text.slice(0, start)};${text.slice(end)}`, code);
+}
+
 /** Writes the bundle into a folder. */
 export async function bundleEngine(target) {
   const bundle = await rolldown({
     input: entry,
     platform: 'browser',
-    treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
+    treeshake: { moduleSideEffects: false, propertyReadSideEffects: false, manualPureFunctions: ['valita_exports'] },
     transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
     plugins: [
       {
@@ -64,6 +84,9 @@ export async function bundleEngine(target) {
                 .map(([file, names]) => `export { ${names.join(', ')} } from '${folder}/${file}';`)
                 .join('\n')
             : null,
+        transform(code, id) {
+          return id.startsWith(folder) ? withoutLogs(code, this.parse(code)) : null;
+        },
       },
     ],
   });
@@ -78,7 +101,7 @@ export async function bundleEngine(target) {
   writeFileSync(`${target}/engine.js`, `${head}\n${code}`);
   writeFileSync(
     `${target}/engine.js.LICENSE.txt`,
-    `engine.js was bundled and minified from files of these npm packages, without other changes.\n\n${notices.join('\n\n')}\n`,
+    `engine.js was bundled and minified from files of these npm packages, leaving out what is not used.\n\n${notices.join('\n\n')}\n`,
   );
   const types = `${root}src/client/engine.d.ts`;
   if (existsSync(types)) copyFileSync(types, `${target}/engine.d.ts`);

@@ -1,4 +1,4 @@
-import type { EngineOptions, PendingMutation } from '#engine';
+import type { PendingMutation } from '#engine';
 import { connectPokes } from '../poke.js';
 import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
@@ -58,12 +58,11 @@ export function createClient<Mutators, Views extends AnyViews>(
   return openClient(options as AnyOptions).client as Client<Mutators, Views>;
 }
 
-/** A client, whatever its types, and its engine; the engine's options may be set for tests. */
-export function openClient(
-  options: AnyOptions,
-  engineOptions?: Partial<EngineOptions>,
-  connect: typeof connectPokes = connectPokes,
-): { readonly client: Client<never, AnyViews>; readonly engine: SyncEngine } {
+/** A client, whatever its types, and its engine. */
+export function openClient(options: AnyOptions): {
+  readonly client: Client<never, AnyViews>;
+  readonly engine: SyncEngine;
+} {
   checkOptions(options);
   const { url = '', user, auth, getAuth, credentials, schemaVersion, kvStore, pullInterval } = options;
   const base = url.replace(/\/+$/, '');
@@ -88,7 +87,6 @@ export function openClient(
         view: (name: string) => writeView(tx, place(name)),
       })),
       indexes: engineIndexes(options),
-      ...engineOptions,
     },
     { network, credentials, status, toServer, getAuth },
   );
@@ -104,7 +102,7 @@ export function openClient(
     },
     pull: () => engine.pull({ now: true }),
   };
-  let disconnect = connect(target, pokes);
+  let disconnect = connectPokes(target, pokes);
 
   let closing: Promise<void> | undefined;
   const close = (error: ClientError | null = null) => {
@@ -142,7 +140,7 @@ export function openClient(
       status.setOnline(online);
       if (online) {
         network.open();
-        disconnect = connect(target, pokes);
+        disconnect = connectPokes(target, pokes);
         for (const sent of [engine.push({ now: true }), engine.pull({ now: true })]) sent.catch(() => {});
       } else {
         disconnect();

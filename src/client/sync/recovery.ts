@@ -11,18 +11,20 @@ import {
   getClientGroups,
   IDBDatabasesStore,
   LazyStore,
+  type LogContext,
   newRandomHash,
   newRequestID,
   type Puller,
   type Pusher,
   push,
+  type ReplicacheImpl,
   type Store,
   StoreImpl,
+  type StoreProvider,
   setClientGroup,
   withRead,
   withWrite,
 } from '#engine';
-import type { SyncEngine } from './sync-engine.js';
 
 /** The format of the engine's databases. Others are left alone. */
 const format = 7;
@@ -30,14 +32,24 @@ const mainHead = 'main';
 /** How much of another group's data is held in memory meanwhile, in bytes. */
 const cacheBytes = 10 * 2 ** 20;
 
+/** The engine of the version that sends them. */
+export interface Recoverer
+  extends Pick<
+    ReplicacheImpl,
+    'name' | 'idbName' | 'schemaVersion' | 'clientID' | 'clientGroupID' | 'profileID' | 'perdag' | 'closed'
+  > {
+  readonly stores: StoreProvider;
+  readonly log: LogContext;
+}
+
 interface Recovery {
-  readonly engine: SyncEngine;
+  readonly engine: Recoverer;
   readonly puller: Puller;
   readonly pusher: Pusher;
 }
 
 /** @returns whether nothing is left that could be sent if it were tried again soon */
-export async function recoverMutations(engine: SyncEngine, puller: Puller, pusher: Pusher): Promise<boolean> {
+export async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
   const recovery = { engine, puller, pusher };
   let recovered = await recoverFrom(recovery, engine.perdag, engine.schemaVersion);
   const databases = new IDBDatabasesStore(engine.stores.create);
