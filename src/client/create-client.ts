@@ -1,4 +1,3 @@
-import type { PendingMutation } from '#engine';
 import { connectPokes } from '../poke.js';
 import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
@@ -8,6 +7,7 @@ import { type AnyOptions, type ClientOptions, checkOptions, engineIndexes, place
 import { type Refusal, Refusals } from './refused.js';
 import { readView, writeView } from './rows/read.js';
 import { type ClientView, clientView } from './rows/view.js';
+import type { PendingMutation } from './store.js';
 import { Network } from './sync/network.js';
 import { type Status, StatusTracker } from './sync/status.js';
 import { SyncEngine } from './sync/sync-engine.js';
@@ -94,7 +94,7 @@ export function openClient(options: AnyOptions): {
 
   const pokes = { url: `${base}/sync/poke`, credentials };
   const target = {
-    clientGroupID: engine.clientGroupID,
+    clientGroupID: engine.authorization().then(() => engine.clientGroupID),
     profileID: engine.profileID,
     schemaVersion: engine.schemaVersion,
     get auth() {

@@ -1,39 +1,6 @@
 /** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
 
-/** How to reach a store of keys and values. */
-export interface StoreProvider {
-  create(name: string): KeyValueStore;
-  drop(name: string): Promise<void>;
-}
-
-/** A store of keys and values: memory, IndexedDB, or one of the application's. */
-export interface KeyValueStore {
-  read(): Promise<KeyValueRead>;
-  write(): Promise<KeyValueWrite>;
-  close(): Promise<void>;
-  readonly closed: boolean;
-}
-
-export interface KeyValueRead {
-  has(key: string): Promise<boolean>;
-  get(key: string): Promise<ReadonlyJSON | undefined>;
-  release(): void;
-  readonly closed: boolean;
-}
-
-export interface KeyValueWrite extends KeyValueRead {
-  put(key: string, value: ReadonlyJSON): Promise<void>;
-  del(key: string): Promise<void>;
-  commit(): Promise<void>;
-}
-
-export type ReadonlyJSON =
-  | null
-  | string
-  | boolean
-  | number
-  | readonly ReadonlyJSON[]
-  | { readonly [key: string]: ReadonlyJSON | undefined };
+import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './store.js';
 
 export interface ScanResult<Key> {
   values(): AsyncIterableIterator<ReadonlyJSON>;
@@ -138,14 +105,6 @@ export interface EngineOptions {
 export interface UpdateNeededReason {
   readonly type: 'NewClientGroup' | 'VersionNotSupported';
   readonly versionType?: 'push' | 'pull' | 'schema' | undefined;
-}
-
-/** A mutation that no pull has confirmed. */
-export interface PendingMutation {
-  readonly id: number;
-  readonly clientID: string;
-  readonly name: string;
-  readonly args: ReadonlyJSON;
 }
 
 /** What has happened to an entry. */

@@ -1,5 +1,6 @@
-import type { MutatorFunction, PendingMutation, ReadonlyJSON, WriteTransaction } from '#engine';
+import type { MutatorFunction, WriteTransaction } from '#engine';
 import { ClientError } from './client-error.js';
+import type { PendingMutation, ReadonlyJSON } from './store.js';
 
 /** A mutator of the application, by its name with dots. */
 export type NamedMutators = ReadonlyMap<string, (tx: unknown, args: unknown) => Promise<void> | void>;

@@ -1,8 +1,8 @@
-import type { StoreProvider } from '#engine';
 import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
 import { indexName } from './rows/keys.js';
 import type { Place } from './rows/read.js';
+import type { StoreProvider } from './store.js';
 import type { AnyViews, ClientMutators, TextField } from './types.js';
 
 /** The options of `createClient`. */

@@ -7,13 +7,13 @@ export interface Refusal {
   /** The tab that it comes from. */
   readonly clientID: string;
   readonly mutationID: number;
-  /** The mutator's name. */
-  readonly name: string;
+  /** The mutator's name; null if the server has none of the name that was called. */
+  readonly name: string | null;
   /** Why, as in docs/errors.md. */
   readonly code: string;
   /** What to tell the user; null if there is nothing that is meant for them. */
   readonly detail: string | null;
-  /** When it was refused. */
+  /** When it was refused, in UTC. */
   readonly at: string;
 }
 

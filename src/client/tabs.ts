@@ -7,14 +7,17 @@ const tabsMs = 5_000;
 /** The clients of one user in this browser profile: a sign-out in one tab ends all, and deletes what they share. */
 export class Tabs {
   readonly #name: string;
-  readonly #channel: BroadcastChannel;
+  readonly #channel: BroadcastChannel | undefined;
   #left: (() => void) | undefined;
 
   /** @param onSignOut called when the user signs out in another tab */
   constructor(name: string, onSignOut: () => void) {
     this.#name = `tidemark/tabs/${name}`;
-    this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.onmessage = onSignOut;
+    // Where there are no tabs, there are no channels.
+    if (globalThis.BroadcastChannel) {
+      this.#channel = new BroadcastChannel(this.#name);
+      this.#channel.onmessage = onSignOut;
+    }
     const open = new Promise<void>((resolve) => {
       this.#left = resolve;
     });
@@ -24,12 +27,13 @@ export class Tabs {
 
   /** That this client has closed. */
   leave(): void {
-    this.#channel.close();
+    this.#channel?.close();
     this.#left?.();
   }
 
   /** Has the other tabs close, and waits until they have. */
   async closeOthers(): Promise<void> {
+    if (!this.#channel) return;
     const channel = new BroadcastChannel(this.#name);
     channel.postMessage('sign-out');
     const signal = AbortSignal.timeout(tabsMs);

@@ -20,11 +20,11 @@ import {
   type ReplicacheImpl,
   type Store,
   StoreImpl,
-  type StoreProvider,
   setClientGroup,
   withRead,
   withWrite,
 } from '#engine';
+import type { StoreProvider } from '../store.js';
 
 /** The format of the engine's databases. Others are left alone. */
 const format = 7;

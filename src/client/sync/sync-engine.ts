@@ -4,16 +4,15 @@ import {
   type EngineOptions,
   getKVStoreProvider,
   type LogContext,
-  type PendingMutation,
   type Puller,
   type Pusher,
   type PushRequest,
   type ReadTransaction,
   ReplicacheImpl,
-  type StoreProvider,
 } from '#engine';
 import { startOver } from '../client-error.js';
 import { Cell, isolate, type Observable } from '../observable.js';
+import type { PendingMutation, StoreProvider } from '../store.js';
 import { recoverMutations } from './recovery.js';
 import { type RequestOptions, send } from './requests.js';
 import type { StatusTracker } from './status.js';
@@ -148,7 +147,7 @@ export class SyncEngine extends ReplicacheImpl {
 
   #pull(status?: StatusTracker): Puller {
     return async (request, requestID) => {
-      const auth = await this.#authorization();
+      const auth = await this.authorization();
       const { pullURL: url } = this;
       // With it, the server tells which mutations it has refused.
       const body = { ...request, refused: true };
@@ -160,7 +159,7 @@ export class SyncEngine extends ReplicacheImpl {
 
   #push(status?: StatusTracker): Pusher {
     return async (request: PushRequest, requestID) => {
-      const auth = await this.#authorization();
+      const auth = await this.authorization();
       const { pushURL: url } = this;
       const { toServer } = this.#options;
       const mutations = request.mutations.map((mutation) => ({ ...mutation, ...toServer(mutation) }));
@@ -184,7 +183,7 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   /** The `Authorization`: if there is none, the application is asked for one before the first request. */
-  async #authorization(): Promise<string> {
+  async authorization(): Promise<string> {
     this.#asked ??= (async () => {
       if (!this.auth) this.auth = (await this.getAuth?.()) ?? '';
     })();
