@@ -23,6 +23,8 @@ export interface Application {
   readonly server: TestServer;
   /** Opens a client of Ann's with a database of its own; with `user`, of that name. */
   client(options?: Partial<TasksOptions>): TasksClient;
+  /** What a tab without a network finds of a user's data. */
+  stored<Found>(options: Partial<TasksOptions>, find: (tab: TasksClient) => Promise<Found>): Promise<Found>;
 }
 
 /** One server for a test file, and an empty database for each test. */
@@ -35,7 +37,7 @@ export function useApplication(options: ServerOptions = {}): Application {
   afterAll(() => server.close());
   beforeEach(() => server.pool.query('delete from list'));
   afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
-  return {
+  const application: Application = {
     get server() {
       return server;
     },
@@ -51,5 +53,13 @@ export function useApplication(options: ServerOptions = {}): Application {
       clients.push(client);
       return client;
     },
+    async stored(clientOptions, find) {
+      const tab = application.client(clientOptions);
+      tab.setOnline(false);
+      const found = await find(tab);
+      await tab.close();
+      return found;
+    },
   };
+  return application;
 }

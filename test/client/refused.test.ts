@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import { views } from '../../examples/tasks/src/views.js';
 import { defineView, sql } from '../../src/index.js';
-import { useApplication } from './application.js';
+import { type TasksClient, useApplication } from './application.js';
 
 /** Rows as the server sends them for mutations that it has refused. */
 const refused = defineView({
@@ -47,9 +47,17 @@ it('a refusal is told once, by those who are open, and is listed as long as the 
   expect(told).toHaveBeenCalledTimes(1);
 
   // What a new tab finds here is listed, and not told.
-  const tab = application.client({ user });
   const toldAgain = vi.fn();
-  tab.onRefused(toldAgain);
+  const listed = async (tab: TasksClient) => {
+    toldAgain.mockClear();
+    tab.onRefused(toldAgain);
+    // Called after the list of refusals has been read.
+    await new Promise((resolve) => tab.view('list').subscribe(resolve));
+    return tab.refused.get().length;
+  };
+  await expect.poll(() => application.stored({ user }, listed)).toBe(2);
+  expect(toldAgain).not.toHaveBeenCalled();
+  const tab = application.client({ user });
   await expect.poll(() => tab.refused.get()).toHaveLength(2);
   await application.server.pool.query('delete from refusal where mutation_id = 1');
   await expect.poll(() => tab.refused.get()).toMatchObject([{ mutationID: 2 }]);

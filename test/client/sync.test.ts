@@ -17,8 +17,10 @@ describe('a client', () => {
   it('is poked when something changes elsewhere, without a pull of its own', async () => {
     const client = application.client({ pullInterval: null });
     await expect.poll(() => client.status.get().state).toBe('online');
+    const pending = client.pending.get();
     await sql("insert into list (id, owner_id, name) values ('a', 'ann', 'Garden')");
     await expect.poll(() => client.view('list').list()).toHaveLength(1);
+    expect(client.pending.get()).toBe(pending);
   });
 
   it('sends calls that have no function here under their own names', async () => {

@@ -55,6 +55,16 @@ describe('a listener', () => {
     expect(listener).toHaveBeenCalledTimes(2);
   });
 
+  it('that has stopped before its first call is never called', async () => {
+    const listener = vi.fn();
+    client.view('todo').subscribe(listener)();
+    client.view('todo').watch(listener)();
+    const other = vi.fn();
+    client.view('todo').subscribe(other);
+    await expect.poll(() => other.mock.calls.length).toBe(1);
+    expect(listener).not.toHaveBeenCalled();
+  });
+
   it('of changes is told what has changed, and first what is there', async () => {
     const listener = vi.fn();
     client.view('todo').watch(listener);
@@ -95,6 +105,13 @@ describe('an observable of rows', () => {
     await expect.poll(() => rows.get()?.length).toBe(1);
     stop();
   });
+});
+
+it('an update leaves undefined fields as they are, and rows that are not there away', async () => {
+  await client.mutate.todo.update({ id: '1', title: undefined, done: true });
+  expect(await client.view('todo').get('1')).toMatchObject({ title: 'Milk', done: true });
+  await client.mutate.todo.update({ id: 'none', done: true });
+  expect(await client.view('todo').get('none')).toBeUndefined();
 });
 
 it('keys of several columns are made as the server makes them', async () => {
