@@ -3,8 +3,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
-/** The example imports the package by its public name; tests run it on the sources. */
+/** The example imports the package by its public name; tests run it on the sources, and the client on its built engine. */
 const alias = {
+  '#engine': fileURLToPath(new URL('dist/client/engine.js', import.meta.url)),
+  'tidemark/client': source('client.ts'),
   'tidemark/node': source('node.ts'),
   'tidemark/poke': source('poke.ts'),
   tidemark: source('index.ts'),
@@ -32,15 +34,18 @@ const server = {
   },
 };
 
-/** The sync client checks less of what it receives in production, so its tests run both ways. */
-const client = (name: string, mode: 'production' | 'development') => ({
+/**
+ * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
+ * and that of `tidemark/client`, which is always built for production.
+ */
+const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'production' | 'development') => ({
   ...shared,
   test: {
     name,
     setupFiles,
     include: [clientTests],
     isolate: false,
-    env: { NODE_ENV: mode },
+    env: { NODE_ENV: mode, TIDEMARK_TEST_ENGINE: engine },
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
     testTimeout: 60_000,
@@ -88,9 +93,10 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       server,
-      client('client', 'production'),
+      client('client', 'replicache', 'production'),
       browser('browser', browserTests, 2, 1),
-      client('client trials', 'development'),
+      client('client trials', 'replicache', 'development'),
+      client('own client trials', 'tidemark', 'production'),
       trials,
       browser('browser trials', browserTrials, 1, 3),
     ],

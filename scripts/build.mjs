@@ -1,8 +1,9 @@
-// Compiles the package and copies what its documentation page shows; then compiles the example, which imports the
-// package by its public name, and bundles the example's web application.
+// Compiles the package, copies what its documentation page shows, and bundles the engine of its client; then compiles
+// the example, which imports the package by its public name, and bundles the example's web application.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bundleEngine } from './bundle-engine.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = (program, ...args) =>
@@ -22,6 +23,7 @@ writeFileSync(
 );
 
 rmSync(`${root}dist`, { recursive: true, force: true });
+await bundleEngine(`${root}dist/client`);
 for (const project of ['tsconfig.json', 'examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }

@@ -55,6 +55,19 @@ describe('the house', () => {
     expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 
+  it('runs in the browser with nothing but what is for the browser', () => {
+    const forBrowsers = files.filter((file) => /^(client\/|client\.ts$|poke\.ts$)/.test(file));
+    const needed = forBrowsers.flatMap((file) => {
+      const text = readFileSync(join(src, file), 'utf8');
+      const imports = text.matchAll(/^(import|export) (?!type )(?:[^;']*? from )?'([^']+)'/gm);
+      return [...imports].map(([, , name]) =>
+        name!.startsWith('.') ? relative(src, join(src, dirname(file), name!)) : name!,
+      );
+    });
+    expect(needed.filter((name) => !/^(client\/[\w/-]+\.js|poke\.js|#engine)$/.test(name))).toEqual([]);
+    expect(needed).toContain('poke.js');
+  });
+
   it('keeps its files short', () => {
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 300);
     expect(long).toEqual([]);

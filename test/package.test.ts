@@ -22,8 +22,9 @@ describe('the package', () => {
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'README.md', 'LICENSE']),
     );
     expect(files).toContain('assets/swagger-ui-bundle.js.LICENSE.txt');
+    expect(files).toContain('dist/client/engine.js.LICENSE.txt');
     const known =
-      /^(dist\/[\w/-]+\.(js|d\.ts)|sql\/\d{4}-[\w-]+\.sql|ops\/[\w.]+|assets\/[\w.-]+|package\.json|README\.md|LICENSE)$/;
+      /^(dist\/[\w/-]+\.(js|d\.ts)|dist\/client\/engine\.js\.LICENSE\.txt|sql\/\d{4}-[\w-]+\.sql|ops\/[\w.]+|assets\/[\w.-]+|package\.json|README\.md|LICENSE)$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(files.filter((file) => /\b(test|bench|examples)\b/.test(file))).toEqual([]);
   });

@@ -32,10 +32,9 @@ const application: Readonly<Record<string, string>> = {
 function filesOf(document: string): Record<string, string> {
   const blocks = blocksOf(document, 'ts');
   if (document !== 'README.md') return Object.fromEntries(blocks.map((text, i) => [`block-${i + 1}.ts`, text]));
-  // It shows its client in two steps.
-  const [server, client, pokes, config, ...others] = blocks as [string, string, string, string];
+  const [server, client, replicache, config, ...others] = blocks as [string, string, string, string];
   expect(others).toEqual([]);
-  return { 'server.ts': server, 'client.ts': client + pokes, 'tidemark.config.ts': config };
+  return { 'server.ts': server, 'client.ts': client, 'replicache.ts': replicache, 'tidemark.config.ts': config };
 }
 
 it('the code of the documents compiles as it stands', async () => {

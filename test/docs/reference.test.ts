@@ -41,6 +41,7 @@ it.each<[heading: string, fields: () => string[]]>([
     ],
   ],
   ['`tidemark.config.ts`', () => fieldsOf('src/config.ts', 'Config')],
+  ['`createClient`', () => fieldsOf('src/client/options.ts', 'ClientOptions')],
   ['`jwtAuth`', () => fieldsOf('src/auth/jwt.ts', 'JWTAuthOptions')],
   ['`sessionAuth`', () => fieldsOf('src/auth/session.ts', 'SessionAuthOptions')],
   ['`withCORS`', () => fieldsOf('src/auth/cors.ts', 'CORSOptions')],

@@ -1,4 +1,4 @@
-/** The real sync client, as an application of the example would set it up. */
+/** The real sync client, as an application of the example would set it up: Replicache, or the engine of `tidemark/client`. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,11 @@ import {
   type ReplicacheOptions,
   type WriteTransaction,
 } from 'replicache';
+import type { EngineOptions } from '#engine';
+import { toServer } from '../../../src/client/mutate.js';
+import { Network } from '../../../src/client/sync/network.js';
+import { StatusTracker } from '../../../src/client/sync/status.js';
+import { SyncEngine } from '../../../src/client/sync/sync-engine.js';
 
 // Each request that waits listens to the one signal that a client has.
 setMaxListeners(0);
@@ -64,7 +69,7 @@ export interface TestClient {
 export function openClient(server: { readonly url: string }, user: string, options: ClientOptions = {}): TestClient {
   const { moreMutators, ...rest } = options;
   const errors: string[] = [];
-  const rep = new Replicache<Tasks & MutatorDefs>({
+  const rep = openEngine({
     name: `${user} ${randomUUID()}`,
     kvStore: 'mem',
     logLevel: 'error',
@@ -113,6 +118,13 @@ export function openClient(server: { readonly url: string }, user: string, optio
       });
     },
   };
+}
+
+/** The engine that `TIDEMARK_TEST_ENGINE` names: both have the same methods. */
+function openEngine(options: ReplicacheOptions<Tasks & MutatorDefs>): Replicache<Tasks & MutatorDefs> {
+  if (process.env.TIDEMARK_TEST_ENGINE === 'replicache') return new Replicache(options);
+  const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
+  return new SyncEngine(options as unknown as EngineOptions, requests) as unknown as Replicache<Tasks & MutatorDefs>;
 }
 
 /** Waits for a condition. What did not come to hold is seen in the stack. */

@@ -20,7 +20,7 @@ describe('401', () => {
   it('has the client ask getAuth, and go on with what it says, on pull and on push', async () => {
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 401/);
-    const ann = client('ann', { auth: '' });
+    const ann = client('ann', { auth: 'Bearer expired session' });
     let asked = 0;
     ann.rep.getAuth = () => {
       asked++;
@@ -28,7 +28,11 @@ describe('401', () => {
     };
     await ann.pullUntil(async () => (await ann.keys()).length === 1);
     const [refused, accepted] = fixture.wire.pulls();
-    expect(refused).toMatchObject({ status: 401, authorization: '', answer: { code: 'unauthenticated' } });
+    expect(refused).toMatchObject({
+      status: 401,
+      authorization: 'Bearer expired session',
+      answer: { code: 'unauthenticated' },
+    });
     expect(accepted).toMatchObject({ status: 200, authorization: 'Bearer ann' });
 
     ann.rep.auth = 'Bearer expired session';

@@ -1,0 +1,108 @@
+// Bundles the sync engine of the browser's client: parts of a pinned npm package, which are not in the package's own
+// exports, so they are taken by their files. Writes the bundle, its types, and the licences of all that is in it.
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = '@rocicorp/zero';
+const folder = `${root}node_modules/${source}/out/replicache/src`;
+const entry = 'virtual:engine';
+
+/** What the client uses of the engine, by the files that export it. */
+const parts = {
+  'replicache-impl.js': ['ReplicacheImpl'],
+  'dag/lazy-store.js': ['LazyStore'],
+  'dag/store-impl.js': ['StoreImpl'],
+  'get-kv-store-provider.js': ['getKVStoreProvider'],
+  'hash.js': ['assertHash', 'newRandomHash'],
+  'log-options.js': ['createLogContext'],
+  'persist/client-groups.js': ['clientGroupHasPendingMutations', 'getClientGroups', 'setClientGroup'],
+  'persist/idb-databases-store.js': ['IDBDatabasesStore'],
+  'sync/pull.js': ['beginPullV1'],
+  'sync/push.js': ['push'],
+  'sync/request-id.js': ['newRequestID'],
+  'with-transactions.js': ['withRead', 'withWrite'],
+};
+
+const apache = 'https://www.apache.org/licenses/LICENSE-2.0';
+
+/** The folder of the npm package that a file belongs to. */
+function packageOf(file) {
+  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
+}
+
+/** What must be said about a package in the bundle. Throws if its licence is not known. */
+function noticeOf(path) {
+  const { name, version, license } = JSON.parse(readFileSync(`${path}/package.json`, 'utf8'));
+  const texts = readdirSync(path)
+    .filter((file) => /^(licen[cs]e|notice)/i.test(file))
+    .map((file) => readFileSync(`${path}/${file}`, 'utf8').trim());
+  const heading = `${name} ${version} (${license})`;
+  if (license === 'Apache-2.0') {
+    const notices = texts.filter((text) => !text.includes('TERMS AND CONDITIONS FOR USE, REPRODUCTION'));
+    return [heading, `Licensed under the Apache License, Version 2.0: ${apache}`, ...notices].join('\n');
+  }
+  if (license === 'MIT' && texts.length > 0) return [heading, ...texts].join('\n');
+  throw new Error(`${heading} is in the bundle of the engine, and what its licence asks for is not known`);
+}
+
+/** Whether a statement does nothing below the log level `info`: `log.info?.(…)`, or `if (log.debug) …`. */
+function onlyLogs({ type, expression, test }) {
+  const condition = type === 'IfStatement' ? test : type === 'ExpressionStatement' && expression.expression?.callee;
+  return condition?.type === 'MemberExpression' && /^(debug|info)$/.test(condition.property.name);
+}
+
+/** The source without what it logs at levels that the client does not use: those methods are not there then. */
+function withoutLogs(code, ast) {
+  const spans = [];
+  const visit = (node) => {
+    if (Array.isArray(node)) node.forEach(visit);
+    else if (typeof node?.type === 'string') {
+      if (onlyLogs(node) && !node.alternate) spans.push(node);
+      else Object.values(node).forEach(visit);
+    }
+  };
+  visit(ast.body);
+  return spans.reduceRight((text, { start, end }) => `${text.slice(0, start)};${text.slice(end)}`, code);
+}
+
+/** Writes the bundle into a folder. */
+export async function bundleEngine(target) {
+  const bundle = await rolldown({
+    input: entry,
+    platform: 'browser',
+    treeshake: { moduleSideEffects: false, propertyReadSideEffects: false, manualPureFunctions: ['valita_exports'] },
+    transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
+    plugins: [
+      {
+        name: 'engine',
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) =>
+          id === entry
+            ? Object.entries(parts)
+                .map(([file, names]) => `export { ${names.join(', ')} } from '${folder}/${file}';`)
+                .join('\n')
+            : null,
+        transform(code, id) {
+          return id.startsWith(folder) ? withoutLogs(code, this.parse(code)) : null;
+        },
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  const [{ code, modules, imports }, ...others] = output;
+  if (others.length > 0 || imports.length > 0) throw new Error(`The engine is not one file: ${imports.join(', ')}`);
+  const used = Object.keys(modules).filter((file) => modules[file].renderedLength > 0 && packageOf(file));
+  const notices = [...new Set(used.map(packageOf))].sort().map(noticeOf);
+  mkdirSync(target, { recursive: true });
+  const head = '/*! Contains other works, bundled and minified: see engine.js.LICENSE.txt */';
+  writeFileSync(`${target}/engine.js`, `${head}\n${code}`);
+  writeFileSync(
+    `${target}/engine.js.LICENSE.txt`,
+    `engine.js was bundled and minified from files of these npm packages, leaving out what is not used.\n\n${notices.join('\n\n')}\n`,
+  );
+  const types = `${root}src/client/engine.d.ts`;
+  if (existsSync(types)) copyFileSync(types, `${target}/engine.d.ts`);
+}

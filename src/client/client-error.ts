@@ -1,0 +1,55 @@
+/** What keeps a client from syncing, or from what it was asked to do. The message says what to do about it. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  /** Stable, unlike the message: one of the server's error codes, or one of the client's own. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** What to do about what the server says. */
+const advice: Readonly<Record<number, string>> = {
+  401: 'give createClient a valid `auth`, or a `getAuth` that returns a new one; with a session cookie, sign in again',
+  403: 'give each user another `user`, so that their data is kept apart; a page of another origin must be named in `sessionAuth`',
+  404: 'check `url`: it is the address of the server with its basePath, without /sync',
+};
+
+/** The error of a response that is not a success. */
+export function refusedRequest(url: string, status: number, text: string): ClientError {
+  let [code, detail] = [`http-${status}`, ''];
+  try {
+    const problem = JSON.parse(text) as { code?: unknown; detail?: unknown };
+    if (typeof problem.code === 'string') code = problem.code;
+    if (typeof problem.detail === 'string') detail = problem.detail;
+  } catch {
+    // Not Tidemark's answer: a proxy's, perhaps.
+  }
+  const said = detail ? `: ${detail}` : '';
+  const todo = advice[status] ?? (status < 500 ? 'see docs/errors.md' : 'it is tried again; the server’s log says why');
+  return new ClientError(code, `${url} answered with ${status}${said}. What to do: ${todo}.`);
+}
+
+/** The error of a request that got no response. */
+export function unreachable(url: string, cause: unknown): ClientError {
+  const todo = 'is it running, and if it is of another origin, does its withCORS name this page’s?';
+  return new ClientError('unreachable', `${url} cannot be reached: ${todo} It is tried again.`, { cause });
+}
+
+/** The error of a response that says that this client cannot go on. */
+export function refusedClient({ error, versionType }: { error?: unknown; versionType?: unknown }): ClientError {
+  if (error === 'ClientStateNotFound') return startOver();
+  const message =
+    versionType === 'schema'
+      ? 'The server does not serve this `schemaVersion`. What to do: reload the page to get the current application, or name the version in `schemaVersions` of createSync.'
+      : 'The server speaks another version of the protocol. What to do: use one version of Tidemark for client and server.';
+  return new ClientError('version-not-supported', message);
+}
+
+/** The error of a client whose record is lost. */
+export function startOver(): ClientError {
+  const message = 'The record of this client is lost, so it must start over. What to do: reload the page.';
+  return new ClientError('client-state-not-found', message);
+}

@@ -1,0 +1,255 @@
+/** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
+
+import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './store.js';
+
+export interface ScanResult<Key> {
+  values(): AsyncIterableIterator<ReadonlyJSON>;
+  entries(): AsyncIterableIterator<readonly [Key, ReadonlyJSON]>;
+}
+
+export interface ScanOptions {
+  readonly prefix?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly start?: { readonly key: string; readonly exclusive?: boolean | undefined } | undefined;
+}
+
+/** A key of an index: the value of its field, and the entry's own key. */
+export type IndexKey = readonly [secondary: string, primary: string];
+
+export interface ScanIndexOptions {
+  readonly indexName: string;
+  readonly prefix?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly start?:
+    | {
+        readonly key: readonly [secondary: string, primary?: string | undefined];
+        readonly exclusive?: boolean | undefined;
+      }
+    | undefined;
+}
+
+export interface ReadTransaction {
+  readonly clientID: string;
+  get(key: string): Promise<ReadonlyJSON | undefined>;
+  has(key: string): Promise<boolean>;
+  scan(options: ScanIndexOptions): ScanResult<IndexKey>;
+  scan(options?: ScanOptions): ScanResult<string>;
+}
+
+export interface WriteTransaction extends ReadTransaction {
+  readonly mutationID: number;
+  readonly reason: 'initial' | 'rebase' | 'authoritative';
+  set(key: string, value: ReadonlyJSON): Promise<void>;
+  del(key: string): Promise<boolean>;
+}
+
+export type MutatorFunction = (tx: WriteTransaction, args?: ReadonlyJSON) => Promise<void>;
+
+export interface HTTPRequestInfo {
+  readonly httpStatusCode: number;
+  readonly errorMessage: string;
+}
+
+export interface PulledResult {
+  readonly response?: unknown;
+  readonly httpRequestInfo: HTTPRequestInfo;
+}
+
+/** A mutation as it is pushed. */
+export interface PushedMutation {
+  readonly id: number;
+  readonly clientID: string;
+  readonly name: string;
+  readonly args: ReadonlyJSON;
+  readonly timestamp: number;
+}
+
+export interface PushRequest {
+  readonly mutations: readonly PushedMutation[];
+}
+
+export type Puller = (request: object, requestID: string) => Promise<PulledResult>;
+export type Pusher = (request: PushRequest, requestID: string) => Promise<PulledResult>;
+
+export interface IndexDefinition {
+  readonly prefix?: string | undefined;
+  readonly jsonPointer: string;
+  readonly allowEmpty?: boolean | undefined;
+}
+
+export type LogLevel = 'error' | 'info' | 'debug';
+
+export interface LogSink {
+  log(level: LogLevel, context: object | undefined, ...words: unknown[]): void;
+}
+
+export interface EngineOptions {
+  readonly name: string;
+  readonly mutators: Readonly<Record<string, MutatorFunction>>;
+  readonly indexes?: Readonly<Record<string, IndexDefinition>> | undefined;
+  readonly schemaVersion?: string | undefined;
+  readonly kvStore?: 'idb' | 'mem' | StoreProvider | undefined;
+  readonly auth?: string | undefined;
+  readonly pullURL?: string | undefined;
+  readonly pushURL?: string | undefined;
+  readonly puller?: Puller | undefined;
+  readonly pusher?: Pusher | undefined;
+  readonly pullInterval?: number | null | undefined;
+  readonly pushDelay?: number | undefined;
+  readonly requestOptions?: { readonly minDelayMs?: number; readonly maxDelayMs?: number } | undefined;
+  readonly logLevel?: LogLevel | undefined;
+  readonly logSinks?: LogSink[] | undefined;
+}
+
+/** Why the engine asks for another version of the application. */
+export interface UpdateNeededReason {
+  readonly type: 'NewClientGroup' | 'VersionNotSupported';
+  readonly versionType?: 'push' | 'pull' | 'schema' | undefined;
+}
+
+/** What has happened to an entry. */
+export interface DiffOperation {
+  readonly op: 'add' | 'change' | 'del';
+  readonly key: string;
+  readonly newValue?: ReadonlyJSON;
+  readonly oldValue?: ReadonlyJSON;
+}
+
+export declare class ReplicacheImpl {
+  constructor(options: EngineOptions);
+  readonly name: string;
+  readonly schemaVersion: string;
+  readonly idbName: string;
+  readonly clientID: string;
+  readonly clientGroupID: Promise<string>;
+  readonly profileID: Promise<string>;
+  readonly closed: boolean;
+  readonly online: boolean;
+  readonly perdag: Store;
+  readonly mutate: Readonly<Record<string, (args?: ReadonlyJSON) => Promise<void>>>;
+  auth: string;
+  pullURL: string;
+  pushURL: string;
+  puller: Puller;
+  pusher: Pusher;
+  getAuth: (() => string | null | undefined | Promise<string | null | undefined>) | null | undefined;
+  onClientStateNotFound: (() => void) | null;
+  onUpdateNeeded: ((reason: UpdateNeededReason) => void) | null;
+  onOnlineChange: ((online: boolean) => void) | null;
+  pull(options?: { readonly now?: boolean | undefined }): Promise<void>;
+  push(options?: { readonly now?: boolean | undefined }): Promise<void>;
+  query<Result>(body: (tx: ReadTransaction) => Promise<Result> | Result): Promise<Result>;
+  subscribe<Result>(
+    body: (tx: ReadTransaction) => Promise<Result>,
+    options: { readonly onData: (result: Result) => void; readonly onError?: ((error: unknown) => void) | undefined },
+  ): () => void;
+  experimentalWatch(
+    callback: (diff: readonly DiffOperation[]) => void,
+    options: { readonly prefix: string; readonly initialValuesInFirstDiff?: boolean },
+  ): () => void;
+  experimentalPendingMutations(): Promise<readonly PendingMutation[]>;
+  maybeEndPull(syncHead: string, requestID: string): Promise<void>;
+  refresh(): Promise<void>;
+  recoverMutations(): Promise<boolean> | undefined;
+  persist(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A store of the engine's data, which may be read and written in transactions. */
+export interface Store {
+  read(): Promise<StoreRead>;
+  write(): Promise<StoreWrite>;
+  close(): Promise<void>;
+}
+
+export interface StoreRead {
+  release(): void;
+}
+
+export interface StoreWrite extends StoreRead {
+  setHead(name: string, hash: string): Promise<void>;
+  commit(): Promise<void>;
+}
+
+export declare class StoreImpl implements Store {
+  constructor(store: KeyValueStore, newHash: () => string, assertHash: (hash: unknown) => void);
+  read(): Promise<StoreRead>;
+  write(): Promise<StoreWrite>;
+  close(): Promise<void>;
+}
+
+/** A store in memory that reads from another one what it does not have, and never writes to it. */
+export declare class LazyStore implements Store {
+  constructor(source: Store, cacheBytes: number, newHash: () => string, assertHash: (hash: unknown) => void);
+  read(): Promise<StoreRead>;
+  write(): Promise<StoreWrite>;
+  close(): Promise<void>;
+}
+
+export interface LogContext {
+  readonly error?: ((...words: unknown[]) => void) | undefined;
+}
+
+/** Clients of one profile with the same code, as they are stored. */
+export interface ClientGroup {
+  readonly headHash: string;
+  readonly mutationIDs: Readonly<Record<string, number>>;
+  readonly lastServerAckdMutationIDs: Readonly<Record<string, number>>;
+  readonly disabled: boolean;
+}
+
+export interface DatabaseRecord {
+  readonly name: string;
+  readonly replicacheName: string;
+  readonly replicacheFormatVersion: number;
+  readonly schemaVersion: string;
+}
+
+/** The engine's list of its databases in this browser profile. */
+export declare class IDBDatabasesStore {
+  constructor(create: (name: string) => KeyValueStore);
+  getDatabases(): Promise<Readonly<Record<string, DatabaseRecord>>>;
+  deleteDatabases(names: Iterable<string>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export declare function getKVStoreProvider(
+  log: LogContext,
+  kvStore: 'idb' | 'mem' | StoreProvider | undefined,
+): StoreProvider;
+export declare function newRandomHash(): string;
+export declare function assertHash(hash: unknown): void;
+export declare function createLogContext(level: LogLevel | undefined, sinks: LogSink[] | undefined): LogContext;
+export declare function getClientGroups(read: StoreRead): Promise<ReadonlyMap<string, ClientGroup>>;
+export declare function setClientGroup(id: string, group: ClientGroup, write: StoreWrite): Promise<unknown>;
+export declare function clientGroupHasPendingMutations(group: ClientGroup): boolean;
+export declare function withRead<Result>(store: Store, body: (read: StoreRead) => Promise<Result>): Promise<Result>;
+export declare function withWrite<Result>(store: Store, body: (write: StoreWrite) => Promise<Result>): Promise<Result>;
+export declare function newRequestID(clientID: string): string;
+
+/** Pushes all that is pending in a store. Undefined if nothing is. */
+export declare function push(
+  requestID: string,
+  store: Store,
+  log: LogContext,
+  profileID: string,
+  clientGroupID: string,
+  clientID: string,
+  pusher: Pusher,
+  schemaVersion: string,
+  pushVersion: 1,
+): Promise<PulledResult | undefined>;
+
+/** Pulls for the client group in a store; with `createSyncBranch` false, the store does not change. */
+export declare function beginPullV1(
+  profileID: string,
+  clientID: string,
+  clientGroupID: string,
+  schemaVersion: string,
+  puller: Puller,
+  requestID: string,
+  store: Store,
+  formatVersion: 7,
+  log: LogContext,
+  createSyncBranch: boolean,
+): Promise<{ readonly httpRequestInfo: HTTPRequestInfo; readonly pullResponse?: unknown }>;

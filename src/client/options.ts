@@ -1,0 +1,70 @@
+import type { RowOf } from '../view/define.js';
+import { ClientError } from './client-error.js';
+import { indexName } from './rows/keys.js';
+import type { Place } from './rows/read.js';
+import type { StoreProvider } from './store.js';
+import type { AnyViews, ClientMutators, TextField } from './types.js';
+
+/** The options of `createClient`. */
+export interface ClientOptions<Mutators, Views extends AnyViews> {
+  /** Who the user is. Each has a local database of their own, which the tabs of a browser share. */
+  readonly user: string;
+  /** The address of the server, with its `basePath`. Default: the page's own origin. */
+  readonly url?: string | undefined;
+  /** The `Authorization`, for example `Bearer …`. Default: none. */
+  readonly auth?: string | undefined;
+  /** Returns the `Authorization`, or null if there is none. Called if there is no `auth`, and when it is refused. */
+  readonly getAuth?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
+  /** Whether cookies go to a server of another origin: `include`. Default: to the page's own. */
+  readonly credentials?: RequestCredentials | undefined;
+  /** What mutators do here at once, as a tree or by names with dots. Those without a function wait for the server. */
+  readonly mutators?: ClientMutators<Mutators, Views> | undefined;
+  /** The prefixes of the views that do not have the default one. */
+  readonly prefixes?: { readonly [Name in keyof Views]?: string } | undefined;
+  /** The fields, of each view, that rows can be listed by. */
+  readonly indexes?: { readonly [Name in keyof Views]?: readonly TextField<RowOf<Views[Name]>>[] } | undefined;
+  /** The version of the data's form that this code is for. Each has a local database of its own. Default: empty. */
+  readonly schemaVersion?: string | undefined;
+  /** Where the data is: IndexedDB, memory, or a store of your own. Default `idb`. */
+  readonly kvStore?: 'idb' | 'mem' | StoreProvider | undefined;
+  /** How long to wait for a poke before pulling without one, in milliseconds; null for ever. Default 60,000. */
+  readonly pullInterval?: number | null | undefined;
+}
+
+/** Options whose types no longer matter. */
+export type AnyOptions = ClientOptions<never, AnyViews>;
+
+/** @throws ClientError for what cannot work. */
+export function checkOptions({ user, url = '', kvStore = 'idb' }: AnyOptions): void {
+  if (!user) {
+    const todo = 'give createClient the option `user`, for example the ID of the account';
+    throw new ClientError('no-user', `Whose data it is must be known. What to do: ${todo}.`);
+  }
+  if (!url && !globalThis.location) {
+    throw new ClientError('no-url', 'Outside of a page there is no origin. What to do: give createClient a `url`.');
+  }
+  if (kvStore === 'idb' && !globalThis.indexedDB) {
+    const todo = "give createClient the option kvStore: 'mem', or a store of your own";
+    throw new ClientError('no-indexeddb', `There is no IndexedDB here. What to do: ${todo}.`);
+  }
+}
+
+/** Where the rows of a view are. */
+export function placeOf({ prefixes = {}, indexes = {} }: AnyOptions, view: string): Place {
+  return { view, prefix: prefixes[view] ?? `${view}/`, indexes: indexes[view] ?? [] };
+}
+
+/** The indexes as the engine takes them. */
+export function engineIndexes(
+  options: AnyOptions,
+): Record<string, { prefix: string; jsonPointer: string; allowEmpty: true }> {
+  return Object.fromEntries(
+    Object.keys(options.indexes ?? {}).flatMap((view) => {
+      const { prefix, indexes } = placeOf(options, view);
+      return indexes.map((field) => {
+        const jsonPointer = `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        return [indexName(view, field), { prefix, jsonPointer, allowEmpty: true as const }];
+      });
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+import type { DiffOperation } from '#engine';
+import { Cell, type Observable } from '../observable.js';
+import type { SyncEngine } from '../sync/sync-engine.js';
+import type { ListOptions, ReadView } from '../types.js';
+import { type Place, readView } from './read.js';
+
+/** What has happened to a row. */
+export interface RowChange<Row> {
+  /** The row's key, without its view's prefix. */
+  readonly key: string;
+  /** The row now; undefined if it has gone. */
+  readonly row: Row | undefined;
+  /** The row before; undefined if it is new. */
+  readonly before: Row | undefined;
+}
+
+/** A view: the rows that the user sees, with the optimistic effects of what is pending. */
+export interface ClientView<Row> extends ReadView<Row> {
+  /** Calls the listener with the rows, and again whenever they have changed. Returns a function that stops it. */
+  subscribe(listener: (rows: readonly Row[]) => void, options?: ListOptions<Row>): () => void;
+  /** The rows as an observable; undefined until it has a listener and they have been read. */
+  observe(options?: ListOptions<Row>): Observable<readonly Row[] | undefined>;
+  /** Calls the listener with what has changed: first, with all rows that are there. Returns a function that stops it. */
+  watch(listener: (changes: readonly RowChange<Row>[]) => void): () => void;
+}
+
+export function clientView(engine: SyncEngine, place: Place): ClientView<unknown> {
+  const read = async (tx: Parameters<typeof readView>[0], options?: ListOptions) => readView(tx, place).list(options);
+  const subscribe = (listener: (rows: readonly unknown[]) => void, options?: ListOptions) =>
+    engine.subscribe((tx) => read(tx, options), { onData: listener });
+  return {
+    get: (key) => engine.query((tx) => readView(tx, place).get(key)),
+    list: (options) => engine.query((tx) => read(tx, options)),
+    subscribe,
+    observe: (options) =>
+      new Cell<readonly unknown[] | undefined>(undefined, (cell) => subscribe((rows) => cell.set(rows), options)),
+    watch: (listener) =>
+      engine.experimentalWatch((diff) => listener(diff.map((op) => rowChange(op, place))), {
+        prefix: place.prefix,
+        initialValuesInFirstDiff: true,
+      }),
+  };
+}
+
+function rowChange({ key, newValue, oldValue }: DiffOperation, { prefix }: Place): RowChange<unknown> {
+  return { key: key.slice(prefix.length), row: newValue, before: oldValue };
+}

@@ -1,0 +1,127 @@
+/**
+ * Sends mutations that clients of earlier versions of the application have left unsent: those with other mutators or
+ * indexes, whose client groups are in the same database, and those with another schema version, which have a database
+ * of their own.
+ */
+import {
+  assertHash,
+  beginPullV1,
+  type ClientGroup,
+  clientGroupHasPendingMutations,
+  getClientGroups,
+  IDBDatabasesStore,
+  LazyStore,
+  type LogContext,
+  newRandomHash,
+  newRequestID,
+  type Puller,
+  type Pusher,
+  push,
+  type ReplicacheImpl,
+  type Store,
+  StoreImpl,
+  setClientGroup,
+  withRead,
+  withWrite,
+} from '#engine';
+import type { StoreProvider } from '../store.js';
+
+/** The format of the engine's databases. Others are left alone. */
+const format = 7;
+const mainHead = 'main';
+/** How much of another group's data is held in memory meanwhile, in bytes. */
+const cacheBytes = 10 * 2 ** 20;
+
+/** The engine of the version that sends them. */
+export interface Recoverer
+  extends Pick<
+    ReplicacheImpl,
+    'name' | 'idbName' | 'schemaVersion' | 'clientID' | 'clientGroupID' | 'profileID' | 'perdag' | 'closed'
+  > {
+  readonly stores: StoreProvider;
+  readonly log: LogContext;
+}
+
+interface Recovery {
+  readonly engine: Recoverer;
+  readonly puller: Puller;
+  readonly pusher: Pusher;
+}
+
+/** @returns whether nothing is left that could be sent if it were tried again soon */
+export async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
+  const recovery = { engine, puller, pusher };
+  let recovered = await recoverFrom(recovery, engine.perdag, engine.schemaVersion);
+  const databases = new IDBDatabasesStore(engine.stores.create);
+  try {
+    for (const database of Object.values(await databases.getDatabases())) {
+      if (engine.closed) return false;
+      const { name, replicacheName, replicacheFormatVersion, schemaVersion } = database;
+      const ofOthers = replicacheName !== engine.name || replicacheFormatVersion !== format;
+      if (ofOthers || name === engine.idbName) continue;
+      const store = new StoreImpl(engine.stores.create(name), newRandomHash, assertHash);
+      try {
+        recovered = (await recoverFrom(recovery, store, schemaVersion)) && recovered;
+      } finally {
+        await store.close();
+      }
+    }
+  } finally {
+    await databases.close();
+  }
+  return recovered;
+}
+
+async function recoverFrom(recovery: Recovery, store: Store, schemaVersion: string): Promise<boolean> {
+  const own = await recovery.engine.clientGroupID;
+  let recovered = true;
+  for (const [id, group] of await withRead(store, getClientGroups)) {
+    if (recovery.engine.closed) return false;
+    if (id === own || group.disabled || !clientGroupHasPendingMutations(group)) continue;
+    recovered = (await recoverGroup(recovery, store, schemaVersion, id, group)) && recovered;
+  }
+  return recovered;
+}
+
+/** Pushes what a group has left, asks the server what has been applied, and notes that for the next time. */
+async function recoverGroup(
+  { engine, puller, pusher }: Recovery,
+  store: Store,
+  schemaVersion: string,
+  id: string,
+  group: ClientGroup,
+): Promise<boolean> {
+  const { clientID, log } = engine;
+  const profileID = await engine.profileID;
+  const copy = new LazyStore(store, cacheBytes, newRandomHash, assertHash);
+  await withWrite(copy, (write) => write.setHead(mainHead, group.headHash));
+  const pushed = await push(newRequestID(clientID), copy, log, profileID, id, clientID, pusher, schemaVersion, 1);
+  if (pushed && pushed.httpRequestInfo.httpStatusCode !== 200) return false;
+  if (pushed?.response) {
+    log.error?.(`Mutations of the schema version "${schemaVersion}" are still unsent: the server does not take them`);
+    return true;
+  }
+  const { pullResponse } = await beginPullV1(
+    profileID,
+    clientID,
+    id,
+    schemaVersion,
+    puller,
+    newRequestID(clientID),
+    copy,
+    format,
+    log,
+    false,
+  );
+  const applied = (pullResponse as { lastMutationIDChanges?: Record<string, number> } | undefined)
+    ?.lastMutationIDChanges;
+  if (!applied) return false;
+  return withWrite(store, async (write) => {
+    const current = (await getClientGroups(write)).get(id);
+    if (!current) return true;
+    const lastServerAckdMutationIDs = { ...current.lastServerAckdMutationIDs, ...applied };
+    const next = { ...current, lastServerAckdMutationIDs };
+    await setClientGroup(id, next, write);
+    return !clientGroupHasPendingMutations(next);
+  });
+}

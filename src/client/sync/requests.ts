@@ -1,0 +1,61 @@
+import type { HTTPRequestInfo, PulledResult } from '#engine';
+import { refusedClient } from '../client-error.js';
+import type { Network } from './network.js';
+import type { StatusTracker } from './status.js';
+
+/** How requests reach the server, and who hears what became of them. */
+export interface RequestOptions {
+  readonly network: Network;
+  readonly credentials: RequestCredentials | undefined;
+}
+
+/** A request of the sync protocol. */
+export interface SyncRequest {
+  readonly kind: 'pull' | 'push';
+  readonly url: string;
+  /** The `Authorization`; empty for none. */
+  readonly auth: string;
+  readonly requestID: string;
+  readonly body: object;
+}
+
+/**
+ * Sends a request as the engine's own puller and pusher do.
+ *
+ * @param status is told how it went, if given
+ * @throws if there is no response
+ */
+export async function send(
+  { kind, url, auth, requestID, body }: SyncRequest,
+  { network, credentials }: RequestOptions,
+  status?: StatusTracker,
+): Promise<PulledResult> {
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'X-Replicache-RequestID': requestID,
+    ...(auth && { Authorization: auth }),
+  };
+  const init: RequestInit = {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+    ...(credentials && { credentials }),
+  };
+  try {
+    const response = await network.fetch(url, init);
+    const httpRequestInfo: HTTPRequestInfo = { httpStatusCode: response.status, errorMessage: '' };
+    if (response.status !== 200) {
+      const errorMessage = await response.text();
+      status?.refused(kind, url, response.status, errorMessage);
+      return { httpRequestInfo: { ...httpRequestInfo, errorMessage } };
+    }
+    const answer = (await response.json()) as { readonly error?: unknown };
+    if (answer.error) status?.failed(kind, refusedClient(answer));
+    else status?.succeeded(kind);
+    // A push is answered with an empty object, or with an error that the engine knows.
+    return kind === 'pull' || answer.error ? { response: answer, httpRequestInfo } : { httpRequestInfo };
+  } catch (error) {
+    if (network.isOpen) status?.lost(kind, url, error);
+    throw error;
+  }
+}

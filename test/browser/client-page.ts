@@ -1,0 +1,163 @@
+/** A page of `tidemark/client` and nothing else, for Chromium: served by a server of the example, in this process. */
+import type pg from 'pg';
+import type { Browser, Page } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { authenticate } from '../../examples/tasks/src/auth.js';
+import { mutators } from '../../examples/tasks/src/mutators.js';
+import { createSchema } from '../../examples/tasks/src/schema.js';
+import { views } from '../../examples/tasks/src/views.js';
+import { createSync, defineView, migrate, sql } from '../../src/index.js';
+import { listen } from '../../src/node.js';
+import { builtPackage } from '../built.js';
+import type { TasksClient } from '../client/application.js';
+import { createEmptyDatabase } from '../database.js';
+import { memoryLog, silent } from '../log.js';
+import { launchChromium } from './chromium.js';
+import { type Watch, watch } from './watch.js';
+
+declare global {
+  interface Window {
+    client: TasksClient;
+  }
+}
+
+/** Shows the lists of a user, the state of the client, and what is refused. */
+const html = `<!doctype html><title>Lists</title><link rel="icon" href="data:,">
+<ul></ul><output></output><p role="alert"></p>
+<script type="module">
+import { createClient } from '/client.js';
+const { user, version } = Object.fromEntries(new URLSearchParams(location.search));
+const client = createClient({
+  user, auth: 'Bearer ' + user, schemaVersion: version,
+  mutators: { list: { create: (tx, { id, name }) => tx.view('list').set(id, { id, name, ownerID: user }) } },
+});
+const show = (selector, text) => { document.querySelector(selector).textContent = text; };
+client.view('list').subscribe((lists) => document.querySelector('ul').replaceChildren(...lists.map(({ name }) => {
+  const item = document.createElement('li');
+  item.textContent = name;
+  return item;
+})));
+const status = () => {
+  const { state, error, outdated } = client.status.get();
+  show('output', [state, error?.code, outdated && 'outdated', String(client.pending.get().length)].filter(Boolean).join(' '));
+};
+client.status.subscribe(status);
+client.pending.subscribe(status);
+status();
+client.onRefused(({ clientID, detail }) => clientID === client.clientID && show('p', detail));
+window.client = client;
+</script>`;
+
+/** Rows as the server sends them for mutations that it has refused. */
+const refused = defineView({
+  query: ({ ctx }) => sql`
+    select client_id as "clientID", mutation_id as "mutationID", name, code, detail, at from refusal
+    where user_id = ${ctx.userID}`,
+  key: ['clientID', 'mutationID'],
+  prefix: 'tidemark/refused/',
+});
+const refusals = `create table refusal (user_id text, client_id text, mutation_id int, name text, code text, detail text,
+  at text, primary key (client_id, mutation_id))`;
+
+export interface Tab {
+  readonly page: Page;
+  /** The names of the lists that it shows. */
+  lists(): Promise<string[]>;
+  /** What it says about its client. */
+  status(): Promise<string | null>;
+  create(id: string, name: string): Promise<void>;
+}
+
+/** A browser profile. */
+export interface ClientProfile {
+  readonly watch: Watch;
+  tab(user: string, version?: string): Promise<Tab>;
+  /** Cuts the tabs off from the server, but for loading the page; or connects them again. */
+  setSyncing(syncing: boolean): Promise<void>;
+  readonly setOffline: (offline: boolean) => Promise<void>;
+}
+
+export interface ClientPages {
+  readonly pool: pg.Pool;
+  profile(): Promise<ClientProfile>;
+}
+
+export function useClientPages(): ClientPages {
+  const chromium = inject('chromium');
+  let browser: Browser;
+  let url: string;
+  let pool: pg.Pool;
+  const ends: (() => Promise<unknown>)[] = [];
+  const watches: Watch[] = [];
+  beforeAll(async () => {
+    if (!chromium) return;
+    const database = await createEmptyDatabase();
+    ends.unshift(() => database.drop());
+    pool = database.pool;
+    await createSchema(pool);
+    await pool.query(refusals);
+    const all = { ...views, refused };
+    await migrate({ database: database.url, views: all, log: silent });
+    const { log } = memoryLog();
+    const sync = await createSync({ database: database.url, views: all, mutators, authenticate, log });
+    const built = await rolldown({ input: `${builtPackage}/client.js`, platform: 'browser' });
+    const { code } = (await built.generate({ format: 'esm' })).output[0];
+    const files: Record<string, [text: string, type: string]> = {
+      '/': [html, 'text/html'],
+      '/client.js': [code, 'text/javascript'],
+    };
+    const fetch = async (request: Request) => {
+      const [text, type] = files[new URL(request.url).pathname] ?? [];
+      return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
+    };
+    const server = await listen(
+      { ...sync, fetch },
+      { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
+    );
+    ends.unshift(() => server.close());
+    // Only pages of a secure origin have locks, and localhost is one.
+    url = server.url.replace('127.0.0.1', 'localhost');
+    browser = await launchChromium(chromium);
+    ends.unshift(() => browser.close());
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  afterEach(() => {
+    expect(watches.splice(0).flatMap((each) => each.problems())).toEqual([]);
+  });
+  return {
+    get pool() {
+      return pool;
+    },
+    async profile() {
+      const context = await browser.newContext();
+      context.setDefaultTimeout(20_000);
+      const watching = watch(context, url);
+      watches.push(watching);
+      return {
+        watch: watching,
+        async tab(user, version = '') {
+          const page = await context.newPage();
+          await page.goto(`${url}/?user=${user}&version=${version}`);
+          return {
+            page,
+            lists: () => page.getByRole('listitem').allTextContents(),
+            status: () => page.getByRole('status').textContent(),
+            create: (id, name) => page.evaluate((list) => window.client.mutate.list.create(list), { id, name }),
+          };
+        },
+        async setSyncing(syncing) {
+          watching.allow(/failed: .*\/sync\/|ERR_FAILED/);
+          if (syncing) await context.unroute('**/sync/**');
+          else await context.route('**/sync/**', (route) => route.abort());
+        },
+        async setOffline(offline) {
+          watching.allow(/ERR_INTERNET_DISCONNECTED/);
+          await context.setOffline(offline);
+        },
+      };
+    },
+  };
+}

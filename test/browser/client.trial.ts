@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect } from 'vitest';
+import { useClientPages } from './client-page.js';
+import { it } from './fixture.js';
+
+const pages = useClientPages();
+const onServer = async () =>
+  (await pages.pool.query('select name from list order by id')).rows.map(({ name }: { name: string }) => name);
+
+beforeEach(async () => {
+  await pages.pool?.query('delete from list; delete from refusal');
+});
+
+describe('what is done offline', () => {
+  it('is shown, and sent when the network is back', async () => {
+    const profile = await pages.profile();
+    const ann = await profile.tab('ann');
+    await expect.poll(ann.status).toBe('online 0');
+    await profile.setOffline(true);
+    await expect.poll(ann.status).toBe('offline 0');
+    await ann.create('a', 'Groceries');
+    expect(await ann.lists()).toEqual(['Groceries']);
+    await expect.poll(ann.status).toMatch(/^offline.* 1$/);
+    await pages.pool.query("insert into list (id, owner_id, name) values ('b', 'ann', 'Garden')");
+
+    await profile.setOffline(false);
+    await expect.poll(ann.lists).toEqual(['Groceries', 'Garden']);
+    await expect.poll(ann.status).toBe('online 0');
+    expect(await onServer()).toEqual(['Groceries', 'Garden']);
+  });
+
+  it('survives its tab: the next one shows it, and sends it', async () => {
+    const profile = await pages.profile();
+    const ann = await profile.tab('ann');
+    await expect.poll(ann.status).toBe('online 0');
+    await profile.setSyncing(false);
+    await ann.create('a', 'Groceries');
+    // Its tab is closed as soon as another one finds it.
+    await expect
+      .poll(async () => {
+        const next = await profile.tab('ann');
+        await next.page.waitForFunction(() => window.client.query(async () => true));
+        const lists = await next.page.evaluate(() => window.client.view('list').list());
+        await next.page.close();
+        return lists.length;
+      })
+      .toBe(1);
+    await ann.page.close();
+    expect(await onServer()).toEqual([]);
+    await profile.setSyncing(true);
+    const next = await profile.tab('ann');
+    await expect.poll(next.lists).toEqual(['Groceries']);
+    await expect.poll(onServer).toEqual(['Groceries']);
+    await expect.poll(next.status).toBe('online 0');
+  });
+});
+
+it('three tabs share one stream of pokes, and show what any of them, or anyone else, has done', async () => {
+  const profile = await pages.profile();
+  const first = await profile.tab('ann');
+  await expect.poll(() => profile.watch.requestsTo('/sync/poke').length).toBe(1);
+  const tabs = [first, await profile.tab('ann'), await profile.tab('ann')];
+  for (const { status } of tabs) await expect.poll(status).toBe('online 0');
+  for (const [i, { create }] of tabs.entries()) await create(`${i}`, `List ${i}`);
+  for (const { lists } of tabs) await expect.poll(lists).toEqual(['List 0', 'List 1', 'List 2']);
+  await pages.pool.query("update list set name = 'Changed' where id = '1'");
+  for (const { lists } of tabs) await expect.poll(lists).toEqual(['List 0', 'Changed', 'List 2']);
+  expect(profile.watch.requestsTo('/sync/poke')).toHaveLength(1);
+
+  await first.page.close();
+  const [, second, third] = tabs;
+  await pages.pool.query("update list set name = 'Again' where id = '1'");
+  for (const { lists } of [second!, third!]) await expect.poll(lists).toEqual(['List 0', 'Again', 'List 2']);
+  for (const { status } of [second!, third!]) await expect.poll(status).toBe('online 0');
+});
+
+it('a sign-out in one tab ends all of the user, and deletes their data, and nobody else’s', async () => {
+  const profile = await pages.profile();
+  const tabs = [await profile.tab('ann'), await profile.tab('ann'), await profile.tab('ann', '1')];
+  const ben = await profile.tab('ben');
+  await tabs[0]!.create('a', 'Groceries');
+  for (const { lists } of tabs) await expect.poll(lists).toEqual(['Groceries']);
+  await ben.create('b', 'Garden');
+  await expect.poll(ben.status).toBe('online 0');
+  const databases = () =>
+    ben.page.evaluate(async () =>
+      (await indexedDB.databases()).map(({ name }) => name!).filter((name) => / (ann|ben)/.test(name)),
+    );
+  expect((await databases()).filter((name) => name.includes(' ann'))).toHaveLength(2);
+
+  await profile.setSyncing(false);
+  await tabs[0]!.create('c', 'Unsent');
+  await tabs[0]!.page.evaluate(() => window.client.signOut());
+  const left = await databases();
+  expect(left).toHaveLength(1);
+  expect(left[0]).toContain(' ben');
+  expect(await tabs[0]!.status()).toMatch(/^closed/);
+  for (const { status } of tabs.slice(1)) expect(await status()).toMatch(/^closed signed-out/);
+  for (const { page } of tabs) await page.close();
+
+  await profile.setSyncing(true);
+  const again = await profile.tab('ann');
+  await expect.poll(again.lists).toEqual(['Groceries']);
+  await expect.poll(again.status).toBe('online 0');
+  expect(await onServer()).toEqual(['Groceries', 'Garden']);
+  await expect.poll(ben.lists).toEqual(['Garden']);
+});
+
+it('a refused mutation disappears, and its author is told', async () => {
+  const profile = await pages.profile();
+  const [ann, other] = [await profile.tab('ann'), await profile.tab('ann')];
+  await ann.create('a', 'Groceries');
+  await expect.poll(ann.status).toBe('online 0');
+  for (const { lists } of [ann, other]) await expect.poll(lists).toEqual(['Groceries']);
+  const clientID = await ann.page.evaluate(() => window.client.clientID);
+  await ann.create('a', 'Of an ID that is taken');
+  // As the server notes it.
+  await pages.pool.query(
+    "insert into refusal values ('ann', $1, 2, 'list.create', 'mutator-error', 'This list is there already', 'now')",
+    [clientID],
+  );
+  await expect.poll(() => ann.page.getByRole('alert').textContent()).toBe('This list is there already');
+  await expect.poll(ann.lists).toEqual(['Groceries']);
+  await expect.poll(() => other.page.evaluate(() => window.client.refused.get().length)).toBe(1);
+  expect(await other.page.getByRole('alert').textContent()).toBe('');
+});
+
+it('a new schema version takes over what the old one has not sent, and the old one knows that it is outdated', async () => {
+  const profile = await pages.profile();
+  const old = await profile.tab('ann', '1');
+  const witness = await profile.tab('ann', '1');
+  await expect.poll(old.status).toBe('online 0');
+  await profile.setSyncing(false);
+  await old.create('a', 'Groceries');
+  // The witness finds it in the database.
+  await expect.poll(witness.lists).toEqual(['Groceries']);
+  await old.page.close();
+  expect(await onServer()).toEqual([]);
+  await witness.page.close();
+
+  await profile.setSyncing(true);
+  const next = await profile.tab('ann', '2');
+  await expect.poll(next.lists).toEqual(['Groceries']);
+  await expect.poll(next.status).toBe('online 0');
+  expect(await onServer()).toEqual(['Groceries']);
+
+  const later = await profile.tab('ann', '3');
+  await expect.poll(later.status).toBe('online 0');
+  await expect.poll(next.status).toBe('online outdated 0');
+});
