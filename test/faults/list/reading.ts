@@ -118,8 +118,8 @@ export const reading: readonly Fault[] = [
   {
     name: 'who waits for a row is told of no change of it',
     file: 'src/pokes/tail.ts',
-    find: 'schemaVersion }, part);',
-    replace: "schemaVersion }, part && { view: part.view, key: '' });",
+    find: '...asked }, part);',
+    replace: "...asked }, part && { view: part.view, key: '' });",
     tests: streams,
   },
   {
