@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { MutatorError } from '../../../src/errors.js';
 import { defineMutator } from '../../../src/registry/mutators.js';
+import type { TestClient } from './client.js';
 import { useFixture } from './fixture.js';
 
 const close = defineMutator(() => {
@@ -27,6 +28,10 @@ const asking =
     return response.ok ? { response: await response.json(), httpRequestInfo } : { httpRequestInfo };
   };
 
+/** All that a client holds: `entries` leaves refusals out. */
+const held = ({ rep }: TestClient) =>
+  rep.query(async (tx) => Object.fromEntries(await tx.scan().entries().toArray()) as Record<string, unknown>);
+
 it('a client that asks has the refusal when its optimistic change goes', async () => {
   const ann = fixture.client('ann', { moreMutators, puller: asking('ann') });
   const seen: string[][] = [];
@@ -39,14 +44,17 @@ it('a client that asks has the refusal when its optimistic change goes', async (
   await ann.settle();
   const key = `tidemark/refused/${clientID}/1`;
   const value = { clientID, mutationID: 1, name: 'close', code: 'mutator-error', detail: 'The list is closed' };
-  expect(await ann.entries()).toMatchObject({ [key]: value });
+  expect(await held(ann)).toMatchObject({ [key]: value });
   expect(seen).toContainEqual(['list/x']);
   expect(seen.at(-1)).toEqual([key]);
 });
 
-it('a client that does not ask holds what it held before', async () => {
-  const ann = fixture.client('ann', { moreMutators });
-  await (ann.rep.mutate as Record<string, () => Promise<void>>).close!();
-  await ann.settle();
-  expect(await ann.entries()).toEqual({});
-});
+it.runIf(process.env.TIDEMARK_TEST_ENGINE === 'replicache')(
+  'a client that does not ask holds what it held before',
+  async () => {
+    const ann = fixture.client('ann', { moreMutators });
+    await (ann.rep.mutate as Record<string, () => Promise<void>>).close!();
+    await ann.settle();
+    expect(await held(ann)).toEqual({});
+  },
+);
