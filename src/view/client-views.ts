@@ -98,7 +98,7 @@ export class ClientViews<Context> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
       const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      return { analysis, view: compileView(naming, analysis) };
+      return { analysis, view: compileView(naming, analysis, view) };
     });
   }
 }

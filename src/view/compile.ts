@@ -2,13 +2,14 @@
 import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
+import type { ViewShape } from './define.js';
 import { deparseSelect } from './parse/syntax.js';
 import { type Template, toTemplate } from './parse/template.js';
 import type { Tree } from './parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
-import { type TextColumn, textColumns, valueSql } from './value-sql.js';
+import { shapedValue, type ValueForm } from './value-sql.js';
 
 /** A query, over any state of its tables. */
 export interface QueryForms {
@@ -30,7 +31,7 @@ export interface CompiledView extends QueryForms {
   readonly keySql: string;
   readonly valueSql: string;
   /** The columns that make up the value, which may be cheaper to read. */
-  readonly columns: readonly TextColumn[];
+  readonly valueForm: ValueForm;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
@@ -51,19 +52,21 @@ export interface ViewNaming {
   readonly key: readonly string[];
 }
 
-export function compileView(naming: ViewNaming, analysis: Analysis): CompiledView {
+/** @throws SetupError if the shape names a column that there is not. */
+export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
   const { select } = analysis;
+  const value = shapedValue(analysis.columns, shape);
   const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
     strategy: analysis.strategy,
     prefix: naming.prefix,
     keyColumns: naming.key,
-    digest: digest([naming.name, naming.prefix, ...naming.key, analysis.text]),
+    digest: digest([naming.name, naming.prefix, ...naming.key, analysis.text, ...digested(shape)]),
     parameterTypes: analysis.parameterTypes,
     keySql: keySql(naming),
-    valueSql: valueSql(analysis.columns),
-    columns: textColumns(analysis.columns),
+    valueSql: value.sql,
+    valueForm: value.form,
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,
     focusSets: (isChanged: readonly boolean[]) =>
@@ -75,6 +78,12 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     ...formsOf(select, analysis.text),
     seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
   };
+}
+
+/** What a shape adds to a digest. Nothing if it leaves rows as they are. */
+function digested({ value }: ViewShape): string[] {
+  const shape = { value };
+  return Object.values(shape).some((option) => option !== undefined) ? [JSON.stringify(shape)] : [];
 }
 
 function formsOf(select: Tree, now: string, settled = (tree: Tree) => tree): QueryForms {

@@ -10,41 +10,59 @@ export interface ViewInput<Context> {
   readonly schemaVersion: string;
 }
 
-/** A view: a query that says which rows a user sees, and the columns that identify a row. */
-export interface View<Context, Row = unknown> {
+declare const shown: unique symbol;
+
+/** What a client's value is made of. By default: the row, as an object. */
+export interface ViewShape {
+  readonly value?: string | undefined;
+}
+
+/**
+ * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of what the
+ * client receives of a row.
+ */
+export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
   readonly prefix?: string | undefined;
+  readonly [shown]?: Value;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
 type ColumnOf<Row> = unknown extends Row ? string : keyof Row & string;
 
 /** What `defineView` takes. */
-export interface ViewDefinition<Context, Row> {
+export interface ViewDefinition<Context, Row, Value extends ColumnOf<Row> = never> {
   /** Builds the query for one user. It must depend only on its input: equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   /** The column, or columns, of the result that identify a row. Together they must be unique in the view. */
-  readonly key: ColumnOf<Row> | readonly ColumnOf<Row>[];
+  readonly key: ColumnOf<NoInfer<Row>> | readonly ColumnOf<NoInfer<Row>>[];
   /** What the client's keys start with, before the row's key. Default: the view's name and a slash. */
   readonly prefix?: string | undefined;
+  /** The column whose JSON is the client's value, in place of the whole row. SQL null becomes JSON null. */
+  readonly value?: Value | undefined;
 }
 
+/** What a client receives of a row. */
+type Shown<Row, Value> = [Value] extends [never] ? Row : Value extends keyof Row ? Row[Value] : unknown;
+
 /** Defines a view. */
-export type DefineView<Context> = <Row>(definition: ViewDefinition<Context, Row>) => View<Context, Row>;
+export type DefineView<Context> = <Row, const Value extends ColumnOf<Row> = never>(
+  definition: ViewDefinition<Context, Row, Value>,
+) => View<Context, Row, Shown<Row, Value>>;
 
 /**
  * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`
  */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
-  return ({ query, key, prefix }) => ({ query, key: typeof key === 'string' ? [key] : key, prefix });
+  return ({ key, ...definition }) => ({ ...definition, key: typeof key === 'string' ? [key] : key });
 }
 
 /** Defines a view whose `ctx` has no fields of the application's own. */
 export const defineView: DefineView<UserContext> = viewFor<UserContext>();
 
-/** The row type of a view, as the client receives it. */
-export type RowOf<V> = V extends View<never, infer Row> ? Row : never;
+/** The type of a view's values, as the client receives them: its rows, or what `value` names. */
+export type RowOf<V> = V extends View<never, unknown, infer Value> ? Value : never;
 
 /** An application's views, by name. */
-export type Views<Context> = Readonly<Record<string, View<Context>>>;
+export type Views<Context> = Readonly<Record<string, View<Context, unknown, unknown>>>;

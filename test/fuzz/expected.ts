@@ -1,6 +1,7 @@
 /** What a view holds for a user, read by its own query, and written as `docs/views.md` says. */
 import type { Client } from 'pg';
 import { identifier } from '../../src/sql.js';
+import { columnsIn, shown } from './shape.js';
 import { type FuzzView, textOfView } from './view.js';
 
 /** Rows by the client's key, with the view's prefix. */
@@ -12,6 +13,8 @@ export class Unreadable extends Error {}
 const int8 = 20;
 const numeric = 1700;
 const asText = { getTypeParser: () => (value: string) => value };
+
+type Row = Record<string, unknown>;
 
 export interface Columns {
   readonly names: readonly string[];
@@ -28,7 +31,8 @@ export async function describe(client: Client, view: FuzzView): Promise<Columns>
       ({ fields } = await client.query({ text: `select * from (\n${text}\n) the_view`, values }));
     }
     const names = fields.map(({ name }) => name);
-    if (!view.key.every(({ name }) => names.includes(name))) throw new Error('a column of its key is gone');
+    const named = [...view.key, ...columnsIn(view.shape)];
+    if (!named.every(({ name }) => names.includes(name))) throw new Error('a column that it names is gone');
     return { names, types: fields.map(({ dataTypeID }) => dataTypeID) };
   } catch (error) {
     throw new Unreadable((error as Error).message);
@@ -60,7 +64,7 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
     const key = `${view.name}/${keyOf(texts.slice(0, view.key.length))}`;
     if (found.has(key)) throw new Unreadable('two rows share a key');
-    found.set(key, jsonOf(json, { names, types }, texts.slice(view.key.length)));
+    found.set(key, shown(view.shape, jsonOf(json, { names, types }, texts.slice(view.key.length))));
   }
   return found;
 }
@@ -75,8 +79,8 @@ function keyOf(parts: readonly (string | null)[]): string {
   return parts.map((part) => part!.replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
 }
 
-function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): unknown {
-  const value = JSON.parse(json) as Record<string, unknown>;
+function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): Row {
+  const value = JSON.parse(json) as Row;
   for (const [place, i] of exactColumns(types).entries()) {
     const text = exact[place]!;
     if (text !== null) define(value, names[i]!, types[i] === int8 ? bigint(text) : decimal(text));

@@ -30,6 +30,7 @@ it.each<[what: string, others: Views<Context>]>([
   ['prefix', { one: { ...one, prefix: '1/' } }],
   ['key', { one: { ...one, key: ['n'] } }],
   ['further key column', { one: { ...one, key: ['id', 'n'] } }],
+  ['value', { one: { ...one, value: 'n' } }],
   ['query', { one: { ...one, query: () => sql`select id, n from t where n >= ${0}` } }],
   ['parameter', { one: { ...one, query: () => sql`select id, n from t where n > ${1}` } }],
   ['further view', { one, two: one }],

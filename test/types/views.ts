@@ -17,6 +17,22 @@ export const severalColumns = defineView({
 export const knownRows = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id' });
 holds<Equal<RowOf<typeof knownRows>, Todo>>();
 
+export const titles = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id', value: 'title' });
+holds<Equal<RowOf<typeof titles>, string>>();
+interface Entry {
+  readonly key: string;
+  readonly value: { readonly at: readonly number[] } | null;
+}
+export const documents = defineView({
+  query: ({ ctx }) => sql<Entry>`select key, value from entry where user_id = ${ctx.userID}`,
+  key: ['key'],
+  value: 'value',
+  prefix: '',
+});
+holds<Equal<RowOf<typeof documents>, { readonly at: readonly number[] } | null>>();
+export const untyped = defineView({ query: () => sql`select key, value from entry`, key: 'key', value: 'value' });
+holds<Equal<RowOf<typeof untyped>, unknown>>();
+
 const defineOwn = viewFor<AppContext>();
 export const byRole = defineOwn({
   query: ({ ctx, profileID }) => {
@@ -27,7 +43,7 @@ export const byRole = defineOwn({
   prefix: undefined,
 });
 
-export const views: Views<AppContext> = { unknownRows, knownRows, byRole };
+export const views: Views<AppContext> = { unknownRows, knownRows, byRole, titles, untyped };
 // @ts-expect-error A view needs more than this context offers.
 export const poorer: Views<UserContext> = { byRole };
 // @ts-expect-error There is no such column.
@@ -36,5 +52,7 @@ defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'uid' });
 defineView({ query: () => sql<Todo>`select id, title from todo`, key: ['id', 'uid'] });
 // @ts-expect-error A user's context has no such field by itself.
 defineView({ query: ({ ctx }) => sql`select ${ctx.roles}`, key: 'id' });
+// @ts-expect-error There is no such column to be the value.
+defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id', value: 'body' });
 // @ts-expect-error A view has a key.
 defineView({ query: () => sql`select id from todo` });

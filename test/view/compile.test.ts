@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { SetupError } from '../../src/errors.js';
 import { analyze } from '../../src/view/analyze.js';
 import { type CompiledView, compileView } from '../../src/view/compile.js';
+import type { ViewShape } from '../../src/view/define.js';
 import { render } from '../../src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
@@ -23,8 +25,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function compile(text: string, key: readonly string[] = ['id'], prefix = 'x/'): Promise<CompiledView> {
-  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key));
+async function compile(
+  text: string,
+  key: readonly string[] = ['id'],
+  prefix = 'x/',
+  shape?: ViewShape,
+): Promise<CompiledView> {
+  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key), shape);
 }
 
 /** The rows of a view as a client has them: pairs of key and value. */
@@ -70,9 +77,29 @@ describe('a value', () => {
     ["'7'", 'text', '7'],
   ])('%s::%s is %j', async (column, type, value) => {
     for (const beside of ['1::int', '1::bigint', '1.5::numeric']) {
-      const [row] = await rowsOf(await compile(`select ${beside} as id, ${column}::${type} as "a ""b"`));
+      const text = `select ${beside} as id, ${column}::${type} as "a ""b"`;
+      const [row] = await rowsOf(await compile(text));
       expect(row![1]).toEqual({ id: Number.parseFloat(beside), 'a "b': value });
+      const [alone] = await rowsOf(await compile(text, ['id'], 'x/', { value: 'a "b' }));
+      expect(alone).toEqual([`x/${Number.parseFloat(beside)}`, value]);
     }
+  });
+
+  it('is refused where it is a column that there is not', async () => {
+    const compiled = compile('select 1 as id, 2 as "b/"', ['id'], 'x/', { value: 'c' });
+    await expect(compiled).rejects.toThrow(SetupError);
+    await expect(compiled).rejects.toThrow(
+      'its value names the column c, which the query does not return. It returns: id, b/',
+    );
+  });
+
+  it('has a part in the digest', async () => {
+    const shapes: (ViewShape | undefined)[] = [undefined, { value: 'id' }, { value: 'b' }];
+    const digests = await Promise.all(
+      shapes.map(async (shape) => (await compile('select 1 as id, 2 as b', ['id'], 'x/', shape)).digest),
+    );
+    expect(new Set(digests).size).toBe(shapes.length);
+    expect((await compile('select 1 as id, 2 as b', ['id'], 'x/', { value: undefined })).digest).toBe(digests[0]);
   });
 });
 

@@ -53,16 +53,17 @@ function nulls(count: number): string[] {
 }
 
 const key: OpField = { before: ',{"op":"put","key":', isString: true };
+const beforeValue = ',"value":';
 
 function linesOfColumns({ view, literals }: BoundView): Lines {
-  const columns = view.columns.map(({ name, isString }, i): OpField => {
-    const before = `${i === 0 ? ',"value":{' : ','}${JSON.stringify(name)}:`;
-    return { before, isString };
+  const { parts, end } = view.valueForm;
+  const fields = parts.map(({ before, isString }, i): OpField => {
+    return { before: `${i === 0 ? beforeValue : ''}${before}`, isString };
   });
   return {
-    fields: [view.keySql, ...view.columns.map(({ sql }) => sql)],
+    fields: [view.keySql, ...parts.map(({ sql }) => sql)],
     from: `(\n${render(view.now, literals)}\n) v`,
-    op: { fields: [key, ...columns], end: '}}\n' },
+    op: { fields: [key, ...fields], end: `${end}}\n` },
   };
 }
 
@@ -71,6 +72,6 @@ function linesOfJSON({ view, literals }: BoundView): Lines {
   return {
     fields: ['tidemark_key', 'tidemark_value'],
     from: `(${rowsOf(view, view.now, literals)}) b`,
-    op: { fields: [key, { before: ',"value":', isString: false }], end: '}\n' },
+    op: { fields: [key, { before: beforeValue, isString: false }], end: '}\n' },
   };
 }

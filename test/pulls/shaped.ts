@@ -1,0 +1,73 @@
+/** Views of every shape over two tables, and what clients must hold of them, told without SQL. */
+import { sql } from '../../src/sql.js';
+import { defineView, type Views } from '../../src/view/define.js';
+import type { Context } from '../synced.js';
+
+/** A row of the table; every column as text. */
+export interface Item {
+  readonly space: string;
+  readonly id: string;
+  readonly doc: string | null;
+  readonly size: string | null;
+  readonly title: string | null;
+  /** Seconds since 1970. */
+  readonly done: string | null;
+}
+
+export interface Tables {
+  readonly items: readonly Item[];
+  readonly access: readonly { readonly user_id: string; readonly space: string }[];
+}
+
+interface Described {
+  readonly view: Views<Context>[string];
+  /** The key and the value of an item; undefined if it is not in the view. */
+  readonly shown: (item: Item, userID: string) => readonly [key: string, value: unknown] | undefined;
+}
+
+const escaped = (text: string) => text.replaceAll('%', '%25').replaceAll('/', '%2F');
+const exact = (size: string) => (Number.isSafeInteger(Number(size)) ? Number(size) : size);
+const json = (doc: string | null): unknown => (doc === null ? null : JSON.parse(doc));
+
+const seen = ({ userID }: Context) => sql`item where space in (select space from access where user_id = ${userID})`;
+
+const described: Readonly<Record<string, Described>> = {
+  document: {
+    view: defineView({
+      query: ({ ctx }) => sql`select space, id, doc from ${seen(ctx)}`,
+      key: ['space', 'id'],
+      value: 'doc',
+    }),
+    shown: ({ space, id, doc }) => [`document/${escaped(space)}/${escaped(id)}`, json(doc)],
+  },
+  size: {
+    view: defineView({
+      query: ({ ctx }) => sql`select space, id, max(size) as size from ${seen(ctx)} group by space, id`,
+      key: ['space', 'id'],
+      value: 'size',
+    }),
+    shown: ({ space, id, size }) => [`size/${escaped(space)}/${escaped(id)}`, size === null ? null : exact(size)],
+  },
+  title: {
+    view: defineView({
+      query: ({ ctx }) => sql`select id, title, space from ${seen(ctx)} and space = 'a' and title is not null`,
+      key: 'id',
+      value: 'title',
+      prefix: 't:',
+    }),
+    shown: ({ space, id, title }) => (space === 'a' && title !== null ? [`t:${id}`, title] : undefined),
+  },
+};
+
+export const describedViews = {
+  definitions: Object.fromEntries(Object.entries(described).map(([name, { view }]) => [name, view])) as Views<Context>,
+  /** What a user's client holds. */
+  expected({ items, access }: Tables, userID: string): Record<string, unknown> {
+    const spaces = new Set(access.filter(({ user_id }) => user_id === userID).map(({ space }) => space));
+    const entries = items
+      .filter(({ space }) => spaces.has(space))
+      .flatMap((item) => Object.values(described).map(({ shown }) => shown(item, userID)))
+      .filter((entry) => entry !== undefined);
+    return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  },
+};
