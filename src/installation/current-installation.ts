@@ -169,9 +169,10 @@ export class CurrentInstallation<Context extends UserContext> {
    */
   #keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
     const parts: unknown[] = [userID];
-    for (const { text, values } of queries) {
+    for (const { text, values, prefix } of queries) {
       if (!values.every(isPlain)) return undefined;
       parts.push(this.#nameOf(text), values);
+      if (prefix !== undefined) parts.push(prefix);
     }
     return JSON.stringify(parts);
   }

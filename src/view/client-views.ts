@@ -6,8 +6,9 @@ import { SetupError } from '../errors.js';
 import type { QuerySource, SqlQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
-import { type CompiledView, compileView } from './compile.js';
+import { type CompiledView, compileView, prefixType } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
+import { canMeet, describeKeys, type KeyPattern, patternOf } from './keys.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -28,6 +29,8 @@ export interface ViewQuery {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** What this user's keys start with; undefined if it is the same for everyone. */
+  readonly prefix: string | undefined;
 }
 
 interface Prepared {
@@ -44,12 +47,16 @@ const keptQueries = 1000;
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
+  readonly #patterns: ReadonlyMap<string, KeyPattern>;
   readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
 
   constructor(db: Database, views: Views<Context>) {
-    checkPrefixes(views);
+    this.#patterns = new Map(
+      Object.entries(views).map(([name, view]) => [name, inView(name, () => patternOf(view))] as const),
+    );
     this.#db = db;
     this.#views = views;
+    this.#checkKeys([]);
   }
 
   /**
@@ -58,8 +65,10 @@ export class ClientViews<Context> {
    */
   queries(input: ViewInput<Context>): ViewQuery[] {
     return Object.entries(this.#views).map(([name, view]) => {
-      const { text, values } = inView(name, () => readQuery(view.query(input)));
-      return { name, text, values };
+      return inView(name, () => {
+        const { text, values } = readQuery(view.query(input));
+        return { name, text, values, prefix: ownPrefix(view, input) };
+      });
     });
   }
 
@@ -73,15 +82,42 @@ export class ClientViews<Context> {
   }
 
   /** The same for what `queries` returned. */
-  bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
+  async bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
+    if (queries.some(({ prefix }) => prefix !== undefined)) this.#checkKeys(queries);
     return Promise.all(
-      queries.map(async ({ name, text, values }) => {
+      queries.map(async ({ name, text, values, prefix }) => {
         const { view, analysis } = await this.#prepare(shape, name, text);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
+        if (prefix !== undefined) {
+          literals.push(typedLiteral(prefix, prefixType));
+          texts.push(prefix);
+        }
         return { view, literals, texts, tables: analysis.tables };
       }),
     );
+  }
+
+  /**
+   * A key of one view must never be a key of another.
+   * @param queries those whose prefix depends on the user; of others, views with such a prefix are left out
+   * @throws SetupError that names two views whose keys could meet.
+   */
+  #checkKeys(queries: readonly ViewQuery[]): void {
+    const own = new Map(queries.map(({ name, prefix }) => [name, prefix]));
+    const known = Object.entries(this.#views).flatMap(([name, view]) => {
+      const prefix = inView(name, () => commonPrefix(name, view)) ?? own.get(name);
+      return prefix === undefined ? [] : [{ name, prefix, pattern: this.#patterns.get(name)! }];
+    });
+    for (const [i, one] of known.entries()) {
+      const other = known.slice(i + 1).find((candidate) => canMeet(one, candidate));
+      if (other) {
+        const keys = [one, other].map((view) => `"${describeKeys(view)}"`).join(' and ');
+        throw new SetupError(
+          `The views "${one.name}" and "${other.name}" could share keys: ${keys}. Give one of them another prefix, or fixed text where the other has other text.`,
+        );
+      }
+    }
   }
 
   #prepare(shape: string, name: string, text: string): Promise<Prepared> {
@@ -97,7 +133,8 @@ export class ClientViews<Context> {
   async #compile(name: string, view: View<Context>, text: string): Promise<Prepared> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
-      const naming = { name, prefix: prefixOf(name, view), key: view.key };
+      const { key, template } = view;
+      const naming = { name, prefix: commonPrefix(name, view), key, template };
       return { analysis, view: compileView(naming, analysis, view) };
     });
   }
@@ -126,21 +163,21 @@ function toLiterals(
   });
 }
 
-function prefixOf(name: string, view: View<never>): string {
-  return view.prefix ?? `${name}/`;
+/** What everyone's keys start with; undefined if it depends on the user. */
+function commonPrefix(name: string, { prefix, template }: View<never>): string | undefined {
+  if (typeof prefix === 'function') return undefined;
+  return readPrefix(prefix ?? (template === undefined ? `${name}/` : ''));
 }
 
-/** A key of one view must never be a key of another. */
-function checkPrefixes(views: Readonly<Record<string, View<never>>>): void {
-  const prefixes = Object.entries(views).map(([name, view]) => ({ name, prefix: prefixOf(name, view) }));
-  for (const one of prefixes) {
-    const other = prefixes.find((candidate) => candidate !== one && candidate.prefix.startsWith(one.prefix));
-    if (other) {
-      throw new SetupError(
-        `The views "${one.name}" and "${other.name}" could share keys: "${other.prefix}" starts with "${one.prefix}". Give one of them another prefix.`,
-      );
-    }
-  }
+function ownPrefix<Context>({ prefix }: View<Context>, input: ViewInput<Context>): string | undefined {
+  return typeof prefix === 'function' ? readPrefix(prefix(input)) : undefined;
+}
+
+/** A prefix as Postgres keeps it. */
+function readPrefix(prefix: unknown): string {
+  if (typeof prefix !== 'string') throw new SetupError('its prefix is no text. Return a string');
+  if (prefix.includes('\0')) throw new SetupError('its prefix contains U+0000, which Postgres text cannot hold');
+  return prefix.toWellFormed();
 }
 
 function inView<T>(name: string, work: () => T): T {

@@ -3,6 +3,7 @@ import { digest } from '../protocol/cookie.js';
 import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
 import type { ViewShape } from './define.js';
+import { describeKeys, type KeyPattern, patternOf } from './keys.js';
 import { deparseSelect } from './parse/syntax.js';
 import { type Template, toTemplate } from './parse/template.js';
 import type { Tree } from './parse/tree.js';
@@ -21,14 +22,21 @@ export interface QueryForms {
 export interface CompiledView extends QueryForms {
   readonly name: string;
   readonly strategy: Strategy;
-  readonly prefix: string;
+  /** What all keys start with; undefined if that depends on the user. It is then the last parameter. */
+  readonly prefix: string | undefined;
   readonly keyColumns: readonly string[];
   /** A digest of everything that determines the view's entries, except its parameters. */
   readonly digest: string;
-  /** The SQL names of the types of the query's parameters. */
+  /** The SQL names of the types of the query's parameters, and of the prefix if that is one. */
   readonly parameterTypes: readonly string[];
-  /** SQL expressions over a row `v` of the query: the client's key, and the value as JSON text. */
-  readonly keySql: string;
+  /** The client's keys as a person reads them. */
+  readonly keyForm: string;
+  /**
+   * An SQL expression over a row `v` of the query: the client's key.
+   * @param values SQL expressions for the parameters
+   */
+  readonly keySql: (values: readonly string[]) => string;
+  /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
   /** The columns that make up the value, which may be cheaper to read. */
   readonly valueForm: ValueForm;
@@ -48,23 +56,31 @@ export interface CompiledView extends QueryForms {
 /** What the keys of a view are made of. */
 export interface ViewNaming {
   readonly name: string;
-  readonly prefix: string;
+  /** Undefined if it depends on the user. */
+  readonly prefix: string | undefined;
   readonly key: readonly string[];
+  readonly template?: string | undefined;
 }
 
-/** @throws SetupError if the shape names a column that there is not. */
+/** The type of a prefix that is a parameter. */
+export const prefixType = 'pg_catalog.text';
+
+/** @throws SetupError if the shape names a column that there is not, or the template is none. */
 export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
   const { select } = analysis;
+  const { prefix } = naming;
+  const pattern = patternOf(naming);
   const value = shapedValue(analysis.columns, shape);
   const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
     strategy: analysis.strategy,
-    prefix: naming.prefix,
+    prefix,
     keyColumns: naming.key,
-    digest: digest([naming.name, naming.prefix, ...naming.key, analysis.text, ...digested(shape)]),
-    parameterTypes: analysis.parameterTypes,
-    keySql: keySql(naming),
+    digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, shape)]),
+    parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
+    keyForm: describeKeys({ prefix: prefix ?? '…', pattern }),
+    keySql: keySql(naming, pattern),
     valueSql: value.sql,
     valueForm: value.form,
     occurrenceTables: analysis.tables.map((table) => table.oid),
@@ -80,10 +96,10 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
   };
 }
 
-/** What a shape adds to a digest. Nothing if it leaves rows as they are. */
-function digested({ value }: ViewShape): string[] {
-  const shape = { value };
-  return Object.values(shape).some((option) => option !== undefined) ? [JSON.stringify(shape)] : [];
+/** What options add to a digest. Nothing if keys and values are what they are without any. */
+function digested({ prefix, template }: ViewNaming, { value }: ViewShape): string[] {
+  const options = { template, hasOwnPrefix: prefix === undefined || undefined, value };
+  return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
 function formsOf(select: Tree, now: string, settled = (tree: Tree) => tree): QueryForms {
@@ -103,12 +119,19 @@ function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
   return value;
 }
 
-/**
- * A single column is used as it is. In several columns, `%` and `/` are percent-encoded, so that no two rows share a
- * key.
- */
-function keySql({ name, prefix, key }: ViewNaming): string {
-  const texts = key.map((column) => `v.${identifier(column)}::text collate "C"`);
-  const parts = texts.length === 1 ? texts : texts.map((text) => `replace(replace(${text}, '%', '%25'), '/', '%2F')`);
-  return `coalesce(${quotedText(prefix)} || ${parts.join(` || '/' || `)}, tidemark.null_key(${quotedText(name)}))`;
+/** The pattern tells where columns are percent-encoded, so that no two rows share a key. */
+function keySql({ name, prefix }: ViewNaming, { texts, columns, isRaw }: KeyPattern): CompiledView['keySql'] {
+  const parts = columns.flatMap((column, i) => {
+    const text = `v.${identifier(column)}::text collate "C"`;
+    const part = isRaw ? text : `replace(replace(${text}, '%', '%25'), '/', '%2F')`;
+    return texts[i + 1] === '' ? [part] : [part, quotedText(texts[i + 1]!)];
+  });
+  const nullKey = `tidemark.null_key(${quotedText(name)})`;
+  if (prefix !== undefined) {
+    const sql = `coalesce(${[quotedText(`${prefix}${texts[0]}`), ...parts].join(' || ')}, ${nullKey})`;
+    return () => sql;
+  }
+  // The prefix itself is null where a statement is only planned.
+  const sql = `coalesce(${[...(texts[0] === '' ? [] : [quotedText(texts[0]!)]), ...parts].join(' || ')}, ${nullKey})`;
+  return (values) => `((${values.at(-1)}) || ${sql})`;
 }

@@ -1,5 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
+import { columnsOf, isTemplate } from './keys.js';
 
 /** What a view's query depends on: the user's context from `authenticate`, and two fields of the pull request. */
 export interface ViewInput<Context> {
@@ -17,6 +18,9 @@ export interface ViewShape {
   readonly value?: string | undefined;
 }
 
+/** What the client's keys start with: for everyone, or for one user. */
+export type Prefix<Context> = string | ((input: ViewInput<Context>) => string);
+
 /**
  * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of what the
  * client receives of a row.
@@ -24,7 +28,9 @@ export interface ViewShape {
 export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
-  readonly prefix?: string | undefined;
+  /** What keys look like, with their columns in braces. */
+  readonly template?: string | undefined;
+  readonly prefix?: Prefix<Context> | undefined;
   readonly [shown]?: Value;
 }
 
@@ -35,10 +41,19 @@ type ColumnOf<Row> = unknown extends Row ? string : keyof Row & string;
 export interface ViewDefinition<Context, Row, Value extends ColumnOf<Row> = never> {
   /** Builds the query for one user. It must depend only on its input: equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
-  /** The column, or columns, of the result that identify a row. Together they must be unique in the view. */
-  readonly key: ColumnOf<NoInfer<Row>> | readonly ColumnOf<NoInfer<Row>>[];
-  /** What the client's keys start with, before the row's key. Default: the view's name and a slash. */
-  readonly prefix?: string | undefined;
+  /**
+   * The column, or columns, of the result that identify a row. Together they must be unique in the view. Or a template
+   * of the client's keys, with these columns in braces: `user/{user_id}/todo/{id}`.
+   */
+  readonly key:
+    | ColumnOf<NoInfer<Row>>
+    | readonly ColumnOf<NoInfer<Row>>[]
+    | `${string}{${ColumnOf<NoInfer<Row>>}}${string}`;
+  /**
+   * What the client's keys start with, before the row's key. It may depend on the user. Default: the view's name and a
+   * slash, or nothing before a template.
+   */
+  readonly prefix?: Prefix<Context> | undefined;
   /** The column whose JSON is the client's value, in place of the whole row. SQL null becomes JSON null. */
   readonly value?: Value | undefined;
 }
@@ -55,7 +70,10 @@ export type DefineView<Context> = <Row, const Value extends ColumnOf<Row> = neve
  * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`
  */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
-  return ({ key, ...definition }) => ({ ...definition, key: typeof key === 'string' ? [key] : key });
+  return ({ key, ...definition }) => {
+    if (typeof key !== 'string') return { ...definition, key };
+    return isTemplate(key) ? { ...definition, key: columnsOf(key), template: key } : { ...definition, key: [key] };
+  };
 }
 
 /** Defines a view whose `ctx` has no fields of the application's own. */

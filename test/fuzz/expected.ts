@@ -1,7 +1,8 @@
 /** What a view holds for a user, read by its own query, and written as `docs/views.md` says. */
 import type { Client } from 'pg';
 import { identifier } from '../../src/sql.js';
-import { columnsIn, shown } from './shape.js';
+import { userAt } from './seats.js';
+import { columnsIn, keyOf, shown } from './shape.js';
 import { type FuzzView, textOfView } from './view.js';
 
 /** Rows by the client's key, with the view's prefix. */
@@ -62,7 +63,7 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   });
   const found = new Map<string, unknown>();
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
-    const key = `${view.name}/${keyOf(texts.slice(0, view.key.length))}`;
+    const key = keyOf(view, userAt(user), present(texts.slice(0, view.key.length)));
     if (found.has(key)) throw new Unreadable('two rows share a key');
     found.set(key, shown(view.shape, jsonOf(json, { names, types }, texts.slice(view.key.length))));
   }
@@ -73,10 +74,9 @@ function exactColumns(types: readonly number[]): number[] {
   return types.flatMap((type, i) => (type === int8 || type === numeric ? [i] : []));
 }
 
-function keyOf(parts: readonly (string | null)[]): string {
+function present(parts: readonly (string | null)[]): string[] {
   if (parts.includes(null)) throw new Unreadable('a part of a key is null');
-  if (parts.length === 1) return parts[0]!;
-  return parts.map((part) => part!.replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
+  return parts as string[];
 }
 
 function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): Row {

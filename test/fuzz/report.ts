@@ -25,7 +25,8 @@ function describeView(view: FuzzView): string {
   const key = view.key.map(({ name }) => JSON.stringify(name)).join(', ');
   const values = (user: number) => JSON.stringify(parameters.map((parameter) => parameter.values[user]));
   const given = parameters.length === 0 ? '' : `, for ${values(0)} (clients 0 and 1) and ${values(1)} (client 2)`;
-  const shape = Object.keys(view.shape).length === 0 ? '' : `, with ${JSON.stringify(optionsOf(view.shape))}`;
+  const shape =
+    Object.keys(view.shape).length === 0 ? '' : `, with ${JSON.stringify({ ...view.shape, ...optionsOf(view) })}`;
   return `-- view ${view.name}, key ${key}${shape}${given}\n${text};`;
 }
 

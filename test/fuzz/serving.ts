@@ -114,8 +114,7 @@ export function toViews(views: readonly FuzzView[]) {
     views.map((view) => {
       const { text, parameters } = textOfView(view);
       const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
-      const key = view.key.map(({ name }) => name);
-      return [view.name, defineView({ query, key, ...optionsOf(view.shape) })];
+      return [view.name, defineView({ query, ...optionsOf(view) })];
     }),
   );
 }

@@ -30,6 +30,8 @@ it.each<[what: string, others: Views<Context>]>([
   ['prefix', { one: { ...one, prefix: '1/' } }],
   ['key', { one: { ...one, key: ['n'] } }],
   ['further key column', { one: { ...one, key: ['id', 'n'] } }],
+  ['template', { one: { ...one, template: 'one/{id}' } }],
+  ['prefix that looks the same, but is the user’s own', { one: { ...one, prefix: () => 'one/' } }],
   ['value', { one: { ...one, value: 'n' } }],
   ['query', { one: { ...one, query: () => sql`select id, n from t where n >= ${0}` } }],
   ['parameter', { one: { ...one, query: () => sql`select id, n from t where n > ${1}` } }],

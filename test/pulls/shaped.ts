@@ -22,6 +22,8 @@ export interface Tables {
 interface Described {
   readonly view: Views<Context>[string];
   /** The key and the value of an item; undefined if it is not in the view. */
+  /** Everyone sees it. */
+  readonly isForAll?: true;
   readonly shown: (item: Item, userID: string) => readonly [key: string, value: unknown] | undefined;
 }
 
@@ -57,6 +59,46 @@ const described: Readonly<Record<string, Described>> = {
     }),
     shown: ({ space, id, title }) => (space === 'a' && title !== null ? [`t:${id}`, title] : undefined),
   },
+  // Below one prefix of each user's own.
+  item: {
+    view: defineView({
+      query: ({ ctx }) => sql`select space, id, title from ${seen(ctx)}`,
+      key: 'space/{space}/item/{id}',
+      prefix: ({ ctx }) => `user/${ctx.userID}/`,
+    }),
+    shown: ({ space, id, title }, userID) => [
+      `user/${userID}/space/${escaped(space)}/item/${escaped(id)}`,
+      { space, id, title },
+    ],
+  },
+  sizeBelow: {
+    view: defineView({
+      query: ({ ctx }) => sql`select space, id, max(size) as size from ${seen(ctx)} group by space, id`,
+      key: 'space/{space}/size/{id}',
+      prefix: ({ ctx }) => `user/${ctx.userID}/`,
+      value: 'size',
+    }),
+    shown: ({ space, id, size }, userID) => [
+      `user/${userID}/space/${escaped(space)}/size/${escaped(id)}`,
+      size === null ? null : exact(size),
+    ],
+  },
+  common: {
+    view: defineView({
+      query: () => sql`select id, title from item where space = 'a'`,
+      key: 'id',
+      prefix: ({ ctx }) => `common of ${ctx.userID}:`,
+    }),
+    shown: ({ space, id, title }, userID) => (space === 'a' ? [`common of ${userID}:${id}`, { id, title }] : undefined),
+    isForAll: true,
+  },
+  fixed: {
+    view: defineView({
+      query: ({ ctx }) => sql`select id, title from ${seen(ctx)} and space = 'b/1'`,
+      key: 'fixed/o\'-{id}-/"',
+    }),
+    shown: ({ space, id, title }) => (space === 'b/1' ? [`fixed/o'-${escaped(id)}-/"`, { id, title }] : undefined),
+  },
 };
 
 export const describedViews = {
@@ -64,9 +106,10 @@ export const describedViews = {
   /** What a user's client holds. */
   expected({ items, access }: Tables, userID: string): Record<string, unknown> {
     const spaces = new Set(access.filter(({ user_id }) => user_id === userID).map(({ space }) => space));
-    const entries = items
-      .filter(({ space }) => spaces.has(space))
-      .flatMap((item) => Object.values(described).map(({ shown }) => shown(item, userID)))
+    const entries = Object.values(described)
+      .flatMap(({ shown, isForAll }) =>
+        items.filter(({ space }) => isForAll || spaces.has(space)).map((item) => shown(item, userID)),
+      )
       .filter((entry) => entry !== undefined);
     return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
   },

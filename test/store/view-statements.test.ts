@@ -29,6 +29,16 @@ const plain: Views<Context> = {
   chosen: defineView({ query: () => sql`select distinct price as p from todo`, key: 'p' }),
 };
 
+const shaped: Views<Context> = {
+  ofUser: defineView({
+    query: ({ ctx }) => sql`select id, owner_id, title from todo where owner_id = ${ctx.userID}`,
+    key: 'owner/{owner_id}/todo/{id}',
+    prefix: ({ ctx }) => `${ctx.userID}/`,
+    value: 'title',
+  }),
+  number: defineView({ query: () => sql`select id, price from todo`, key: 'price/{id}', value: 'price' }),
+};
+
 let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
@@ -76,4 +86,8 @@ async function allStatements(views: Views<Context>): Promise<string> {
 
 it('are for plain views those of the golden file', async () => {
   await expect(await allStatements(plain)).toMatchFileSnapshot('../golden/plain-views.sql');
+});
+
+it('are for views with options those of another', async () => {
+  await expect(await allStatements(shaped)).toMatchFileSnapshot('../golden/shaped-views.sql');
 });

@@ -19,6 +19,9 @@ holds<Equal<RowOf<typeof knownRows>, Todo>>();
 
 export const titles = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id', value: 'title' });
 holds<Equal<RowOf<typeof titles>, string>>();
+export const byTemplate = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'todo/{id}/x' });
+// @ts-expect-error There is no such column in braces.
+defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'todo/{uid}' });
 interface Entry {
   readonly key: string;
   readonly value: { readonly at: readonly number[] } | null;
@@ -40,7 +43,7 @@ export const byRole = defineOwn({
     return sql<Todo>`select id, title from todo where role = any (${ctx.roles}) and profile = ${profileID}`;
   },
   key: ['id'],
-  prefix: undefined,
+  prefix: ({ ctx }) => `${ctx.roles.join()}/`,
 });
 
 export const views: Views<AppContext> = { unknownRows, knownRows, byRole, titles, untyped };

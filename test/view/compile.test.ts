@@ -36,7 +36,7 @@ async function compile(
 
 /** The rows of a view as a client has them: pairs of key and value. */
 async function rowsOf({ keySql, valueSql, now }: CompiledView, literals: readonly string[] = []) {
-  const text = `select ${keySql} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
+  const text = `select ${keySql(literals)} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
   const { rows } = await database.pool.query<{ key: string; value: string }>(text);
   return rows.map(({ key, value }) => [key, JSON.parse(value)]);
 }

@@ -61,7 +61,7 @@ function linesOfColumns({ view, literals }: BoundView): Lines {
     return { before: `${i === 0 ? beforeValue : ''}${before}`, isString };
   });
   return {
-    fields: [view.keySql, ...parts.map(({ sql }) => sql)],
+    fields: [view.keySql(literals), ...parts.map(({ sql }) => sql)],
     from: `(\n${render(view.now, literals)}\n) v`,
     op: { fields: [key, ...fields], end: `${end}}\n` },
   };

@@ -101,6 +101,13 @@ export const pulling: readonly Fault[] = [
     tests: bound,
   },
   {
+    name: 'bound views serve other prefixes',
+    file: current,
+    find: 'if (prefix !== undefined) parts.push(prefix);',
+    replace: '',
+    tests: bound,
+  },
+  {
     name: 'bound views serve other users',
     file: current,
     find: 'const parts: unknown[] = [userID];',
@@ -124,7 +131,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a cookie outlives another prefix',
     file: compile,
-    find: 'naming.name, naming.prefix, ...naming.key',
+    find: "naming.name, prefix ?? '', ...naming.key",
     replace: 'naming.name, ...naming.key',
     tests: otherViews,
   },

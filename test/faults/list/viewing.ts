@@ -11,7 +11,7 @@ export const viewing: readonly Fault[] = [
   {
     name: 'keys of one view may be keys of another',
     file: 'src/view/client-views.ts',
-    find: 'checkPrefixes(views);',
+    find: 'this.#checkKeys([]);',
     replace: '',
     tests: ['test/view/client-views.test.ts'],
   },
@@ -53,8 +53,37 @@ export const viewing: readonly Fault[] = [
   {
     name: 'a cookie outlives another value',
     file: 'src/view/compile.ts',
-    find: 'const shape = { value };',
-    replace: 'const shape = {};',
+    find: 'hasOwnPrefix: prefix === undefined || undefined, value };',
+    replace: 'hasOwnPrefix: prefix === undefined || undefined };',
     tests: ['test/pulls/other-views.test.ts'],
+  },
+  {
+    name: 'a cookie outlives another template',
+    file: 'src/view/compile.ts',
+    find: 'const options = { template, ',
+    replace: 'const options = { ',
+    tests: ['test/pulls/other-views.test.ts'],
+  },
+  {
+    name: 'keys of one view may be keys of another for some users',
+    file: 'src/view/client-views.ts',
+    find: 'if (queries.some(({ prefix }) => prefix !== undefined)) this.#checkKeys(queries);',
+    replace: '',
+    tests: ['test/view/client-views.test.ts'],
+  },
+  {
+    name: 'who shares a statement shares a prefix',
+    file: 'src/store/patches/seats.ts',
+    find: 'const values = view.parameterTypes.map(() => value(count++));',
+    replace:
+      "const values = view.parameterTypes.map(() => value(count++)); if (isShared && view.prefix === undefined) values[values.length - 1] = '(select min(tidemark_p' + count + ') from tidemark_seats)';",
+    tests: ['test/pulls/shaped-views.test.ts'],
+  },
+  {
+    name: 'a slash in a template’s column looks like one between its columns',
+    file: 'src/view/compile.ts',
+    find: 'const part = isRaw ? text : ',
+    replace: 'const part = isRaw || texts[0] ? text : ',
+    tests: ['test/pulls/shaped-views.test.ts'],
   },
 ];
