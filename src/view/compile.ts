@@ -1,6 +1,6 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
 import { digest } from '../protocol/cookie.js';
-import { identifier, quotedText } from '../sql.js';
+import { quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
 import type { ViewShape } from './define.js';
 import { describeKeys, type KeyPattern, patternOf } from './keys.js';
@@ -10,7 +10,7 @@ import type { Tree } from './parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
-import { shapedValue, type ValueForm } from './value-sql.js';
+import { keyText, shapedValue, type ValueForm } from './value-sql.js';
 
 /** A query, over any state of its tables. */
 export interface QueryForms {
@@ -65,12 +65,12 @@ export interface ViewNaming {
 /** The type of a prefix that is a parameter. */
 export const prefixType = 'pg_catalog.text';
 
-/** @throws SetupError if the shape names a column that there is not, or the template is none. */
+/** @throws SetupError if the shape does not fit the columns, or the template is none. */
 export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
   const { select } = analysis;
   const { prefix } = naming;
   const pattern = patternOf(naming);
-  const value = shapedValue(analysis.columns, shape);
+  const value = shapedValue(analysis.columns, shape, naming.key);
   const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
@@ -80,7 +80,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, shape)]),
     parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
     keyForm: describeKeys({ prefix: prefix ?? '…', pattern }),
-    keySql: keySql(naming, pattern),
+    keySql: keySql(naming, pattern, (column) => keyText(column, analysis.columns, shape)),
     valueSql: value.sql,
     valueForm: value.form,
     occurrenceTables: analysis.tables.map((table) => table.oid),
@@ -97,8 +97,9 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
 }
 
 /** What options add to a digest. Nothing if keys and values are what they are without any. */
-function digested({ prefix, template }: ViewNaming, { value }: ViewShape): string[] {
-  const options = { template, hasOwnPrefix: prefix === undefined || undefined, value };
+function digested({ prefix, template }: ViewNaming, { value, columns, nulls, timestamps }: ViewShape): string[] {
+  const hasOwnPrefix = prefix === undefined || undefined;
+  const options = { template, hasOwnPrefix, value, columns, nulls, timestamps };
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
@@ -120,9 +121,13 @@ function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
 }
 
 /** The pattern tells where columns are percent-encoded, so that no two rows share a key. */
-function keySql({ name, prefix }: ViewNaming, { texts, columns, isRaw }: KeyPattern): CompiledView['keySql'] {
+function keySql(
+  { name, prefix }: ViewNaming,
+  { texts, columns, isRaw }: KeyPattern,
+  textOf: (column: string) => string,
+): CompiledView['keySql'] {
   const parts = columns.flatMap((column, i) => {
-    const text = `v.${identifier(column)}::text collate "C"`;
+    const text = `${textOf(column)} collate "C"`;
     const part = isRaw ? text : `replace(replace(${text}, '%', '%25'), '/', '%2F')`;
     return texts[i + 1] === '' ? [part] : [part, quotedText(texts[i + 1]!)];
   });

@@ -1,5 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
+import type { CamelCase, ColumnNames } from './column-names.js';
 import { columnsOf, isTemplate } from './keys.js';
 
 /** What a view's query depends on: the user's context from `authenticate`, and two fields of the pull request. */
@@ -16,6 +17,9 @@ declare const shown: unique symbol;
 /** What a client's value is made of. By default: the row, as an object. */
 export interface ViewShape {
   readonly value?: string | undefined;
+  readonly columns?: ColumnNames | undefined;
+  readonly nulls?: 'omit' | undefined;
+  readonly timestamps?: 'UTC' | undefined;
 }
 
 /** What the client's keys start with: for everyone, or for one user. */
@@ -38,7 +42,13 @@ export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
 type ColumnOf<Row> = unknown extends Row ? string : keyof Row & string;
 
 /** What `defineView` takes. */
-export interface ViewDefinition<Context, Row, Value extends ColumnOf<Row> = never> {
+export interface ViewDefinition<
+  Context,
+  Row,
+  Value extends ColumnOf<Row> = never,
+  Names extends NamesOf<Row> = never,
+  Nulls extends 'omit' = never,
+> {
   /** Builds the query for one user. It must depend only on its input: equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   /**
@@ -56,15 +66,54 @@ export interface ViewDefinition<Context, Row, Value extends ColumnOf<Row> = neve
   readonly prefix?: Prefix<Context> | undefined;
   /** The column whose JSON is the client's value, in place of the whole row. SQL null becomes JSON null. */
   readonly value?: Value | undefined;
+  /** What clients call the columns: `camelCase` for `listId` in place of `list_id`, or names by column. */
+  readonly columns?: Names | undefined;
+  /** `omit`: a column that is null does not appear in the client's value. */
+  readonly nulls?: Nulls | undefined;
+  /** `UTC`: a `timestamptz` is written in UTC, as `2026-02-03T04:05:06.7Z`, whatever the session's time zone. */
+  readonly timestamps?: 'UTC' | undefined;
 }
 
+type NamesOf<Row> = 'camelCase' | { readonly [Column in ColumnOf<Row>]?: string };
+
 /** What a client receives of a row. */
-type Shown<Row, Value> = [Value] extends [never] ? Row : Value extends keyof Row ? Row[Value] : unknown;
+type Shown<Row, Value, Names, Nulls> = [Value] extends [never]
+  ? unknown extends Row
+    ? Row
+    : WithoutNulls<Renamed<Row, Names>, Nulls>
+  : Value extends keyof Row
+    ? Row[Value]
+    : unknown;
+
+type Renamed<Row, Names> = [Names] extends [never]
+  ? Row
+  : { [Column in keyof Row as NameOf<Column, Names>]: Row[Column] };
+
+type NameOf<Column, Names> = Names extends 'camelCase'
+  ? CamelCase<Column & string>
+  : Column extends keyof Names
+    ? Names[Column] & string
+    : Column & string;
+
+type WithoutNulls<Row, Nulls> = [Nulls] extends [never]
+  ? Row
+  : Flat<
+      { [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column] } & {
+        [Column in keyof Row as null extends Row[Column] ? Column : never]?: Exclude<Row[Column], null>;
+      }
+    >;
+
+type Flat<Row> = { [Column in keyof Row]: Row[Column] };
 
 /** Defines a view. */
-export type DefineView<Context> = <Row, const Value extends ColumnOf<Row> = never>(
-  definition: ViewDefinition<Context, Row, Value>,
-) => View<Context, Row, Shown<Row, Value>>;
+export type DefineView<Context> = <
+  Row,
+  const Value extends ColumnOf<Row> = never,
+  const Names extends NamesOf<Row> = never,
+  const Nulls extends 'omit' = never,
+>(
+  definition: ViewDefinition<Context, Row, Value, Names, Nulls>,
+) => View<Context, Row, Shown<Row, Value, Names, Nulls>>;
 
 /**
  * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`

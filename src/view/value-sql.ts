@@ -2,6 +2,7 @@
 import type { ResultColumn } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { identifier, quotedText } from '../sql.js';
+import { clientNames } from './column-names.js';
 import type { ViewShape } from './define.js';
 
 /** How a row's value is written, from one column after the other. */
@@ -19,6 +20,8 @@ export interface ValuePart {
   readonly sql: string;
   /** The JSON of the column is this text as a string; otherwise the text is the JSON. If it is null, so is the JSON. */
   readonly isString: boolean;
+  /** If the column is null, the value has neither it nor what is before it. */
+  readonly omitsNull?: true;
 }
 
 /** A value in both forms, which give the same bytes. */
@@ -31,30 +34,55 @@ export interface ValueSql {
 const [boolean, name, int8, int2, int4, text, json, varchar, numeric, uuid, jsonb] = [
   16, 19, 20, 21, 23, 25, 114, 1043, 1700, 2950, 3802,
 ];
+const timestamptz = 1184;
 /** Types whose JSON is their text as a string, and types whose text is their JSON. */
 const strings: ReadonlySet<number> = new Set([name, text, varchar, uuid]);
 const verbatim: ReadonlySet<number> = new Set([boolean, int2, int4, json, jsonb]);
 
 /**
  * The value of a row `v`. Numbers that a JavaScript number cannot hold exactly become strings.
- * @throws SetupError if the shape names a column that there is not.
+ * @param key the key columns, which are never null
+ * @throws SetupError if the shape does not fit the columns.
  */
-export function shapedValue(columns: readonly ResultColumn[], { value }: ViewShape): ValueSql {
-  if (value === undefined) return { sql: rowSql(columns), form: rowForm(columns) };
-  const column = columns.find(({ name }) => name === value);
-  if (!column) {
-    const names = columns.map(({ name }) => name).join(', ');
-    throw new SetupError(`its value names the column ${value}, which the query does not return. It returns: ${names}`);
+export function shapedValue(columns: readonly ResultColumn[], shape: ViewShape, key: readonly string[]): ValueSql {
+  const isUTC = shape.timestamps === 'UTC';
+  if (shape.value !== undefined) {
+    const form = { parts: [{ before: '', ...textOf(columnNamed(columns, shape), isUTC) }], end: '' };
+    return { sql: formSql(form), form };
   }
-  const form = { parts: [{ before: '', ...textOf(column) }], end: '' };
-  return { sql: formSql(form), form };
+  const form = rowForm(columns, shape, key);
+  const isPlain =
+    shape.columns === undefined &&
+    shape.nulls === undefined &&
+    !(isUTC && columns.some(({ typeOID }) => typeOID === timestamptz));
+  return { sql: isPlain ? rowSql(columns) : formSql(form), form };
+}
+
+/** An SQL expression for a column of a row `v` in a key. */
+export function keyText(column: string, columns: readonly ResultColumn[], { timestamps }: ViewShape): string {
+  const { typeOID } = columns.find(({ name }) => name === column)!;
+  const sql = `v.${identifier(column)}`;
+  return timestamps === 'UTC' && typeOID === timestamptz ? `(${utcText(sql)})` : `${sql}::text`;
+}
+
+function columnNamed(columns: readonly ResultColumn[], { value, columns: names, nulls }: ViewShape): ResultColumn {
+  if (names !== undefined || nulls !== undefined) {
+    throw new SetupError(
+      'its value is one column, so there are no columns to rename and no nulls to omit. Remove columns and nulls, or value',
+    );
+  }
+  const column = columns.find(({ name }) => name === value);
+  if (column) return column;
+  const returned = columns.map(({ name }) => name).join(', ');
+  throw new SetupError(`its value names the column ${value}, which the query does not return. It returns: ${returned}`);
 }
 
 /** A form as an SQL expression. */
 function formSql({ parts, end }: ValueForm): string {
-  const written = parts.map(({ before, sql, isString }) => {
-    const json = `coalesce(${isString ? `to_json(${sql})::text` : sql}, 'null')`;
-    return before === '' ? json : `${quotedText(before)} || ${json}`;
+  const written = parts.map(({ before, sql, isString, omitsNull }) => {
+    const json = isString ? `to_json(${sql})::text` : sql;
+    const part = before === '' ? json : `${quotedText(before)} || ${json}`;
+    return `coalesce(${part}, ${quotedText(omitsNull ? '' : `${before}null`)})`;
   });
   return [...written, ...(end === '' ? [] : [quotedText(end)])].join(' || ');
 }
@@ -71,24 +99,41 @@ function rowSql(columns: readonly ResultColumn[]): string {
   return `(select row_to_json(j.*)::text from (select ${values.join(', ')}) j)`;
 }
 
-function rowForm(columns: readonly ResultColumn[]): ValueForm {
-  const parts = columns.map((column, i) => {
-    const before = `${i === 0 ? '{' : ','}${JSON.stringify(column.name)}:`;
-    return { before, ...textOf(column) };
+/** Where nulls are omitted, a key column comes first, so that what precedes each of the others has a comma. */
+function rowForm(columns: readonly ResultColumn[], shape: ViewShape, [first]: readonly string[]): ValueForm {
+  const names = clientNames(
+    columns.map(({ name }) => name),
+    shape.columns,
+  );
+  const named = columns.map((column, i) => ({ column, name: names[i]! }));
+  const omitsNulls = shape.nulls === 'omit';
+  const isFirst = ({ column }: { column: ResultColumn }) => column.name === first;
+  const ordered = omitsNulls ? [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))] : named;
+  const parts = ordered.map(({ column, name }, i): ValuePart => {
+    const before = `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    const text = textOf(column, shape.timestamps === 'UTC');
+    return omitsNulls && i > 0 ? { before, ...text, omitsNull: true } : { before, ...text };
   });
   return { parts, end: '}' };
 }
 
 /** What only Postgres can write as JSON, and what is written elsewhere. */
-function textOf(column: ResultColumn): Omit<ValuePart, 'before'> {
+function textOf(column: ResultColumn, isUTC: boolean): Pick<ValuePart, 'sql' | 'isString'> {
   const sql = sqlOf(column);
   const { typeOID } = column;
+  if (isUTC && typeOID === timestamptz) return { sql: utcText(sql), isString: true };
   const isString = strings.has(typeOID);
   if (isString || verbatim.has(typeOID)) return { sql: `${sql}::text`, isString };
   const exact = isExact(column);
   if (!exact) return { sql: `to_json(${sql})::text`, isString };
   const whole = typeOID === int8 ? `${sql}::text` : `to_json(${sql})::text`;
   return { sql: `case when ${exact} then ${whole} else to_json(${sql}::text)::text end`, isString };
+}
+
+/** The text of a time in UTC, with a Z where ISO 8601 has the year. */
+function utcText(sql: string): string {
+  const isInISO = `${sql} between timestamptz '0001-01-01 00:00:00+00' and timestamptz '9999-12-31 23:59:59.999999+00'`;
+  return `(to_json(${sql} at time zone 'UTC') #>> '{}') || case when ${isInISO} then 'Z' else '' end`;
 }
 
 function sqlOf(column: ResultColumn): string {

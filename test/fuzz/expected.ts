@@ -50,6 +50,8 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
     'row_to_json(the_view.*)::text',
     ...view.key.map(({ name }) => `the_view.${identifier(name)}::text`),
     ...exactColumns(types).map((i) => `the_view.${identifier(names[i]!)}::text`),
+    // That a value is null is not that each of its fields is.
+    ...names.map((name) => `(to_json(the_view.${identifier(name)}) is null)::text`),
   ];
   const values = parameters.map((parameter) => parameter.values[user]);
   const query = {
@@ -65,7 +67,10 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
     const key = keyOf(view, userAt(user), present(texts.slice(0, view.key.length)));
     if (found.has(key)) throw new Unreadable('two rows share a key');
-    found.set(key, shown(view.shape, jsonOf(json, { names, types }, texts.slice(view.key.length))));
+    const isNull = texts.slice(-names.length);
+    const row = jsonOf(json, { names, types }, texts.slice(view.key.length));
+    const nulls = names.filter((_, i) => isNull[i] === 'true');
+    found.set(key, shown(view, row, nulls));
   }
   return found;
 }

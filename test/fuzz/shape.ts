@@ -9,13 +9,21 @@ export interface FuzzShape {
   readonly hasTemplate?: true;
   /** The column that is the value. */
   readonly value?: FuzzColumn;
+  /** Columns have other names at the client. */
+  readonly isRenamed?: true;
+  readonly nulls?: 'omit';
 }
 
 export function createShape(choices: Choices, columns: readonly FuzzColumn[]): FuzzShape {
   return {
     ...(choices.percent(15) && { hasOwnPrefix: true }),
     ...(choices.percent(15) && { hasTemplate: true }),
-    ...(choices.percent(15) && { value: choices.pick(columns) }),
+    ...(choices.percent(15)
+      ? { value: choices.pick(columns) }
+      : {
+          ...(choices.percent(15) && { isRenamed: true as const }),
+          ...(choices.percent(15) && { nulls: 'omit' as const }),
+        }),
   };
 }
 
@@ -28,7 +36,7 @@ type Named = Pick<FuzzView, 'name' | 'key' | 'shape'>;
 
 /** The options of `defineView`, except for the query. */
 export function optionsOf({ name, key, shape }: Named) {
-  const { hasOwnPrefix, hasTemplate, value } = shape;
+  const { hasOwnPrefix, hasTemplate, value, isRenamed, nulls } = shape;
   const columns = key.map((column) => column.name);
   const prefix = ({ ctx }: { readonly ctx: { readonly userID: string } }) => `${name}/${ctx.userID}/`;
   const template = columns.map((column) => `%${column.length}{${column}}`).join('/x/');
@@ -36,6 +44,8 @@ export function optionsOf({ name, key, shape }: Named) {
     key: hasTemplate ? `${hasOwnPrefix ? '' : `${name}/`}${template}` : columns,
     ...(hasOwnPrefix && { prefix }),
     ...(value && { value: value.name }),
+    ...(isRenamed && { columns: Object.fromEntries(columns.map((column) => [column, renamed(column)])) }),
+    ...(nulls && { nulls }),
   };
 }
 
@@ -53,7 +63,19 @@ export function columnsIn({ value }: FuzzShape): readonly FuzzColumn[] {
   return value ? [value] : [];
 }
 
+const renamed = (column: string) => `"${column}\\'`;
+
 /** What a client is sent of a row. */
-export function shown({ value }: FuzzShape, row: Readonly<Record<string, unknown>>): unknown {
-  return value ? row[value.name] : row;
+export function shown(
+  { key, shape }: Named,
+  row: Readonly<Record<string, unknown>>,
+  nulls: readonly string[],
+): unknown {
+  const { value, isRenamed } = shape;
+  if (value) return row[value.name];
+  const isKey = (column: string) => key.some(({ name }) => name === column);
+  const present = Object.entries(row).filter(([column]) => !shape.nulls || !nulls.includes(column));
+  return Object.fromEntries(
+    present.map(([column, one]) => [isRenamed && isKey(column) ? renamed(column) : column, one]),
+  );
 }

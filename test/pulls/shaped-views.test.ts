@@ -25,6 +25,8 @@ const { definitions, expected } = describedViews;
 
 beforeAll(async () => {
   database = await createSynced(ddl, definitions);
+  const { rows } = await database.pool.query('select current_database() as name');
+  await database.pool.query(`alter database ${rows[0].name} set timezone = 'Asia/Kathmandu'`);
 });
 afterAll(() => database.drop());
 

@@ -31,6 +31,28 @@ const escaped = (text: string) => text.replaceAll('%', '%25').replaceAll('/', '%
 const exact = (size: string) => (Number.isSafeInteger(Number(size)) ? Number(size) : size);
 const json = (doc: string | null): unknown => (doc === null ? null : JSON.parse(doc));
 
+/** Where ISO 8601 has the year, with a Z. */
+function utc(done: string | null): string | null {
+  if (done === null) return null;
+  if (!Number.isFinite(Number(done))) return 'infinity';
+  const [, sign, rest, fraction] = /^(.*?)(-\d\d-\d\dT\d\d:\d\d:\d\d)(.*?)0*Z$/.exec(
+    new Date(1000 * Number(done)).toISOString(),
+  )!;
+  const year = Number(sign);
+  const text = `${String(year > 0 ? year : 1 - year).padStart(4, '0')}${rest}${fraction === '.' ? '' : fraction}`;
+  if (year <= 0) return `${text} BC`;
+  return year > 9999 ? text : `${text}Z`;
+}
+
+const allOf = ({ space, id, doc, size, title, done }: Item) => ({
+  space,
+  id,
+  doc: json(doc),
+  size: size === null ? null : exact(size),
+  title,
+  doneAt: utc(done),
+});
+
 const seen = ({ userID }: Context) => sql`item where space in (select space from access where user_id = ${userID})`;
 
 const described: Readonly<Record<string, Described>> = {
@@ -98,6 +120,41 @@ const described: Readonly<Record<string, Described>> = {
       key: 'fixed/o\'-{id}-/"',
     }),
     shown: ({ space, id, title }) => (space === 'b/1' ? [`fixed/o'-${escaped(id)}-/"`, { id, title }] : undefined),
+  },
+  named: {
+    view: defineView({
+      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${seen(ctx)}`,
+      key: 'named/{space}/{id}',
+      columns: 'camelCase',
+      timestamps: 'UTC',
+    }),
+    shown: (item) => [`named/${escaped(item.space)}/${escaped(item.id)}`, allOf(item)],
+  },
+  present: {
+    view: defineView({
+      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${seen(ctx)}`,
+      key: ['id', 'space'],
+      columns: { done_at: 'doneAt', size: 'size "\'\\' },
+      nulls: 'omit',
+      timestamps: 'UTC',
+    }),
+    shown({ space, id, ...item }) {
+      const { size, ...value } = allOf({ space, id, ...item });
+      const all = Object.entries({ ...value, 'size "\'\\': size });
+      // The null of a document is not that of SQL.
+      const present = all.filter(([name, one]) => one !== null || (name === 'doc' && item.doc !== null));
+      return [`present/${escaped(id)}/${escaped(space)}`, Object.fromEntries(present)];
+    },
+  },
+  doneAt: {
+    view: defineView({
+      query: ({ ctx }) => sql`select space, id, max(done_at) as done_at from ${seen(ctx)} group by space, id, done_at`,
+      key: ['space', 'id'],
+      value: 'done_at',
+      timestamps: 'UTC',
+      prefix: 'done:',
+    }),
+    shown: ({ space, id, done }) => [`done:${escaped(space)}/${escaped(id)}`, utc(done)],
   },
 };
 

@@ -36,6 +36,13 @@ const shaped: Views<Context> = {
     prefix: ({ ctx }) => `${ctx.userID}/`,
     value: 'title',
   }),
+  present: defineView({
+    query: () => sql`select id, owner_id, title, at from todo`,
+    key: 'id',
+    columns: 'camelCase',
+    nulls: 'omit',
+    timestamps: 'UTC',
+  }),
   number: defineView({ query: () => sql`select id, price from todo`, key: 'price/{id}', value: 'price' }),
 };
 

@@ -22,6 +22,24 @@ holds<Equal<RowOf<typeof titles>, string>>();
 export const byTemplate = defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'todo/{id}/x' });
 // @ts-expect-error There is no such column in braces.
 defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'todo/{uid}' });
+interface Task {
+  readonly id: string;
+  readonly list_id: string | null;
+  readonly _done_at__: string;
+}
+const tasks = ({ ctx }: { readonly ctx: UserContext }) => sql<Task>`select * from task where user_id = ${ctx.userID}`;
+export const camel = defineView({ query: tasks, key: 'id', columns: 'camelCase' });
+holds<Equal<RowOf<typeof camel>, { readonly id: string; readonly listId: string | null; readonly _doneAt: string }>>();
+export const named = defineView({ query: tasks, key: 'id', columns: { list_id: 'listID' }, timestamps: 'UTC' });
+holds<
+  Equal<RowOf<typeof named>, { readonly id: string; readonly listID: string | null; readonly _done_at__: string }>
+>();
+export const present = defineView({ query: tasks, key: ['id'], columns: 'camelCase', nulls: 'omit' });
+holds<Equal<RowOf<typeof present>, { readonly id: string; readonly _doneAt: string; readonly listId?: string }>>();
+export const unknownNames = defineView({ query: () => sql`select * from task`, key: 'id', columns: 'camelCase' });
+holds<Equal<RowOf<typeof unknownNames>, unknown>>();
+// @ts-expect-error There is no such column to rename.
+defineView({ query: tasks, key: 'id', columns: { list: 'listID' } });
 interface Entry {
   readonly key: string;
   readonly value: { readonly at: readonly number[] } | null;
@@ -46,7 +64,7 @@ export const byRole = defineOwn({
   prefix: ({ ctx }) => `${ctx.roles.join()}/`,
 });
 
-export const views: Views<AppContext> = { unknownRows, knownRows, byRole, titles, untyped };
+export const views: Views<AppContext> = { unknownRows, knownRows, byRole, titles, untyped, present };
 // @ts-expect-error A view needs more than this context offers.
 export const poorer: Views<UserContext> = { byRole };
 // @ts-expect-error There is no such column.

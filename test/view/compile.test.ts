@@ -93,8 +93,56 @@ describe('a value', () => {
     );
   });
 
+  it.each<[shape: ViewShape, value: object]>([
+    [{}, { id: 1, list_id: null, _a__b_: 'x', at: null }],
+    [{ columns: 'camelCase' }, { id: 1, listId: null, _aB: 'x', at: null }],
+    [
+      { columns: { list_id: 'listID "é\\', at: 'list_id' } },
+      { id: 1, 'listID "é\\': null, _a__b_: 'x', list_id: null },
+    ],
+    [{ nulls: 'omit' }, { id: 1, _a__b_: 'x' }],
+    [
+      { nulls: 'omit', columns: { id: 'x'.repeat(70) } },
+      { ['x'.repeat(70)]: 1, _a__b_: 'x' },
+    ],
+    [{ timestamps: 'UTC' }, { id: 1, list_id: null, _a__b_: 'x', at: null }],
+  ])('has the form %j', async (shape, value) => {
+    const text = `select null::text as list_id, 'x'::text as "_a__b_", 1 as id, null::timestamptz as at`;
+    expect(await rowsOf(await compile(text, ['id'], 'x/', shape))).toStrictEqual([['x/1', value]]);
+  });
+
+  it.each([
+    ['2026-02-03 04:05:06.7+13:45', '2026-02-02T14:20:06.7Z'],
+    ['0001-01-01 00:00:00+00', '0001-01-01T00:00:00Z'],
+    ['0001-12-31 23:59:59.999999+00 BC', '0001-12-31T23:59:59.999999 BC'],
+    ['9999-12-31 23:59:59.999999+00', '9999-12-31T23:59:59.999999Z'],
+    ['10000-01-01 00:00:00+00', '10000-01-01T00:00:00'],
+    ['-infinity', '-infinity'],
+  ])('has the time %s in UTC as %s, and so has the key', async (time, expected) => {
+    const view = await compile(`select '${time}'::timestamptz as at`, ['at'], 'x/', { timestamps: 'UTC' });
+    const [[name, value]] = (await rowsOf(view)) as [[string, unknown]];
+    expect([name, value]).toEqual([`x/${expected}`, { at: expected }]);
+    const text = await compile(`select '${time}'::timestamptz as at`, ['at'], 'x/', { timestamps: 'UTC', value: 'at' });
+    expect(await rowsOf(text)).toEqual([[`x/${expected}`, expected]]);
+  });
+
+  it.each<[shape: ViewShape, message: string]>([
+    [{ columns: 'camelCase' }, 'two of its columns are called aB by clients. Rename one of them with AS'],
+    [{ columns: { a_b: 'id' } }, 'two of its columns are called id by clients'],
+    [{ columns: { c: 'd' } }, 'it renames the column c, which the query does not return. It returns: id, a_b, aB'],
+    [{ value: 'id', nulls: 'omit' }, 'its value is one column, so there are no columns to rename'],
+    [{ value: 'id', columns: {} }, 'Remove columns and nulls, or value'],
+  ])('is refused with %j', async (shape, message) => {
+    const compiled = compile('select 1 as id, 2 as a_b, 3 as "aB"', ['id'], 'x/', shape);
+    await expect(compiled).rejects.toThrow(SetupError);
+    await expect(compiled).rejects.toThrow(message);
+  });
+
   it('has a part in the digest', async () => {
-    const shapes: (ViewShape | undefined)[] = [undefined, { value: 'id' }, { value: 'b' }];
+    const shapes: (ViewShape | undefined)[] = [
+      ...[undefined, { value: 'id' }, { value: 'b' }, { columns: 'camelCase' }, { columns: { id: 'x' } }],
+      ...[{ columns: { id: 'y' } }, { nulls: 'omit' }, { timestamps: 'UTC' }],
+    ] as const;
     const digests = await Promise.all(
       shapes.map(async (shape) => (await compile('select 1 as id, 2 as b', ['id'], 'x/', shape)).digest),
     );

@@ -26,6 +26,8 @@ export interface OpField {
   readonly before: string;
   /** The field is to be written as a JSON string, unless it is null; otherwise it is JSON. */
   readonly isString: boolean;
+  /** If the field is null, the op has neither it nor what is before it. */
+  readonly omitsNull?: true;
 }
 
 interface Lines {
@@ -57,8 +59,9 @@ const beforeValue = ',"value":';
 
 function linesOfColumns({ view, literals }: BoundView): Lines {
   const { parts, end } = view.valueForm;
-  const fields = parts.map(({ before, isString }, i): OpField => {
-    return { before: `${i === 0 ? beforeValue : ''}${before}`, isString };
+  const fields = parts.map(({ before, isString, omitsNull }, i): OpField => {
+    const field = { before: `${i === 0 ? beforeValue : ''}${before}`, isString };
+    return omitsNull ? { ...field, omitsNull } : field;
   });
   return {
     fields: [view.keySql(literals), ...parts.map(({ sql }) => sql)],

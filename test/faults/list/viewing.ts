@@ -46,15 +46,15 @@ export const viewing: readonly Fault[] = [
   {
     name: 'a value that is null is no value',
     file: 'src/view/value-sql.ts',
-    find: "sql}, 'null')`",
-    replace: 'sql})`',
+    find: "omitsNull ? '' : `",
+    replace: "omitsNull || before === '' ? '' : `",
     tests: ['test/pulls/shaped-views.test.ts'],
   },
   {
     name: 'a cookie outlives another value',
     file: 'src/view/compile.ts',
-    find: 'hasOwnPrefix: prefix === undefined || undefined, value };',
-    replace: 'hasOwnPrefix: prefix === undefined || undefined };',
+    find: 'hasOwnPrefix, value, columns',
+    replace: 'hasOwnPrefix, columns',
     tests: ['test/pulls/other-views.test.ts'],
   },
   {
@@ -85,5 +85,26 @@ export const viewing: readonly Fault[] = [
     find: 'const part = isRaw ? text : ',
     replace: 'const part = isRaw || texts[0] ? text : ',
     tests: ['test/pulls/shaped-views.test.ts'],
+  },
+  {
+    name: 'a first pull has nulls that a delta omits',
+    file: 'src/pulls/write-ops.ts',
+    find: 'omitsNull ? nothing : orNull',
+    replace: 'orNull',
+    tests: ['test/pulls/written-ops.test.ts'],
+  },
+  {
+    name: 'times are written in the time zone of the session',
+    file: 'src/view/value-sql.ts',
+    find: " at time zone 'UTC')",
+    replace: '::timestamp)',
+    tests: ['test/pulls/shaped-views.test.ts'],
+  },
+  {
+    name: 'two columns have one name at the client',
+    file: 'src/view/column-names.ts',
+    find: 'if (twice !== undefined) {',
+    replace: 'if (twice === null) {',
+    tests: ['test/view/compile.test.ts'],
   },
 ];
