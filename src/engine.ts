@@ -211,7 +211,8 @@ async function describeRows(db: Database, views: readonly BoundView[]): Promise<
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
     const columns = await describeResult(db, view.result);
     // Only an outer join, or the like, makes nulls of a table's row.
-    return [view.name, { columns, key: view.keyColumns, keepsNotNull: view.strategy === 'incremental' }];
+    const { shape, keyColumns: key, strategy } = view;
+    return [view.name, { columns, key, keepsNotNull: strategy === 'incremental', shape }];
   });
   return new Map(await Promise.all(described));
 }

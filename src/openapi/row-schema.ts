@@ -1,5 +1,7 @@
 /** The JSON Schema of a view's rows, from the types of its columns. Pure. */
 import type { DescribedColumn, ResultType } from '../catalog/result-types.js';
+import { clientNames } from '../view/column-names.js';
+import type { ViewShape } from '../view/define.js';
 import type { SchemaObject } from './types.js';
 
 /** What is known about a view's rows. */
@@ -9,19 +11,27 @@ export interface DescribedRows {
   readonly key: readonly string[];
   /** Whether a column that shows a table's column can be null only where that one can. */
   readonly keepsNotNull: boolean;
+  /** What clients receive of a row. */
+  readonly shape: ViewShape;
 }
 
-/** The schema of a row: an object with all columns. */
-export function rowSchema({ columns, key, keepsNotNull }: DescribedRows): SchemaObject {
-  const properties = columns.map(({ name, type, isNotNull }): [string, SchemaObject] => {
-    const schema = columnSchema(type);
-    const isNeverNull = key.includes(name) || (keepsNotNull && isNotNull);
-    return [name, isNeverNull ? schema : nullable(schema)];
-  });
+/** The schema of what clients receive of a row: an object of its columns, or one of them. */
+export function rowSchema({ columns, key, keepsNotNull, shape }: DescribedRows): SchemaObject {
+  const isNeverNull = ({ name, isNotNull }: DescribedColumn) => key.includes(name) || (keepsNotNull && isNotNull);
+  const schemaOf = (column: DescribedColumn) => columnSchema(column.type, shape);
+  const orNull = (column: DescribedColumn) => (isNeverNull(column) ? schemaOf(column) : nullable(schemaOf(column)));
+  if (shape.value !== undefined) return orNull(columns.find(({ name }) => name === shape.value)!);
+  const names = clientNames(
+    columns.map(({ name }) => name),
+    shape.columns,
+  );
+  const omitsNulls = shape.nulls === 'omit';
   return {
     type: 'object',
-    required: columns.map(({ name }) => name),
-    properties: Object.fromEntries(properties),
+    required: names.filter((_, i) => !omitsNulls || isNeverNull(columns[i]!)),
+    properties: Object.fromEntries(
+      columns.map((column, i) => [names[i], omitsNulls ? schemaOf(column) : orNull(column)]),
+    ),
   };
 }
 
@@ -50,7 +60,10 @@ const exact: Readonly<Record<string, SchemaObject>> = {
   numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
 };
 
-function columnSchema(type: ResultType): SchemaObject {
+const inUTC: SchemaObject = { type: 'string', format: 'date-time', description: 'In UTC.' };
+
+function columnSchema(type: ResultType, { timestamps }: ViewShape): SchemaObject {
+  if (timestamps === 'UTC' && type.builtin && type.name === 'timestamptz') return { ...inUTC };
   const own = type.builtin ? exact[type.name] : undefined;
   return { ...(own ?? valueSchema(type)) };
 }

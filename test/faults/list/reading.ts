@@ -7,7 +7,7 @@ const requests = 'src/endpoints/view-requests.ts';
 const answers = 'src/pulls/read-answer.ts';
 const watches = 'src/endpoints/watches.ts';
 const full = 'src/store/patches/full-patch.ts';
-const rowByKey = 'src/view/row-by-key.ts';
+const rowByKey = 'src/view/keys/row-by-key.ts';
 
 export const reading: readonly Fault[] = [
   {
