@@ -1,7 +1,5 @@
 /** The JSON Schema of a view's rows, from the types of its columns. Pure. */
 import type { DescribedColumn, ResultType } from '../catalog/result-types.js';
-import { clientNames } from '../view/column-names.js';
-import type { ViewShape } from '../view/define.js';
 import type { SchemaObject } from './types.js';
 
 /** What is known about a view's rows. */
@@ -11,21 +9,23 @@ export interface DescribedRows {
   readonly key: readonly string[];
   /** Whether a column that shows a table's column can be null only where that one can. */
   readonly keepsNotNull: boolean;
-  /** What clients receive of a row. */
-  readonly shape: ViewShape;
+  /** The names that clients have for the columns, in order. */
+  readonly names: readonly string[];
+  /** The name of the column that is all that clients receive of a row. Default: an object of all columns. */
+  readonly value?: string | undefined;
+  /** Whether a column that is null is absent. */
+  readonly omitsNulls: boolean;
+  /** Whether times with a zone are written in UTC. */
+  readonly isInUTC: boolean;
 }
 
 /** The schema of what clients receive of a row: an object of its columns, or one of them. */
-export function rowSchema({ columns, key, keepsNotNull, shape }: DescribedRows): SchemaObject {
+export function rowSchema(rows: DescribedRows): SchemaObject {
+  const { columns, key, keepsNotNull, names, value, omitsNulls, isInUTC } = rows;
   const isNeverNull = ({ name, isNotNull }: DescribedColumn) => key.includes(name) || (keepsNotNull && isNotNull);
-  const schemaOf = (column: DescribedColumn) => columnSchema(column.type, shape);
+  const schemaOf = (column: DescribedColumn) => columnSchema(column.type, isInUTC);
   const orNull = (column: DescribedColumn) => (isNeverNull(column) ? schemaOf(column) : nullable(schemaOf(column)));
-  if (shape.value !== undefined) return orNull(columns.find(({ name }) => name === shape.value)!);
-  const names = clientNames(
-    columns.map(({ name }) => name),
-    shape.columns,
-  );
-  const omitsNulls = shape.nulls === 'omit';
+  if (value !== undefined) return orNull(columns.find(({ name }) => name === value)!);
   return {
     type: 'object',
     required: names.filter((_, i) => !omitsNulls || isNeverNull(columns[i]!)),
@@ -60,10 +60,10 @@ const exact: Readonly<Record<string, SchemaObject>> = {
   numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
 };
 
-const inUTC: SchemaObject = { type: 'string', format: 'date-time', description: 'In UTC.' };
+const utc: SchemaObject = { type: 'string', format: 'date-time', description: 'In UTC.' };
 
-function columnSchema(type: ResultType, { timestamps }: ViewShape): SchemaObject {
-  if (timestamps === 'UTC' && type.builtin && type.name === 'timestamptz') return { ...inUTC };
+function columnSchema(type: ResultType, isInUTC: boolean): SchemaObject {
+  if (isInUTC && type.builtin && type.name === 'timestamptz') return { ...utc };
   const own = type.builtin ? exact[type.name] : undefined;
   return { ...(own ?? valueSchema(type)) };
 }

@@ -3,15 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestDatabase } from '../database.js';
 import { Random } from '../oracle/random.js';
 import { createSynced, PullServer, SyncClient } from '../synced.js';
-import { describedViews, type Item, type Tables } from './shaped.js';
+import { ddl, describedViews, type Item, type Tables } from './shaped.js';
 import { WatchedDatabase } from './watched.js';
-
-const ddl = `
-  create table item (
-    space text not null, id text not null, doc json, size bigint, title text, done_at timestamptz, primary key (space, id)
-  );
-  create table access (user_id text not null, space text not null, primary key (user_id, space));
-  create index on access (space)`;
 
 const users = ['ada', 'bob', 'cy/1%'];
 const spaces = ['a', 'b/1', '%2F'];

@@ -21,9 +21,9 @@ export interface Tables {
 
 interface Described {
   readonly view: Views<Context>[string];
-  /** The key and the value of an item; undefined if it is not in the view. */
   /** Everyone sees it. */
   readonly isForAll?: true;
+  /** The key and the value of an item; undefined if it is not in the view. */
   readonly shown: (item: Item, userID: string) => readonly [key: string, value: unknown] | undefined;
 }
 
@@ -158,16 +158,26 @@ const described: Readonly<Record<string, Described>> = {
   },
 };
 
+/** The tables of the views. */
+export const ddl = `
+  create table item (
+    space text not null, id text not null, doc json, size bigint, title text, done_at timestamptz, primary key (space, id)
+  );
+  create table access (user_id text not null, space text not null, primary key (user_id, space));
+  create index on access (space)`;
+
 export const describedViews = {
   definitions: Object.fromEntries(Object.entries(described).map(([name, { view }]) => [name, view])) as Views<Context>,
-  /** What a user's client holds. */
-  expected({ items, access }: Tables, userID: string): Record<string, unknown> {
+  /** What a user's client holds: of all views, or of those that are named. */
+  expected({ items, access }: Tables, userID: string, names: readonly string[] = Object.keys(described)) {
     const spaces = new Set(access.filter(({ user_id }) => user_id === userID).map(({ space }) => space));
-    const entries = Object.values(described)
+    const entries = names
+      .map((name) => described[name]!)
       .flatMap(({ shown, isForAll }) =>
         items.filter(({ space }) => isForAll || spaces.has(space)).map((item) => shown(item, userID)),
       )
       .filter((entry) => entry !== undefined);
-    return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+    const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(sorted) as Record<string, unknown>;
   },
 };

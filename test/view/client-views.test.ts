@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
 import { type QuerySource, sql } from '../../src/sql.js';
@@ -17,8 +18,10 @@ it('has a key of one column or several, and a prefix where it is given', () => {
     key: ['a', 'b'],
     query,
     prefix: '',
-    row: undefined,
   });
+  const row = z.object({});
+  const options = { query, prefix: () => 'x', columns: 'camelCase', nulls: 'omit', timestamps: 'UTC', row } as const;
+  expect(defineView({ ...options, key: 'x/{a}' })).toStrictEqual({ ...options, key: ['a'], template: 'x/{a}' });
 });
 
 const view = (prefix?: string) =>

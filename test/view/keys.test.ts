@@ -1,7 +1,8 @@
 /** Whether keys of two views can meet is decided exactly, and no two rows of a view share a key. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canMeet, describeKeys, type Keys, patternOf } from '../../src/view/keys/patterns.js';
+import { keyCondition } from '../../src/view/keys/key-sql.js';
+import { canMeet, describeKeys, isTemplate, type Keys, patternOf, readKey } from '../../src/view/keys/patterns.js';
 
 const escaped = (text: string) => text.replaceAll('%', '%25').replaceAll('/', '%2F');
 
@@ -88,8 +89,44 @@ it('rows of one view have keys of their own', () => {
         const n = one.pattern.columns.length;
         const isSame = a.slice(0, n).join('\0') === b.slice(0, n).join('\0');
         expect(keyOf(one, a) === keyOf(one, b)).toBe(isSame);
+        expect(readKey(one.pattern, keyOf({ ...one, prefix: '' }, a))).toEqual(a.slice(0, n));
       },
     ),
     { seed: 2, numRuns: 3000 },
   );
+});
+
+describe('the row with a key', () => {
+  const condition = (key: string, of: string, time?: string) =>
+    keyCondition(
+      patternOf(isTemplate(key) ? { key: [], template: key } : { key: [key] }),
+      of,
+      (column) => column === time,
+    );
+
+  it.each([
+    ['id', "a/b%2F'", `v."id" = 'a/b%2F'''`],
+    ['todo/{id}', 'todo/a%2Fb%25', `v."id" = 'a/b%'`],
+    ['a-{x}-b/{y}', 'a-1-b/', `v."x" = '1' and v."y" = ''`],
+    ['{x}/{y}/{x}', '1/2/3', `v."x" = '1' and v."y" = '2' and v."x" = '3'`],
+    ['x/{id}', 'x/%252F', `v."id" = '%2F'`],
+  ])('%s is found for %s by %s', (key, of, sql) => {
+    expect(condition(key, of)).toBe(sql);
+  });
+
+  it.each([
+    ['todo/{id}', 'todo'],
+    ['todo/{id}', 'todo/1/'],
+    ['todo/{id}', 'list/1'],
+    ['ab{id}ba', 'aba'],
+    ['{x}/{y}', '1'],
+  ])('%s has none for %s', (key, of) => {
+    expect(condition(key, of)).toBeUndefined();
+  });
+
+  it('is found by the time in UTC, even where the text does not say so', () => {
+    expect(condition('{at}/{id}', '0044-03-15T12:00:00 BC/1', 'at')).toBe(
+      `v."at" = ('0044-03-15T12:00:00 BC'::timestamp at time zone 'UTC') and v."id" = '1'`,
+    );
+  });
 });
