@@ -25,7 +25,8 @@ select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
         "isString": true
       }
     ],
-    "end": "}}\n"
+    "end": "}}\n",
+    "isOneLine": false
   }
 ];
 
@@ -305,7 +306,8 @@ select id, size, price, at from todo
         "isString": false
       }
     ],
-    "end": "}}\n"
+    "end": "}}\n",
+    "isOneLine": false
   }
 ];
 
@@ -577,7 +579,8 @@ select * from share where user_id =  ('ada'::pg_catalog.text)
         "isString": true
       }
     ],
-    "end": "}}\n"
+    "end": "}}\n",
+    "isOneLine": false
   }
 ];
 
@@ -849,7 +852,8 @@ SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
         "isString": true
       }
     ],
-    "end": "}}\n"
+    "end": "}}\n",
+    "isOneLine": false
   }
 ];
 
@@ -1072,7 +1076,8 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") b
         "isString": false
       }
     ],
-    "end": "}\n"
+    "end": "}\n",
+    "isOneLine": false
   }
 ];
 

@@ -21,7 +21,8 @@ select id, owner_id, title from todo where owner_id =  ('ada'::pg_catalog.text)
         "isString": true
       }
     ],
-    "end": "}\n"
+    "end": "}\n",
+    "isOneLine": false
   }
 ];
 
@@ -304,7 +305,8 @@ select id, owner_id, title, at from todo
         "omitsNull": true
       }
     ],
-    "end": "}}\n"
+    "end": "}}\n",
+    "isOneLine": false
   }
 ];
 
@@ -572,7 +574,8 @@ select id, price from todo
         "isString": false
       }
     ],
-    "end": "}\n"
+    "end": "}\n",
+    "isOneLine": false
   }
 ];
 

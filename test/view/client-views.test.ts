@@ -24,90 +24,9 @@ it('has a key of one column or several, and a prefix where it is given', () => {
   expect(defineView({ ...options, key: 'x/{a}' })).toStrictEqual({ ...options, key: ['a'], template: 'x/{a}' });
 });
 
-const view = (prefix?: string) =>
-  defineView({
-    key: 'id',
-    query: () => sql<{ id: string }>`select id from t`,
-    ...(prefix !== undefined && { prefix }),
-  });
-
-describe('the keys of two views', () => {
-  it.each([
-    [{ a: view('x/'), b: view('x/') }],
-    [{ a: view('x'), b: view('x/') }],
-    [{ a: view('x/y/'), b: view('x/') }],
-    [{ a: view(''), b: view() }],
-    [{ todo: view(), other: view('todo/') }],
-  ])('must not meet (case %#)', (views) => {
-    expect(() => new ClientViews(db, views)).toThrow(SetupError);
-    expect(() => new ClientViews(db, views)).toThrow(/could share keys: .* Give one of them another prefix/);
-  });
-
-  it('may look alike', () => {
-    expect(() => new ClientViews(db, { a: view('x/'), b: view('xy/'), c: view('/x'), todo: view() })).not.toThrow();
-  });
-});
-
 interface User {
   readonly userID: string;
 }
-
-describe('a key template', () => {
-  const keyed = (key: string) => defineView({ key, query: () => sql`select a, b from t` });
-
-  it('names the key columns, and is all of the key', () => {
-    expect(keyed('user/{a}/todo/{b}')).toMatchObject({ key: ['a', 'b'], template: 'user/{a}/todo/{b}' });
-    expect(keyed('{a}/{b}/{a}').key).toEqual(['a', 'b']);
-    expect(() => new ClientViews(db, { one: keyed('{a}/x'), two: keyed('{a}/y') })).not.toThrow();
-  });
-
-  it.each([
-    ['user/{a}{b}', 'has no slash between {a} and {b}'],
-    ['{a}-{b}', 'has no slash between {a} and {b}'],
-    ['{a', 'is no template. Write each of its columns as {column}'],
-    ['{a}/}', 'is no template'],
-  ])('%s is refused', (key, message) => {
-    expect(() => new ClientViews(db, { ann: keyed(key) })).toThrow(SetupError);
-    expect(() => new ClientViews(db, { ann: keyed(key) })).toThrow(
-      `The view "ann" cannot be served: its key "${key}" ${message}`,
-    );
-  });
-});
-
-describe('a prefix of the user’s own', () => {
-  const own = (key: string, prefix: (user: string) => unknown) =>
-    defineView({ key, query: () => sql`select a, b from t`, prefix: ({ ctx }) => prefix(ctx.userID) as string });
-  const ask = (views: Record<string, View<User>>, userID: string) => {
-    const bound = new ClientViews(db, views).bind({ ctx: { userID }, profileID: '', schemaVersion: '' }, '');
-    return bound.then(
-      () => '',
-      ({ message }: Error) => message,
-    );
-  };
-
-  it('is checked for each user, with all other views', async () => {
-    const views = {
-      one: own('todo/{a}', (user) => `space/${user}/`),
-      two: own('list/{b}', (user) => `space/${user}/`),
-      three: defineView({ key: 'a', prefix: 'space/x/list/', query: () => sql`select a from t` }),
-    };
-    // There is no such table: what is asked for next.
-    expect(await ask(views, 'ada')).toMatch('there is no table t');
-    expect(await ask(views, 'x/list')).toBe(
-      'The views "one" and "three" could share keys: "space/x/list/todo/{a}" and "space/x/list/{a}". Give one of them another prefix, or fixed text where the other has other text.',
-    );
-    expect(await ask(views, 'x')).toMatch('The views "two" and "three" could share keys');
-  });
-
-  it.each([
-    ['undefined', () => undefined, 'its prefix is no text'],
-    ['with U+0000', () => 'a\0', 'its prefix contains U+0000'],
-    ['that cannot be told apart once Postgres has it', () => '\ud800', 'could share keys'],
-  ])('%s is refused', async (_, prefix, message) => {
-    const one = own('a', prefix);
-    expect(await ask({ one, two: own('a', () => '\udfff') }, 'ada')).toContain(message);
-  });
-});
 
 describe('to bind views', () => {
   let database: TestDatabase;

@@ -110,8 +110,8 @@ export const refusing: readonly Fault[] = [
   {
     name: 'only the group that sent a mutation is poked about its refusal',
     file: 'src/pokes/tail.ts',
-    find: 'bind({ ctx, ...asked })',
-    replace: 'bind({ ctx, ...asked, refused: false })',
+    find: 'bind({ ctx, ...asked }, part)',
+    replace: 'bind({ ctx, ...asked, refused: false }, part)',
     tests: ['test/pokes/refused-mutations.test.ts'],
   },
   {

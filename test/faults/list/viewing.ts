@@ -41,7 +41,7 @@ export const viewing: readonly Fault[] = [
     file: 'src/view/keys/key-space.ts',
     find: 'this.check([]);',
     replace: '',
-    tests: ['test/view/client-views.test.ts'],
+    tests: ['test/view/key-space.test.ts'],
   },
   {
     name: 'a parameter looks like a constant that it equals, which grouping sets may have left out',
@@ -97,7 +97,7 @@ export const viewing: readonly Fault[] = [
     file: 'src/view/client-views.ts',
     find: 'keys.check(queries);',
     replace: '',
-    tests: ['test/view/client-views.test.ts'],
+    tests: ['test/view/key-space.test.ts'],
   },
   {
     name: 'who shares a statement shares a prefix',
