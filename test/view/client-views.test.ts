@@ -8,9 +8,6 @@ import { defineView, type View, viewFor } from '../../src/view/define.js';
 import { sampleInput } from '../../src/view/sample.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
-const db = openPool(process.env.TIDEMARK_TEST_CLUSTER!);
-afterAll(() => db.close());
-
 it('has a key of one column or several, and a prefix where it is given', () => {
   const query = () => sql<{ a: string; b: string }>`select a, b from t`;
   expect(defineView({ key: 'a', query })).toEqual({ key: ['a'], query });
