@@ -101,7 +101,7 @@ export async function bundleEngine(target) {
   writeFileSync(`${target}/engine.js`, `${head}\n${code}`);
   writeFileSync(
     `${target}/engine.js.LICENSE.txt`,
-    `engine.js was bundled and minified from files of these npm packages, leaving out what is not used.\n\n${notices.join('\n\n')}\n`,
+    `engine.js was bundled and minified from files of these npm packages. It leaves out what is not used, and what is only\nlogged for debugging.\n\n${notices.join('\n\n')}\n`,
   );
   const types = `${root}src/client/engine.d.ts`;
   if (existsSync(types)) copyFileSync(types, `${target}/engine.d.ts`);

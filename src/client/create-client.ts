@@ -92,7 +92,7 @@ export function openClient(options: AnyOptions): {
   );
   const refusals = new Refusals(engine);
 
-  const pokes = { url: `${base}/sync/poke`, credentials };
+  const pokes = { url: `${base}/sync/poke?refused=true`, credentials };
   const target = {
     clientGroupID: engine.authorization().then(() => engine.clientGroupID),
     profileID: engine.profileID,

@@ -7,7 +7,7 @@ import { authenticate } from '../../examples/tasks/src/auth.js';
 import { mutators } from '../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../examples/tasks/src/schema.js';
 import { views } from '../../examples/tasks/src/views.js';
-import { createSync, defineView, migrate, sql } from '../../src/index.js';
+import { createSync, migrate } from '../../src/index.js';
 import { listen } from '../../src/node.js';
 import { builtPackage } from '../built.js';
 import type { TasksClient } from '../client/application.js';
@@ -49,17 +49,6 @@ client.onRefused(({ clientID, detail }) => clientID === client.clientID && show(
 window.client = client;
 </script>`;
 
-/** Rows as the server sends them for mutations that it has refused. */
-const refused = defineView({
-  query: ({ ctx }) => sql`
-    select client_id as "clientID", mutation_id as "mutationID", name, code, detail, at from refusal
-    where user_id = ${ctx.userID}`,
-  key: ['clientID', 'mutationID'],
-  prefix: 'tidemark/refused/',
-});
-const refusals = `create table refusal (user_id text, client_id text, mutation_id int, name text, code text, detail text,
-  at text, primary key (client_id, mutation_id))`;
-
 export interface Tab {
   readonly page: Page;
   /** The names of the lists that it shows. */
@@ -96,11 +85,9 @@ export function useClientPages(): ClientPages {
     ends.unshift(() => database.drop());
     pool = database.pool;
     await createSchema(pool);
-    await pool.query(refusals);
-    const all = { ...views, refused };
-    await migrate({ database: database.url, views: all, log: silent });
+    await migrate({ database: database.url, views, log: silent });
     const { log } = memoryLog();
-    const sync = await createSync({ database: database.url, views: all, mutators, authenticate, log });
+    const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
     const built = await rolldown({ input: `${builtPackage}/client.js`, platform: 'browser' });
     const { code } = (await built.generate({ format: 'esm' })).output[0];
     const files: Record<string, [text: string, type: string]> = {

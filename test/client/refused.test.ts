@@ -1,48 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import { views } from '../../examples/tasks/src/views.js';
-import { defineView, sql } from '../../src/index.js';
 import { type TasksClient, useApplication } from './application.js';
 
-/** Rows as the server sends them for mutations that it has refused. */
-const refused = defineView({
-  query: ({ ctx }) => sql<Record<string, unknown>>`
-    select client_id as "clientID", mutation_id as "mutationID", name, code, detail, at from refusal
-    where ${ctx.userID} = 'ann'`,
-  key: ['clientID', 'mutationID'],
-  prefix: 'tidemark/refused/',
-});
-const setup = `create table refusal
-  (client_id text, mutation_id int, name text, code text, detail text, at text, primary key (client_id, mutation_id))`;
-const application = useApplication({ views: { ...views, refused }, setup });
+const application = useApplication();
+const isTaken = 'A list with this ID already exists';
 
-const refuse = (clientID: string, mutationID: number) =>
-  application.server.pool.query(
-    "insert into refusal values ($1, $2, 'list.create', 'mutator-error', 'It is full', 'now')",
-    [clientID, mutationID],
-  );
+/** Has the server refuse a mutation. */
+const refuse = (tab: TasksClient) => tab.mutate.list.create({ id: 'taken', name: 'Of an ID that is taken' });
 
 it('a refusal is told once, by those who are open, and is listed as long as the server tells of it', async () => {
   const user = randomUUID();
   const ann = application.client({ user });
-  await expect.poll(() => ann.status.get().state).toBe('online');
+  await refuse(ann);
+  await expect.poll(() => ann.view('list').get('taken')).toBeDefined();
+  await expect.poll(() => ann.pending.get()).toEqual([]);
   const told = vi.fn();
   const stop = ann.onRefused(told);
   expect(ann.refused.get()).toEqual([]);
-  await refuse(ann.clientID, 1);
+  await refuse(ann);
   const refusal = {
     clientID: ann.clientID,
-    mutationID: 1,
+    mutationID: 2,
     name: 'list.create',
     code: 'mutator-error',
-    detail: 'It is full',
-    at: 'now',
+    detail: isTaken,
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
   };
   await expect.poll(() => ann.refused.get()).toEqual([refusal]);
   expect(told.mock.calls).toEqual([[refusal]]);
   expect(ann.refused.get()).toBe(ann.refused.get());
   stop();
-  await refuse(ann.clientID, 2);
+  await refuse(ann);
   await expect.poll(() => ann.refused.get()).toHaveLength(2);
   expect(told).toHaveBeenCalledTimes(1);
 
@@ -59,8 +47,8 @@ it('a refusal is told once, by those who are open, and is listed as long as the 
   expect(toldAgain).not.toHaveBeenCalled();
   const tab = application.client({ user });
   await expect.poll(() => tab.refused.get()).toHaveLength(2);
-  await application.server.pool.query('delete from refusal where mutation_id = 1');
-  await expect.poll(() => tab.refused.get()).toMatchObject([{ mutationID: 2 }]);
+  await application.server.pool.query('delete from tidemark.refusal where mutation_id = 2');
+  await expect.poll(() => tab.refused.get()).toMatchObject([{ mutationID: 3 }]);
 });
 
 it('a client asks for refusals in each pull', async () => {

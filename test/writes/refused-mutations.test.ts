@@ -68,9 +68,9 @@ describe('the author of a mutation that is refused', () => {
         { mutationID: 4, name: 'forbid', code: 'forbidden', detail: 'Only its owner may do this' },
         { mutationID: 5, name: 'add', code: 'invalid-args', detail: null },
         { mutationID: 6, name: null, code: 'unknown-mutator', detail: null },
-        { mutationID: 7, name: 'break', code: 'internal', detail: null },
+        { mutationID: 7, name: 'break', code: 'invalid-values', detail: null },
         { mutationID: 8, name: 'odd', code: 'internal', detail: null },
-        { mutationID: 9, name: 'add', code: 'internal', detail: null },
+        { mutationID: 9, name: 'add', code: 'conflict', detail: null },
       ].map((one) => ({ clientID: 'client', ...one })),
     );
     for (const { at } of refused) {

@@ -53,7 +53,7 @@ export interface TestClient {
   readonly rep: Replicache<Tasks & MutatorDefs>;
   /** Everything that the client complained about. */
   readonly errors: string[];
-  /** Every entry of the client's view, optimistic changes included. */
+  /** Every entry of the client's view but refusals, optimistic changes included. */
   entries(): Promise<Record<string, ReadonlyJSONObject>>;
   keys(): Promise<string[]>;
   /** The number of mutations of its own that no pull has confirmed. */
@@ -83,7 +83,8 @@ export function openClient(server: { readonly url: string }, user: string, optio
     mutators: { ...optimistic, ...moreMutators },
     ...rest,
   });
-  const entries = () => rep.query(async (tx) => Object.fromEntries(await tx.scan().entries().toArray()));
+  const entries = () =>
+    rep.query(async (tx) => Object.fromEntries((await tx.scan().entries().toArray()).filter(isData)));
   const pending = async () => (await rep.experimentalPendingMutations()).length;
   let idle = true;
   const pullOnce = async () => {
@@ -120,9 +121,14 @@ export function openClient(server: { readonly url: string }, user: string, optio
   };
 }
 
-/** The engine that `TIDEMARK_TEST_ENGINE` names: both have the same methods. */
+/** The client of `tidemark/client` is told of refused mutations, under keys of their own. */
+function isData([key]: readonly [key: string, value: unknown]): boolean {
+  return !key.startsWith('tidemark/');
+}
+
+/** The engine that `TIDEMARK_TEST_ENGINE` names, or Replicache: both have the same methods. */
 function openEngine(options: ReplicacheOptions<Tasks & MutatorDefs>): Replicache<Tasks & MutatorDefs> {
-  if (process.env.TIDEMARK_TEST_ENGINE === 'replicache') return new Replicache(options);
+  if (process.env.TIDEMARK_TEST_ENGINE !== 'tidemark') return new Replicache(options);
   const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
   return new SyncEngine(options as unknown as EngineOptions, requests) as unknown as Replicache<Tasks & MutatorDefs>;
 }
