@@ -32,6 +32,7 @@ import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { traced } from './telemetry/traced-database.js';
 import { type BoundView, ClientViews } from './view/client-views.js';
+import { clientNames } from './view/column-names.js';
 import { sampleInput } from './view/sample.js';
 import { Looks } from './window/looks.js';
 import { type CallTransaction, callsOn } from './writes/call-transactions.js';
@@ -211,7 +212,17 @@ async function describeRows(db: Database, views: readonly BoundView[]): Promise<
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
     const columns = await describeResult(db, view.result);
     // Only an outer join, or the like, makes nulls of a table's row.
-    return [view.name, { columns, key: view.keyColumns, keepsNotNull: view.strategy === 'incremental' }];
+    const { name, keyColumns: key, strategy, shape } = view;
+    const shown = {
+      names: clientNames(
+        columns.map((column) => column.name),
+        shape.columns,
+      ),
+      value: shape.value,
+      omitsNulls: shape.nulls === 'omit',
+      isInUTC: shape.timestamps === 'UTC',
+    };
+    return [name, { columns, key, keepsNotNull: strategy === 'incremental', ...shown }];
   });
   return new Map(await Promise.all(described));
 }

@@ -19,7 +19,7 @@ import type { SyncOptions, WithTx } from './sync-options.js';
 import { Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
-import { listViews } from './view/client-views.js';
+import { listViews } from './view/listed-views.js';
 
 /** What `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {

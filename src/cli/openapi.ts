@@ -3,7 +3,7 @@ import type { DocumentResult } from '../openapi/document.js';
 import { defineMutators } from '../registry/mutators.js';
 import { toMutators } from '../registry/registry.js';
 import { describeRest } from '../rest.js';
-import { listViews } from '../view/client-views.js';
+import { listViews } from '../view/listed-views.js';
 import { loadConfig } from './config.js';
 import type { Terminal } from './terminal.js';
 

@@ -39,7 +39,8 @@ function formatStatus({ postgres, schema, log, views, tables, problems }: Status
       `Clients     ${log.clients} in ${count(log.clientGroups, 'client group')}`,
     );
   }
-  lines.push('', 'Views', ...table(views.map(({ name, strategy, reason }) => [name, strategy, reason ?? ''])));
+  const shown = views.map(({ name, keys, strategy, reason }) => [name, keys ?? '', strategy, reason ?? '']);
+  lines.push('', 'Views', ...table(shown));
   if (tables.length > 0) {
     const cells = tables.map(({ name, read, captured, logRows }) => [
       name,

@@ -16,7 +16,7 @@ import { checkViews } from '../installation/check-views.js';
 import { type Bound, CurrentInstallation } from '../installation/current-installation.js';
 import { codeVersion, installedVersion, refuseOther } from '../installation/version.js';
 import { analyze } from '../view/analyze.js';
-import { ClientViews, readQuery } from '../view/client-views.js';
+import { type BoundView, ClientViews, readQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
 import type { Strategy } from '../view/strategy.js';
@@ -29,6 +29,8 @@ export interface ViewStatus {
   readonly strategy: Strategy | 'refused';
   /** Why the view is not incremental, or why it is refused. */
   readonly reason?: string | undefined;
+  /** What the client's keys look like, with columns in braces and `…` for a prefix of the user's own. */
+  readonly keys?: string | undefined;
 }
 
 /** The state of a table that a view reads, or that was captured before. */
@@ -129,11 +131,14 @@ async function viewStatus(
   findings: Finding[],
 ): Promise<ViewStatus> {
   const view = views[name]!;
-  const fault = await note(findings, 'view-refused', name, () => new ClientViews(db, { [name]: view }).bind(input, ''));
+  let bound: readonly BoundView[] = [];
+  const fault = await note(findings, 'view-refused', name, async () => {
+    bound = await new ClientViews(db, { [name]: view }).bind(input, '');
+  });
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
   const { strategy, reason, tables } = await analyze(db, readQuery(view.query(input)).text, view.key);
   for (const table of tables) read.set(table.oid, table);
-  return { name, strategy, reason };
+  return { name, strategy, reason, keys: bound[0]?.view.keyForm };
 }
 
 async function tableStatus(

@@ -11,7 +11,8 @@ import { cookieIn, tokenOf } from '../protocol/read-token.js';
 import type { ReadRoute } from '../pulls/pull-route.js';
 import type { Patched } from '../pulls/pulled.js';
 import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../pulls/read-answer.js';
-import type { ListedView, ViewPart } from '../view/client-views.js';
+import type { ViewPart } from '../view/client-views.js';
+import type { ListedView } from '../view/listed-views.js';
 import { type Asked, entityTag, readAsked, type ViewMediaType } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 import type { Watches } from './watches.js';
@@ -31,22 +32,28 @@ export interface ViewRoutesOptions<Context extends UserContext> extends Delivery
 /** The routes of the list of views, of each view, and of each row. */
 export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptions<Context>): Route[] {
   const { views, basePath, authenticate } = options;
-  const prefix = `${basePath}/api/views`;
+  const root = `${basePath}/api/views`;
   const methods = ['GET'];
   const names = new Set(views.map(({ name }) => name));
-  const links = views.map(({ row: _, ...view }) => ({ ...view, href: `${prefix}/${encodeURIComponent(view.name)}` }));
+  const links = views.map(({ name, key, keys, prefix }) => ({
+    name,
+    key,
+    keys,
+    prefix,
+    href: `${root}/${encodeURIComponent(name)}`,
+  }));
   const list = tag(JSON.stringify({ views: links }));
   const handleList = async (exchange: Exchange): Promise<Answer> => {
     await identify(exchange, authenticate);
     return replyTagged(exchange.request, list, { 'Cache-Control': 'private, no-cache' });
   };
   return [
-    { methods, path: prefix, handle: handleList },
-    { methods, path: `${prefix}/`, handle: handleList },
+    { methods, path: root, handle: handleList },
+    { methods, path: `${root}/`, handle: handleList },
     {
       methods,
-      path: `${prefix}/*`,
-      handle: (exchange) => handleRead(exchange, options, partIn(exchange.request.url, `${prefix}/`), names),
+      path: `${root}/*`,
+      handle: (exchange) => handleRead(exchange, options, partIn(exchange.request.url, `${root}/`), names),
     },
   ];
 }

@@ -181,9 +181,9 @@ export class CurrentInstallation<Context extends UserContext> {
    */
   #keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
     const parts: unknown[] = [userID];
-    for (const { name, text, values, key } of queries) {
+    for (const { name, text, values, key, prefix } of queries) {
       if (!values.every(isPlain)) return undefined;
-      parts.push(name, this.#nameOf(text), values, key);
+      parts.push(name, this.#nameOf(text), values, key, prefix);
     }
     return JSON.stringify(parts);
   }

@@ -9,19 +9,29 @@ export interface DescribedRows {
   readonly key: readonly string[];
   /** Whether a column that shows a table's column can be null only where that one can. */
   readonly keepsNotNull: boolean;
+  /** The names that clients have for the columns, in order. */
+  readonly names: readonly string[];
+  /** The name of the column that is all that clients receive of a row. Default: an object of all columns. */
+  readonly value?: string | undefined;
+  /** Whether a column that is null is absent. */
+  readonly omitsNulls: boolean;
+  /** Whether times with a zone are written in UTC. */
+  readonly isInUTC: boolean;
 }
 
-/** The schema of a row: an object with all columns. */
-export function rowSchema({ columns, key, keepsNotNull }: DescribedRows): SchemaObject {
-  const properties = columns.map(({ name, type, isNotNull }): [string, SchemaObject] => {
-    const schema = columnSchema(type);
-    const isNeverNull = key.includes(name) || (keepsNotNull && isNotNull);
-    return [name, isNeverNull ? schema : nullable(schema)];
-  });
+/** The schema of what clients receive of a row: an object of its columns, or one of them. */
+export function rowSchema(rows: DescribedRows): SchemaObject {
+  const { columns, key, keepsNotNull, names, value, omitsNulls, isInUTC } = rows;
+  const isNeverNull = ({ name, isNotNull }: DescribedColumn) => key.includes(name) || (keepsNotNull && isNotNull);
+  const schemaOf = (column: DescribedColumn) => columnSchema(column.type, isInUTC);
+  const orNull = (column: DescribedColumn) => (isNeverNull(column) ? schemaOf(column) : nullable(schemaOf(column)));
+  if (value !== undefined) return orNull(columns.find(({ name }) => name === value)!);
   return {
     type: 'object',
-    required: columns.map(({ name }) => name),
-    properties: Object.fromEntries(properties),
+    required: names.filter((_, i) => !omitsNulls || isNeverNull(columns[i]!)),
+    properties: Object.fromEntries(
+      columns.map((column, i) => [names[i], omitsNulls ? schemaOf(column) : orNull(column)]),
+    ),
   };
 }
 
@@ -50,7 +60,10 @@ const exact: Readonly<Record<string, SchemaObject>> = {
   numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
 };
 
-function columnSchema(type: ResultType): SchemaObject {
+const utc: SchemaObject = { type: 'string', format: 'date-time', description: 'In UTC.' };
+
+function columnSchema(type: ResultType, isInUTC: boolean): SchemaObject {
+  if (isInUTC && type.builtin && type.name === 'timestamptz') return { ...utc };
   const own = type.builtin ? exact[type.name] : undefined;
   return { ...(own ?? valueSchema(type)) };
 }

@@ -85,10 +85,10 @@ export const notModified: Response = {
 
 /**
  * The schema of what has changed.
- * @param prefix what keys begin with
+ * @param keys what keys look like
  */
-export function patchSchema(prefix: string, row: Reference): SchemaObject {
-  const key = { type: 'string', description: `The row's key after \`${prefix}\`.` };
+export function patchSchema(keys: string, row: Reference): SchemaObject {
+  const key = { type: 'string', description: `The row's key, as \`${keys}\`.` };
   const op = (name: string, others: Readonly<Record<string, SchemaObject>> = {}): SchemaObject => ({
     type: 'object',
     required: ['op', ...Object.keys(others)],

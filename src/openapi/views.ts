@@ -13,8 +13,10 @@ export interface DescribedView {
   readonly name: string;
   /** The columns that identify a row. */
   readonly key: readonly string[];
-  /** What keys begin with. */
-  readonly prefix: string;
+  /** What keys look like. */
+  readonly keys: string;
+  /** What keys look like after their prefix, if they are made by a template. */
+  readonly template?: string | undefined;
   /** What Postgres says about its rows, if it was asked. */
   readonly rows?: DescribedRows | undefined;
   /** What the application says about its rows, which takes precedence. */
@@ -81,7 +83,7 @@ export function describeViews(
     ...views.flatMap((named): [string, PathItem][] => {
       const { view, schema, row, patch } = named;
       const rowRef = schemas.hoist(row, schema, 'input');
-      const patchRef = schemas.set(patch, patchSchema(view.prefix, rowRef));
+      const patchRef = schemas.set(patch, patchSchema(view.keys, rowRef));
       const path = `${root}/${encodeURIComponent(view.name)}`;
       return [
         [path, { get: readOperation(named, rowRef, patchRef, failures) }],
@@ -114,11 +116,19 @@ function listOperation(
         type: 'array',
         items: {
           type: 'object',
-          required: ['name', 'key', 'prefix', 'href'],
+          required: ['name', 'key', 'keys', 'href'],
           properties: {
             name: { type: 'string' },
             key: { type: 'array', items: { type: 'string' }, description: 'The columns that identify a row.' },
-            prefix: { type: 'string', description: 'What keys begin with, in a patch.' },
+            keys: {
+              type: 'string',
+              description:
+                'What keys look like, in a patch: the columns are in braces, and `…` stands for a prefix of the caller’s own.',
+            },
+            prefix: {
+              type: 'string',
+              description: 'What keys begin with, in a patch. Not there if it depends on the caller.',
+            },
             href: { type: 'string', description: 'Where it is read.' },
           },
         },
@@ -176,7 +186,10 @@ function readRowOperation(
   };
 }
 
-function keyOf({ key }: DescribedView): string {
+function keyOf({ key, template }: DescribedView): string {
+  if (template !== undefined) {
+    return `\`${template}\`, with the text of each column; in each of them, \`%\` and \`/\` are written as \`%25\` and \`%2F\``;
+  }
   const names = key.map((name) => `\`${name}\``);
   return names.length === 1
     ? `the text of ${names[0]}`

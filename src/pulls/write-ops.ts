@@ -34,7 +34,7 @@ interface Form {
 
 interface Field {
   readonly isString: boolean;
-  /** What precedes a value, with a string's quote; and what precedes null. */
+  /** What precedes a value, with a string's quote; and what stands in place of null and what precedes it. */
   readonly before: Uint8Array;
   readonly beforeNull: Uint8Array;
   /** How much longer the output can be than the field, except for escapes. */
@@ -42,9 +42,10 @@ interface Field {
 }
 
 function toForm({ fields, end, isOneLine }: OpForm): Form {
-  const encoded = fields.map(({ before, isString }): Field => {
-    const beforeNull = encoder.encode(`${before}null`);
-    const around = beforeNull.length + 1 + end.length;
+  const encoded = fields.map(({ before, isString, omitsNull }): Field => {
+    const orNull = encoder.encode(`${before}null`);
+    const around = orNull.length + 1 + end.length;
+    const beforeNull = omitsNull ? nothing : orNull;
     return { isString, before: encoder.encode(isString ? `${before}"` : before), beforeNull, around };
   });
   return { fields: encoded, end: encoder.encode(end), lineBreak: isOneLine ? space : newline };

@@ -1,4 +1,3 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
@@ -7,9 +6,12 @@ import { SetupError } from '../errors.js';
 import type { QuerySource, SqlQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
-import { type CompiledView, compileView } from './compile.js';
+import { type CompiledView, compileView, prefixType } from './compile.js';
 import type { View, ViewInput, Views } from './define.js';
-import { keyParameter, rowByKey } from './row-by-key.js';
+import { inView, inViewAsync } from './in-view.js';
+import { KeySpace } from './keys/key-space.js';
+import { commonPrefix, ownPrefix } from './keys/prefixes.js';
+import { keyParameter, rowByKey } from './keys/row-by-key.js';
 import { SampleInput } from './sample.js';
 
 /** A view's parameters. */
@@ -39,11 +41,13 @@ export interface ViewPart {
 /** The query of one view for one user. */
 export interface ViewQuery {
   readonly name: string;
-  readonly view: Pick<View<never>, 'key' | 'prefix'>;
+  readonly view: View<never>;
   readonly text: string;
   readonly values: readonly unknown[];
   /** The key of the only row that is asked for, if it is one. */
   readonly key?: string | undefined;
+  /** What this user's keys start with; undefined if it is the same for everyone. */
+  readonly prefix: string | undefined;
 }
 
 interface Prepared {
@@ -51,6 +55,12 @@ interface Prepared {
   readonly view: CompiledView;
   /** A row of the view, with its key as one more parameter. */
   readonly row: CompiledView;
+}
+
+/** The application's views with views of Tidemark's own. */
+interface Joined<Context> {
+  readonly views: Views<Context>;
+  readonly keys: KeySpace;
 }
 
 /**
@@ -62,13 +72,13 @@ const keptQueries = 1000;
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
+  readonly #keys: KeySpace;
   /** The application's views, with views of Tidemark's own. */
-  readonly #joined = new WeakMap<Views<Context>, Views<Context>>();
+  readonly #joined = new WeakMap<Views<Context>, Joined<Context>>();
   readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
 
   constructor(db: Database, views: Views<Context>) {
-    for (const [name, view] of Object.entries(views)) checkNotReserved(name, view);
-    checkPrefixes(views);
+    this.#keys = new KeySpace(views);
     this.#db = db;
     this.#views = views;
   }
@@ -77,26 +87,26 @@ export class ClientViews<Context> {
    * The queries of all views for one user.
    * @param own views of Tidemark's own, besides the application's
    * @param part if given, of this part alone
-   * @throws SetupError that names the view whose query cannot be built, or whose keys could be those of an own view.
+   * @throws SetupError that names the view whose query cannot be built, or the views whose keys could meet.
    */
   queries(
     input: ViewInput<Context>,
     { own, part }: { readonly own?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
   ): ViewQuery[] {
-    const views = own ? this.#with(own) : this.#views;
+    const { views, keys } = own ? this.#with(own) : { views: this.#views, keys: this.#keys };
     const names = part ? [part.view] : Object.keys(views);
-    return names.map((name) => {
+    const queries = names.map((name) => {
       const view = views[name]!;
-      const { text, values } = inView(name, () => readQuery(buildQuery(view, input)));
-      return { name, view, text, values, key: part?.key };
+      return inView(name, () => ({ name, view, key: part?.key, ...buildQuery(view, input) }));
     });
+    keys.check(queries);
+    return queries;
   }
 
-  #with(own: Views<Context>): Views<Context> {
+  #with(own: Views<Context>): Joined<Context> {
     const known = this.#joined.get(own);
     if (known) return known;
-    const joined = { ...this.#views, ...own };
-    checkPrefixes(joined);
+    const joined = { views: { ...this.#views, ...own }, keys: new KeySpace(this.#views, own) };
     this.#joined.set(own, joined);
     return joined;
   }
@@ -114,10 +124,14 @@ export class ClientViews<Context> {
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
       queries.map(async (query) => {
-        const { name, values, key } = query;
+        const { name, values, key, prefix } = query;
         const { view, row, analysis } = await this.#prepare(shape, query);
         const literals = inView(name, () => toLiterals(values, analysis));
         const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
+        if (prefix !== undefined) {
+          literals.push(typedLiteral(prefix, prefixType));
+          texts.push(prefix);
+        }
         const { tables } = analysis;
         if (key === undefined) return { view, literals, texts, tables };
         const found = keyParameter(view, key);
@@ -140,23 +154,27 @@ export class ClientViews<Context> {
   async #compile(name: string, view: ViewQuery['view'], text: string): Promise<Prepared> {
     return inViewAsync(name, async () => {
       const analysis = await analyze(this.#db, text, view.key);
-      const naming = { name, prefix: prefixOf(name, view), key: view.key };
-      const compiled = compileView(naming, analysis);
+      const { key, template } = view;
+      const compiled = compileView({ name, prefix: commonPrefix(name, view), key, template }, analysis, view);
       return { analysis, view: compiled, row: rowByKey(compiled) };
     });
   }
 }
 
 /** @throws SetupError if it fails for a sample: the view wants something of the caller's context that the sample lacks. */
-function buildQuery<Context>(view: View<Context>, input: ViewInput<Context>): QuerySource {
+function buildQuery<Context>(
+  view: View<Context>,
+  input: ViewInput<Context>,
+): Pick<ViewQuery, 'text' | 'values' | 'prefix'> {
   try {
-    return view.query(input);
+    const { text, values } = readQuery(view.query(input));
+    return { text, values, prefix: ownPrefix(view, input) };
   } catch (error) {
     if (!(input instanceof SampleInput) || error instanceof SetupError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupError(
-      `its query cannot be built for the sample context (${reason}). Set the option \`sampleContext\` to a context ` +
-        'with all fields that `authenticate` returns',
+      `its query or prefix cannot be built for the sample context (${reason}). Set the option \`sampleContext\` to a ` +
+        'context with all fields that `authenticate` returns',
       { cause: error },
     );
   }
@@ -183,80 +201,4 @@ function toLiterals(
     }
     return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
   });
-}
-
-/** A view as its readers know it. */
-export interface ListedView {
-  readonly name: string;
-  /** The columns that identify a row. */
-  readonly key: readonly string[];
-  /** What the keys begin with. */
-  readonly prefix: string;
-  /** What the application says about its rows. */
-  readonly row: StandardSchemaV1 | undefined;
-}
-
-/** Lists an application's views. */
-export function listViews(views: Readonly<Record<string, View<never>>>): ListedView[] {
-  return Object.entries(views).map(([name, view]) => ({
-    name,
-    key: view.key,
-    prefix: prefixOf(name, view),
-    row: view.row,
-  }));
-}
-
-function prefixOf(name: string, view: ViewQuery['view']): string {
-  return view.prefix ?? `${name}/`;
-}
-
-/** Names and prefixes that begin like this belong to Tidemark's own views. */
-const reserved = 'tidemark/';
-
-function checkNotReserved(name: string, view: View<never>): void {
-  if (!name.startsWith(reserved) && !prefixOf(name, view).startsWith(reserved)) return;
-  throw new SetupError(
-    `The view "${name}" cannot be served: names and prefixes that begin with "${reserved}" are reserved. Choose another.`,
-  );
-}
-
-/** A key of one view must never be a key of another. */
-function checkPrefixes(views: Readonly<Record<string, View<never>>>): void {
-  const prefixes = Object.entries(views).map(([name, view]) => ({ name, prefix: prefixOf(name, view) }));
-  for (const one of prefixes) {
-    const other = prefixes.find((candidate) => candidate !== one && candidate.prefix.startsWith(one.prefix));
-    if (other) {
-      throw new SetupError(
-        `The views "${one.name}" and "${other.name}" could share keys: "${other.prefix}" starts with "${one.prefix}". Give one of them another prefix.`,
-      );
-    }
-  }
-}
-
-function inView<T>(name: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw viewError(name, error);
-  }
-}
-
-async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw viewError(name, error);
-  }
-}
-
-/**
- * Failures of the database itself are passed on; an error about the query, from Postgres or Tidemark, names the view.
- */
-function viewError(name: string, error: unknown): unknown {
-  if (error instanceof SetupError)
-    return new SetupError(`The view "${name}" cannot be served: ${error.message}.`, { cause: error.cause });
-  if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {
-    return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
-  }
-  return error;
 }

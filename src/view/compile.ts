@@ -1,15 +1,17 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
 import type { ResultColumn } from '../db/database.js';
 import { digest } from '../protocol/cookie.js';
-import { identifier, quotedText } from '../sql.js';
 import type { Analysis } from './analyze.js';
+import type { ViewShape } from './define.js';
+import { keyCondition, keySql } from './keys/key-sql.js';
+import { describeKeys, patternOf } from './keys/patterns.js';
 import { deparseSelect } from './parse/syntax.js';
 import { type Template, toTemplate } from './parse/template.js';
 import type { Tree } from './parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
-import { type TextColumn, textColumns, valueSql } from './value-sql.js';
+import { isInUTC, keyText, shapedValue, type ValueForm } from './value-sql.js';
 import { wholeSelect } from './whole.js';
 
 /** A query, over any state of its tables. */
@@ -24,19 +26,33 @@ export interface QueryForms {
 export interface CompiledView extends QueryForms {
   readonly name: string;
   readonly strategy: Strategy;
-  readonly prefix: string;
+  /** What all keys start with; undefined if that depends on the user. It is then the last parameter. */
+  readonly prefix: string | undefined;
   readonly keyColumns: readonly string[];
   /** A digest of everything that determines the view's entries, except its parameters. */
   readonly digest: string;
-  /** The SQL names of the types of the query's parameters. */
+  /** The SQL names of the types of the query's parameters, and of the prefix if that is one. */
   readonly parameterTypes: readonly string[];
-  /** SQL expressions over a row `v` of the query: the client's key, and the value as JSON text. */
-  readonly keySql: string;
+  /** The client's keys as a person reads them. */
+  readonly keyForm: string;
+  /**
+   * An SQL expression over a row `v` of the query: the client's key.
+   * @param values SQL expressions for the parameters
+   */
+  readonly keySql: (values: readonly string[]) => string;
+  /**
+   * An SQL condition over a row `v` of the query that the row with a key meets, for an index to find it; undefined if no
+   * row has the key.
+   * @param key without the prefix
+   */
+  readonly keyCondition: (key: string) => string | undefined;
+  /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
-  /** The columns of the query's result. */
+  /** The columns of the query's result, and what the value is made of them. */
   readonly result: readonly ResultColumn[];
+  readonly shape: ViewShape;
   /** The columns that make up the value, which may be cheaper to read. */
-  readonly columns: readonly TextColumn[];
+  readonly valueForm: ValueForm;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
@@ -53,24 +69,42 @@ export interface CompiledView extends QueryForms {
 /** What the keys of a view are made of. */
 export interface ViewNaming {
   readonly name: string;
-  readonly prefix: string;
+  /** Undefined if it depends on the user. */
+  readonly prefix: string | undefined;
   readonly key: readonly string[];
+  readonly template?: string | undefined;
 }
 
-export function compileView(naming: ViewNaming, analysis: Analysis): CompiledView {
+/** The type of a prefix that is a parameter. */
+export const prefixType = 'pg_catalog.text';
+
+/** @throws SetupError if the shape does not fit the columns, or the template is none. */
+export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
   const { select } = analysis;
+  const { prefix } = naming;
+  const pattern = patternOf(naming);
+  const value = shapedValue(analysis.columns, shape, naming.key);
   const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
     strategy: analysis.strategy,
-    prefix: naming.prefix,
+    prefix,
     keyColumns: naming.key,
-    digest: digest([naming.name, naming.prefix, ...naming.key, analysis.text]),
-    parameterTypes: analysis.parameterTypes,
-    keySql: keySql(naming),
-    valueSql: valueSql(analysis.columns),
+    digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, shape)]),
+    parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
+    keyForm: describeKeys({ prefix: prefix ?? '…', pattern }),
+    keySql: keySql({
+      name: naming.name,
+      prefix,
+      prefixAt: analysis.parameterTypes.length,
+      pattern,
+      textOf: (column) => keyText(column, analysis.columns, shape),
+    }),
+    keyCondition: (key: string) => keyCondition(pattern, key, (column) => isInUTC(column, analysis.columns, shape)),
+    valueSql: value.sql,
+    valueForm: value.form,
     result: analysis.columns,
-    columns: textColumns(analysis.columns),
+    shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),
     choosesByKey: analysis.choosesByKey,
     focusSets: (isChanged: readonly boolean[]) =>
@@ -84,6 +118,13 @@ export function compileView(naming: ViewNaming, analysis: Analysis): CompiledVie
     ...(whole && { whole: toTemplate(deparseSelect(whole)) }),
     seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
   };
+}
+
+/** What options add to a digest. Nothing if keys and values are what they are without any. */
+function digested({ prefix, template }: ViewNaming, { value, columns, nulls, timestamps }: ViewShape): string[] {
+  const hasOwnPrefix = prefix === undefined || undefined;
+  const options = { template, hasOwnPrefix, value, columns, nulls, timestamps };
+  return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
 function formsOf(select: Tree, text: string, settled = (tree: Tree) => tree): QueryForms {
@@ -103,14 +144,4 @@ function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
   const value = known.get(id) ?? make();
   known.set(id, value);
   return value;
-}
-
-/**
- * A single column is used as it is. In several columns, `%` and `/` are percent-encoded, so that no two rows share a
- * key.
- */
-function keySql({ name, prefix, key }: ViewNaming): string {
-  const texts = key.map((column) => `v.${identifier(column)}::text collate "C"`);
-  const parts = texts.length === 1 ? texts : texts.map((text) => `replace(replace(${text}, '%', '%25'), '/', '%2F')`);
-  return `coalesce(${quotedText(prefix)} || ${parts.join(` || '/' || `)}, tidemark.null_key(${quotedText(name)}))`;
 }

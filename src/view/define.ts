@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
+import type { CamelCase, ColumnNames } from './column-names.js';
 import type { AsJSON } from './json-row.js';
+import { columnsOf, isTemplate } from './keys/patterns.js';
 
 /** What a view's query depends on: the user's context from `authenticate`, and two fields of the pull request. */
 export interface ViewInput<Context> {
@@ -12,50 +14,133 @@ export interface ViewInput<Context> {
   readonly schemaVersion: string;
 }
 
-/** A view: a query that says which rows a user sees, and the columns that identify a row. */
-export interface View<Context, Row = unknown> {
+declare const shown: unique symbol;
+
+/** What a client's value is made of. By default: the row, as an object. */
+export interface ViewShape {
+  readonly value?: string | undefined;
+  readonly columns?: ColumnNames | undefined;
+  readonly nulls?: 'omit' | undefined;
+  readonly timestamps?: 'UTC' | undefined;
+}
+
+/** What the client's keys start with: for everyone, or for one user. */
+export type Prefix<Context> = string | ((input: ViewInput<Context>) => string);
+
+/**
+ * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of what the
+ * client receives of a row.
+ */
+export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
-  readonly prefix?: string | undefined;
+  /** What keys look like, with their columns in braces. */
+  readonly template?: string | undefined;
+  readonly prefix?: Prefix<Context> | undefined;
   readonly row?: StandardSchemaV1 | undefined;
+  readonly [shown]?: Value;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
 type ColumnOf<Row> = unknown extends Row ? string : keyof NoInfer<Row> & string;
 
 /** What `defineView` takes. */
-export interface ViewDefinition<Context, Row> {
+export interface ViewDefinition<
+  Context,
+  Row,
+  Value extends ColumnOf<Row> = never,
+  Names extends NamesOf<Row> = never,
+  Nulls extends 'omit' = never,
+> {
   /** Builds the query for one user. It must depend only on its input: equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
-  /** The column, or columns, of the result that identify a row. Together they must be unique in the view. */
-  readonly key: ColumnOf<Row> | readonly ColumnOf<Row>[];
-  /** What the client's keys start with, before the row's key. Default: the view's name and a slash. */
-  readonly prefix?: string | undefined;
   /**
-   * A validator for the rows, of which the OpenAPI document takes their schema; rows are not validated. Default: the
-   * schema follows from the columns' types.
+   * The column, or columns, of the result that identify a row. Together they must be unique in the view. Or a template
+   * of the client's keys, with these columns in braces: `user/{user_id}/todo/{id}`.
+   */
+  readonly key:
+    | ColumnOf<NoInfer<Row>>
+    | readonly ColumnOf<NoInfer<Row>>[]
+    | `${string}{${ColumnOf<NoInfer<Row>>}}${string}`;
+  /**
+   * What the client's keys start with, before the row's key. It may depend on the user. Default: the view's name and a
+   * slash, or nothing before a template.
+   */
+  readonly prefix?: Prefix<Context> | undefined;
+  /** The column whose JSON is the client's value, in place of the whole row. SQL null becomes JSON null. */
+  readonly value?: Value | undefined;
+  /** What clients call the columns: `camelCase` for `listId` in place of `list_id`, or names by column. */
+  readonly columns?: Names | undefined;
+  /** `omit`: a column that is null does not appear in the client's value. */
+  readonly nulls?: Nulls | undefined;
+  /** `UTC`: a `timestamptz` is written in UTC, as `2026-02-03T04:05:06.7Z`, whatever the session's time zone. */
+  readonly timestamps?: 'UTC' | undefined;
+  /**
+   * A validator for the client's values, of which the OpenAPI document takes their schema; values are not validated.
+   * Default: the schema follows from the columns' types.
    */
   readonly row?: StandardSchemaV1 | undefined;
 }
 
+type NamesOf<Row> = 'camelCase' | { readonly [Column in ColumnOf<Row>]?: string };
+
+/** What a client receives of a row. */
+type Shown<Row, Value, Names, Nulls> = [Value] extends [never]
+  ? unknown extends Row
+    ? Row
+    : WithoutNulls<Renamed<Row, Names>, Nulls>
+  : Value extends keyof Row
+    ? Row[Value]
+    : unknown;
+
+type Renamed<Row, Names> = [Names] extends [never]
+  ? Row
+  : { [Column in keyof Row as NameOf<Column, Names>]: Row[Column] };
+
+type NameOf<Column, Names> = Names extends 'camelCase'
+  ? CamelCase<Column & string>
+  : Column extends keyof Names
+    ? Names[Column] & string
+    : Column & string;
+
+type WithoutNulls<Row, Nulls> = [Nulls] extends [never]
+  ? Row
+  : Flat<
+      { [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column] } & {
+        [Column in keyof Row as null extends Row[Column] ? Column : never]?: Exclude<Row[Column], null>;
+      }
+    >;
+
+type Flat<Row> = { [Column in keyof Row]: Row[Column] };
+
 /** Defines a view. */
-export type DefineView<Context> = <Row>(definition: ViewDefinition<Context, Row>) => View<Context, Row>;
+export type DefineView<Context> = <
+  Row,
+  const Value extends ColumnOf<Row> = never,
+  const Names extends NamesOf<Row> = never,
+  const Nulls extends 'omit' = never,
+>(
+  definition: ViewDefinition<Context, Row, Value, Names, Nulls>,
+) => View<Context, Row, Shown<Row, Value, Names, Nulls>>;
 
 /**
  * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`
  */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
-  return ({ query, key, prefix, row }) => ({ query, key: typeof key === 'string' ? [key] : key, prefix, row });
+  return ({ key, ...definition }) => {
+    if (typeof key !== 'string') return { ...definition, key };
+    return isTemplate(key) ? { ...definition, key: columnsOf(key), template: key } : { ...definition, key: [key] };
+  };
 }
 
 /** Defines a view whose `ctx` has no fields of the application's own. */
 export const defineView: DefineView<UserContext> = viewFor<UserContext>();
 
 /**
- * The row type of a view, as the client receives it: JSON under the names of the result's columns. `unknown` if the
+ * The type of a view's values, as the client receives them: its rows, or what `value` names, as JSON. `unknown` if the
  * query's type does not tell.
  */
-export type RowOf<V> = V extends View<never, infer Row> ? AsJSON<Row> : never;
+export type RowOf<V> = V extends View<never, unknown, infer Value> ? AsJSON<Value> : never;
 
 /** An application's views, by name. */
-export type Views<Context> = Readonly<Record<string, View<Context>>>;
+export type Views<Context> = Readonly<Record<string, View<Context, unknown, unknown>>>;

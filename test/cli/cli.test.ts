@@ -101,8 +101,8 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(await server.ended).toMatchObject({ code: 0, signal: null });
 
     const { code, stdout } = await run('status');
-    expect(stdout).toMatch(/note +incremental/);
-    expect(stdout).toMatch(/latest +compare +it has LIMIT/);
+    expect(stdout).toMatch(/note +note\/\{\w+\} +incremental/);
+    expect(stdout).toMatch(/latest +latest\/\{id\} +compare +it has LIMIT/);
     expect(stdout).toMatch(/note +captured +1 log row\b/);
     expect(stdout).toMatch(/Clients +1 in 1 client group\b/);
     expect(stdout).toMatch(/No problems found\.\n$/);

@@ -135,7 +135,7 @@ describe('an application whose views have keys of their own choice', () => {
     ['item/', 'tidemark/refused'],
   ])('is not started if they begin as Tidemark’s own: prefix %s, view %s', async (prefix, name) => {
     await expect(createSync(await options(prefix, name))).rejects.toThrow(
-      `The view "${name}" cannot be served: names and prefixes that begin with "tidemark/" are reserved.`,
+      `The view "${name}" cannot be served: names and keys that begin with "tidemark/" are reserved.`,
     );
   });
 

@@ -23,6 +23,7 @@ function rowsUnder(heading: string): string[] {
 const sample = () => fieldsOf('src/view/sample.ts', 'SampleOptions');
 
 it.each<[heading: string, fields: () => string[]]>([
+  ['`defineView`', () => fieldsOf('src/view/define.ts', 'ViewDefinition')],
   ['`createSync`', () => [...fieldsOf('src/sync-options.ts', 'SyncOptions'), ...sample()]],
   ['`timeouts`', () => fieldsOf('src/sync-options.ts', 'TimeoutOptions')],
   ['`pokes`', () => fieldsOf('src/sync-options.ts', 'PokesOptions')],

@@ -94,6 +94,12 @@ const phases: readonly Phase[] = [
     }
   },
   function* (value) {
+    const { views } = value;
+    for (const [i, view] of views.entries()) {
+      if (Object.keys(view.shape).length > 0) yield () => ({ ...value, views: views.with(i, { ...view, shape: {} }) });
+    }
+  },
+  function* (value) {
     for (const [i, step] of value.steps.entries()) {
       yield* stepEdits(step, (made) => ({ ...value, steps: value.steps.with(i, made) }));
     }

@@ -1,6 +1,8 @@
 /** What a view holds for a user, read by its own query, and written as `docs/views.md` says. */
 import type { Client } from 'pg';
 import { identifier } from '../../src/sql.js';
+import { userAt } from './seats.js';
+import { columnsIn, keyOf, shown } from './shape.js';
 import { type FuzzView, textOfView } from './view.js';
 
 /** Rows by the client's key, with the view's prefix. */
@@ -12,6 +14,8 @@ export class Unreadable extends Error {}
 const int8 = 20;
 const numeric = 1700;
 const asText = { getTypeParser: () => (value: string) => value };
+
+type Row = Record<string, unknown>;
 
 export interface Columns {
   readonly names: readonly string[];
@@ -28,7 +32,8 @@ export async function describe(client: Client, view: FuzzView): Promise<Columns>
       ({ fields } = await client.query({ text: `select * from (\n${text}\n) the_view`, values }));
     }
     const names = fields.map(({ name }) => name);
-    if (!view.key.every(({ name }) => names.includes(name))) throw new Error('a column of its key is gone');
+    const named = [...view.key, ...columnsIn(view.shape)];
+    if (!named.every(({ name }) => names.includes(name))) throw new Error('a column that it names is gone');
     return { names, types: fields.map(({ dataTypeID }) => dataTypeID) };
   } catch (error) {
     throw new Unreadable((error as Error).message);
@@ -45,6 +50,8 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
     'row_to_json(the_view.*)::text',
     ...view.key.map(({ name }) => `the_view.${identifier(name)}::text`),
     ...exactColumns(types).map((i) => `the_view.${identifier(names[i]!)}::text`),
+    // That a value is null is not that each of its fields is.
+    ...names.map((name) => `(to_json(the_view.${identifier(name)}) is null)::text`),
   ];
   const values = parameters.map((parameter) => parameter.values[user]);
   const query = {
@@ -58,9 +65,12 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   });
   const found = new Map<string, unknown>();
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
-    const key = `${view.name}/${keyOf(texts.slice(0, view.key.length))}`;
+    const key = keyOf(view, userAt(user), present(texts.slice(0, view.key.length)));
     if (found.has(key)) throw new Unreadable('two rows share a key');
-    found.set(key, jsonOf(json, { names, types }, texts.slice(view.key.length)));
+    const isNull = texts.slice(-names.length);
+    const row = jsonOf(json, { names, types }, texts.slice(view.key.length));
+    const nulls = names.filter((_, i) => isNull[i] === 'true');
+    found.set(key, shown(view, row, nulls));
   }
   return found;
 }
@@ -69,14 +79,13 @@ function exactColumns(types: readonly number[]): number[] {
   return types.flatMap((type, i) => (type === int8 || type === numeric ? [i] : []));
 }
 
-function keyOf(parts: readonly (string | null)[]): string {
+function present(parts: readonly (string | null)[]): string[] {
   if (parts.includes(null)) throw new Unreadable('a part of a key is null');
-  if (parts.length === 1) return parts[0]!;
-  return parts.map((part) => part!.replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
+  return parts as string[];
 }
 
-function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): unknown {
-  const value = JSON.parse(json) as Record<string, unknown>;
+function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): Row {
+  const value = JSON.parse(json) as Row;
   for (const [place, i] of exactColumns(types).entries()) {
     const text = exact[place]!;
     if (text !== null) define(value, names[i]!, types[i] === int8 ? bigint(text) : decimal(text));

@@ -3,6 +3,7 @@ import { identifier } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import { parameterOf } from './constants.js';
 import type { Schema } from './schema.js';
+import { createShape } from './shape.js';
 import type { Column, Table } from './tables.js';
 import { list, part, seq, type Tree } from './tree.js';
 import type { FuzzView } from './view.js';
@@ -43,7 +44,7 @@ export function createMembershipView(choices: Choices, schema: Schema, name: str
     ? [`, (select count(*) from `, ...listing(making, [range], levels - 1).from, ') as "how many"']
     : [];
   const tree = seq(`select ${range.alias}.*`, ...counted, ' from ', ...from(making, table, range, [range], levels));
-  return { name, tree, key: table.key };
+  return { name, tree, key: table.key, shape: createShape(choices, table.columns) };
 }
 
 function rangeOf(making: Making, { columns }: Table): Range {

@@ -1,6 +1,7 @@
 /** A difference, with all that it takes to see it again. */
 import type { Case } from './case.js';
 import type { Difference } from './difference.js';
+import { optionsOf } from './shape.js';
 import type { Step } from './steps.js';
 import { textOf } from './tree.js';
 import { type FuzzView, textOfView } from './view.js';
@@ -24,7 +25,9 @@ function describeView(view: FuzzView): string {
   const key = view.key.map(({ name }) => JSON.stringify(name)).join(', ');
   const values = (user: number) => JSON.stringify(parameters.map((parameter) => parameter.values[user]));
   const given = parameters.length === 0 ? '' : `, for ${values(0)} (clients 0 and 1) and ${values(1)} (client 2)`;
-  return `-- view ${view.name}, key ${key}${given}\n${text};`;
+  const shape =
+    Object.keys(view.shape).length === 0 ? '' : `, with ${JSON.stringify({ ...view.shape, ...optionsOf(view) })}`;
+  return `-- view ${view.name}, key ${key}${shape}${given}\n${text};`;
 }
 
 function describeStep(step: Step): string {

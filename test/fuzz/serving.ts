@@ -8,6 +8,7 @@ import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, GatedPool } from './database.js';
 import { Difference } from './difference.js';
 import { valuesFor } from './seats.js';
+import { optionsOf } from './shape.js';
 import { type FuzzView, textOfView } from './view.js';
 
 export interface Context {
@@ -113,7 +114,7 @@ export function toViews(views: readonly FuzzView[]) {
     views.map((view) => {
       const { text, parameters } = textOfView(view);
       const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
-      return [view.name, defineView<Record<string, unknown>>({ query, key: view.key.map(({ name }) => name) })];
+      return [view.name, defineView({ query, ...optionsOf(view) })];
     }),
   );
 }

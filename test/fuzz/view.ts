@@ -5,16 +5,24 @@ import { poisons } from './poisons.js';
 import { grammar } from './queries.js';
 import type { Schema } from './schema.js';
 import { noScope } from './scope.js';
+import { createShape, type FuzzShape, shapeWithout } from './shape.js';
 import { withoutTag } from './shrink-tree.js';
 import type { Signature } from './signature.js';
 import { builtIn } from './signatures.js';
 import { marked, seq, type Tree, type Written, write } from './tree.js';
 import type { Site, World } from './world.js';
 
+/** A column of a view's result. */
+export interface FuzzColumn {
+  readonly name: string;
+  readonly tag?: string;
+}
+
 export interface FuzzView {
   readonly name: string;
   readonly tree: Tree;
-  readonly key: readonly { readonly name: string; readonly tag?: string }[];
+  readonly key: readonly FuzzColumn[];
+  readonly shape: FuzzShape;
 }
 
 const poisonedPercent = 12;
@@ -23,7 +31,8 @@ export function createView(choices: Choices, schema: Schema, version: number, na
   const world = createWorld(choices, schema, version);
   const site: Site = { world, scope: noScope, depth: choices.between(3, 7), ctes: [] };
   const { tree, columns, key } = grammar.query(site, { isKeyed: true, isTop: true });
-  return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!) };
+  const shape = createShape(choices, columns);
+  return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!), shape };
 }
 
 function createWorld(choices: Choices, schema: Schema, version: number): World {
@@ -75,5 +84,11 @@ export function textOfView({ tree }: FuzzView, forRead = false): Written {
 
 /** Without all that carries the tag. */
 export function viewWithout(view: FuzzView, tag: string): FuzzView {
-  return { ...view, tree: withoutTag(view.tree, tag), key: view.key.filter((part) => part.tag !== tag) };
+  const { tree, key, shape } = view;
+  return {
+    ...view,
+    tree: withoutTag(tree, tag),
+    key: key.filter((part) => part.tag !== tag),
+    shape: shapeWithout(shape, tag),
+  };
 }

@@ -90,6 +90,19 @@ it('binds views anew for another user with the same parameters', async () => {
   expect((await bind('a', 'ann')).viewsDigest).not.toBe((await bind('a', 'ben')).viewsDigest);
 });
 
+it('binds views anew for another prefix of the user’s own', async () => {
+  const query = () => sql<{ id: number }>`select id from t`;
+  const own = { mine: viewFor<User>()({ key: 'id', query, prefix: ({ ctx }) => `${ctx.value}/` }) };
+  const prefixed = new CurrentInstallation(db, new ClientViews(db, own));
+  const bound = (value: string) => prefixed.bind({ ctx: { userID: 'ann', value }, profileID: '', schemaVersion: '' });
+  const [one, other] = [await bound('a'), await bound("b'")];
+  expect(literalOf(one)).toBe("'a/'::pg_catalog.text");
+  expect(literalOf(other)).toBe("'b''/'::pg_catalog.text");
+  expect(other.views[0]!.view).toBe(one.views[0]!.view);
+  expect(other.viewsDigest).not.toBe(one.viewsDigest);
+  expect(other.formDigest).toBe(one.formDigest);
+});
+
 it('tells values apart that JSON writes alike', async () => {
   const date = new Date(0);
   const bytes = Buffer.from('a');

@@ -40,6 +40,29 @@ const views: Views<Context> = {
     key: 'id',
     row: z.object({ id: z.number(), j: z.object({ a: z.number() }).nullable() }),
   }),
+  shaped: defineView({
+    query: () =>
+      sql<{
+        id: number;
+        user_id: string;
+      }>`select id, t as user_id, u, coalesce(tz, 'epoch') as tz, j, f8 as my_f8 from sample`,
+    key: 'list/{id}/{tz}',
+    columns: 'camelCase',
+    nulls: 'omit',
+    timestamps: 'UTC',
+    prefix: ({ ctx }) => `of ${ctx.userID}/`,
+  }),
+  time: defineView({
+    query: () => sql<{ id: number; tz: string }>`select id, tz from sample where tz is not null`,
+    key: 'time of/{id}',
+    value: 'tz',
+    timestamps: 'UTC',
+  }),
+  number: defineView({
+    query: () => sql<{ id: number; i8: string }>`select id, i8 from sample`,
+    key: 'id',
+    value: 'i8',
+  }),
 };
 
 let database: TestDatabase;
@@ -138,16 +161,52 @@ describe('the schema of a row', () => {
     expect(columnsOf('DeclaredRow').j).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'null' }] });
   });
 
-  it.each(['sample', 'outer', 'expression', 'declared'])('accepts the rows of %s that are sent', async (view) => {
-    const rows = (await get(`/api/views/${view}`)) as Readonly<Record<string, unknown>>[];
-    expect(rows).toHaveLength(2);
-    const schema = schemaOf(`${view.charAt(0).toUpperCase()}${view.slice(1)}Row`);
-    for (const row of rows) {
-      expect([row, accepts(schema, row)]).toEqual([row, true]);
-      // The judge is no yes-man.
-      expect(accepts(schema, { ...row, [Object.keys(row)[0]!]: [] })).toBe(false);
-    }
+  it('has the names that clients know, and does not require what may be omitted', () => {
+    expect(schemaOf('ShapedRow')).toEqual({
+      type: 'object',
+      required: ['id', 'userId', 'tz', 'myF8'],
+      properties: {
+        id: { type: 'integer', format: 'int32' },
+        userId: { type: 'string' },
+        u: { type: 'string', format: 'uuid' },
+        tz: { type: 'string', format: 'date-time', description: 'In UTC.' },
+        j: {},
+        myF8: float,
+      },
+    });
   });
+
+  it('is that of the column that is the value', async () => {
+    expect(schemaOf('TimeRow')).toEqual(orNull('string', { format: 'date-time', description: 'In UTC.' }));
+    expect(schemaOf('NumberRow')).toMatchObject({ type: ['integer', 'string', 'null'] });
+    expect(await get('/api/views/time')).toEqual(['2026-01-31T12:00:00Z']);
+    const numbers = (await get('/api/views/number')) as unknown[];
+    expect(numbers).toEqual([null, '9007199254740993']);
+    for (const number of numbers) expect(accepts(schemaOf('NumberRow'), number)).toBe(true);
+    expect(accepts(schemaOf('NumberRow'), {})).toBe(false);
+  });
+
+  it('comes with what keys look like', () => {
+    const keyOf = (component: string) => JSON.stringify(schemaOf(component));
+    expect(keyOf('ShapedPatch')).toContain('as `…list/{id}/{tz}`');
+    expect(keyOf('TimePatch')).toContain('as `time of/{id}`');
+    expect(keyOf('NumberPatch')).toContain('as `number/{id}`');
+    expect(JSON.stringify(document.paths['/api/views/shaped/{key}'])).toContain('with a key: `list/{id}/{tz}`, with');
+  });
+
+  it.each(['sample', 'outer', 'expression', 'declared', 'shaped'])(
+    'accepts the rows of %s that are sent',
+    async (view) => {
+      const rows = (await get(`/api/views/${view}`)) as Readonly<Record<string, unknown>>[];
+      expect(rows).toHaveLength(2);
+      const schema = schemaOf(`${view.charAt(0).toUpperCase()}${view.slice(1)}Row`);
+      for (const row of rows) {
+        expect([row, accepts(schema, row)]).toEqual([row, true]);
+        // The judge is no yes-man.
+        expect(accepts(schema, { ...row, [Object.keys(row)[0]!]: [] })).toBe(false);
+      }
+    },
+  );
 });
 
 it('the document of views alone has no calls', () => {

@@ -189,6 +189,35 @@ describe('a row with columns of the type', () => {
     expect(rowsOf(here)).toHaveLength(present.length);
   });
 
+  it.each(Object.entries(samples))('%s, of which one column is the value', async (type, values) => {
+    const present = [...values, 'null'];
+    const table = await tableOf([
+      [named(type), present],
+      [`${named(type)}[]`, [`array[(${values[0]})::${named(type)}, null]`]],
+    ]);
+    const rows = tableView(table, 'id', 'rows/');
+    const { here, there } = await bothOf({
+      rows,
+      one: { ...rows, prefix: 'one/', value: 'c 0 "\\é' },
+      array: { ...rows, prefix: 'array/', value: 'c 1 "\\é' },
+      key: { ...rows, prefix: 'key/', value: 'id' },
+      full: { ...rows, prefix: 'full/', columns: { id: 'the "id\\' }, timestamps: 'UTC' },
+      least: { ...rows, prefix: 'least/', nulls: 'omit', timestamps: 'UTC' },
+    });
+    expect(here).toBe(there);
+    // The last of them has nothing but its key.
+    const least = rowsOf(here).filter(({ key, value }) => key.startsWith('least/') && Object.keys(value).length === 1);
+    expect(least.map(({ value }) => Object.keys(value))).toEqual([['id']]);
+    const found = new Map(rowsOf(here).map(({ key, value }) => [key, value as unknown]));
+    expect(found.size).toBe(6 * present.length);
+    for (const [key, value] of found) {
+      if (!key.startsWith('rows/')) continue;
+      const { id, ...columns } = value as Record<string, unknown>;
+      const others = ['one', 'array', 'key'].map((name) => found.get(key.replace('rows', name)));
+      expect(others).toStrictEqual([...Object.values(columns), id]);
+    }
+  });
+
   it('that Postgres has built in, whichever it is', async () => {
     const { rows } = await database.pool.query<{ typname: string }>(
       `select typname from pg_type where typnamespace = 'pg_catalog'::regnamespace and typcategory <> 'A' and typtype in ('b', 'r', 'm')`,

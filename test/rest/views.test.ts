@@ -37,7 +37,13 @@ describe('a view', () => {
     const response = await get('/api/views');
     const { views } = (await response.json()) as { views: unknown[] };
     expect(views).toHaveLength(5);
-    expect(views[0]).toEqual({ name: 'note', key: ['id'], prefix: 'note/', href: '/api/views/note' });
+    expect(views[0]).toEqual({
+      name: 'note',
+      key: ['id'],
+      keys: 'note/{id}',
+      prefix: 'note/',
+      href: '/api/views/note',
+    });
     expect(views[1]).toMatchObject({ key: ['note_id', 'name'] });
     expect(views[3]).toMatchObject({ href: '/api/views/odd%20~%2Fname' });
     const again = await get('/api/views/', { 'If-None-Match': response.headers.get('ETag')! });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
 import { type QuerySource, sql } from '../../src/sql.js';
@@ -7,9 +8,6 @@ import { defineView, type View, viewFor } from '../../src/view/define.js';
 import { sampleInput } from '../../src/view/sample.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
-const db = openPool(process.env.TIDEMARK_TEST_CLUSTER!);
-afterAll(() => db.close());
-
 it('has a key of one column or several, and a prefix where it is given', () => {
   const query = () => sql<{ a: string; b: string }>`select a, b from t`;
   expect(defineView({ key: 'a', query })).toEqual({ key: ['a'], query });
@@ -17,38 +15,17 @@ it('has a key of one column or several, and a prefix where it is given', () => {
     key: ['a', 'b'],
     query,
     prefix: '',
-    row: undefined,
   });
+  const row = z.object({});
+  const options = { query, prefix: () => 'x', columns: 'camelCase', nulls: 'omit', timestamps: 'UTC', row } as const;
+  expect(defineView({ ...options, key: 'x/{a}' })).toStrictEqual({ ...options, key: ['a'], template: 'x/{a}' });
 });
 
-const view = (prefix?: string) =>
-  defineView({
-    key: 'id',
-    query: () => sql<{ id: string }>`select id from t`,
-    ...(prefix !== undefined && { prefix }),
-  });
-
-describe('the keys of two views', () => {
-  it.each([
-    [{ a: view('x/'), b: view('x/') }],
-    [{ a: view('x'), b: view('x/') }],
-    [{ a: view('x/y/'), b: view('x/') }],
-    [{ a: view(''), b: view() }],
-    [{ todo: view(), other: view('todo/') }],
-  ])('must not meet (case %#)', (views) => {
-    expect(() => new ClientViews(db, views)).toThrow(SetupError);
-    expect(() => new ClientViews(db, views)).toThrow(/could share keys: .* Give one of them another prefix/);
-  });
-
-  it('may look alike', () => {
-    expect(() => new ClientViews(db, { a: view('x/'), b: view('xy/'), c: view('/x'), todo: view() })).not.toThrow();
-  });
-});
+interface User {
+  readonly userID: string;
+}
 
 describe('to bind views', () => {
-  interface User {
-    readonly userID: string;
-  }
   let database: TestDatabase;
   let own: ReturnType<typeof openPool>;
 
@@ -178,7 +155,7 @@ describe('to bind views', () => {
     expect(failure).toBeInstanceOf(SetupError);
     expect(failure).toMatchObject({
       message:
-        'The view "byRole" cannot be served: its query cannot be built for the sample context (Cannot read properties ' +
+        'The view "byRole" cannot be served: its query or prefix cannot be built for the sample context (Cannot read properties ' +
         "of undefined (reading 'includes')). Set the option `sampleContext` to a context with all fields that " +
         '`authenticate` returns.',
       cause: expect.any(TypeError),

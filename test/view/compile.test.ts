@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
+import { SetupError } from '../../src/errors.js';
 import { analyze } from '../../src/view/analyze.js';
 import { type CompiledView, compileView } from '../../src/view/compile.js';
+import type { ViewShape } from '../../src/view/define.js';
 import { render } from '../../src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 
@@ -23,13 +25,18 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function compile(text: string, key: readonly string[] = ['id'], prefix = 'x/'): Promise<CompiledView> {
-  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key));
+async function compile(
+  text: string,
+  key: readonly string[] = ['id'],
+  prefix = 'x/',
+  shape?: ViewShape,
+): Promise<CompiledView> {
+  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key), shape);
 }
 
 /** The rows of a view as a client has them: pairs of key and value. */
 async function rowsOf({ keySql, valueSql, now }: CompiledView, literals: readonly string[] = []) {
-  const text = `select ${keySql} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
+  const text = `select ${keySql(literals)} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
   const { rows } = await database.pool.query<{ key: string; value: string }>(text);
   return rows.map(({ key, value }) => [key, JSON.parse(value)]);
 }
@@ -70,9 +77,77 @@ describe('a value', () => {
     ["'7'", 'text', '7'],
   ])('%s::%s is %j', async (column, type, value) => {
     for (const beside of ['1::int', '1::bigint', '1.5::numeric']) {
-      const [row] = await rowsOf(await compile(`select ${beside} as id, ${column}::${type} as "a ""b"`));
+      const text = `select ${beside} as id, ${column}::${type} as "a ""b"`;
+      const [row] = await rowsOf(await compile(text));
       expect(row![1]).toEqual({ id: Number.parseFloat(beside), 'a "b': value });
+      const [alone] = await rowsOf(await compile(text, ['id'], 'x/', { value: 'a "b' }));
+      expect(alone).toEqual([`x/${Number.parseFloat(beside)}`, value]);
     }
+  });
+
+  it('is refused where it is a column that there is not', async () => {
+    const compiled = compile('select 1 as id, 2 as "b/"', ['id'], 'x/', { value: 'c' });
+    await expect(compiled).rejects.toThrow(SetupError);
+    await expect(compiled).rejects.toThrow(
+      'its value names the column c, which the query does not return. It returns: id, b/',
+    );
+  });
+
+  it.each<[shape: ViewShape, value: object]>([
+    [{}, { id: 1, list_id: null, _a__b_: 'x', at: null }],
+    [{ columns: 'camelCase' }, { id: 1, listId: null, _aB: 'x', at: null }],
+    [
+      { columns: { list_id: 'listID "é\\', at: 'list_id' } },
+      { id: 1, 'listID "é\\': null, _a__b_: 'x', list_id: null },
+    ],
+    [{ nulls: 'omit' }, { id: 1, _a__b_: 'x' }],
+    [
+      { nulls: 'omit', columns: { id: 'x'.repeat(70) } },
+      { ['x'.repeat(70)]: 1, _a__b_: 'x' },
+    ],
+    [{ timestamps: 'UTC' }, { id: 1, list_id: null, _a__b_: 'x', at: null }],
+  ])('has the form %j', async (shape, value) => {
+    const text = `select null::text as list_id, 'x'::text as "_a__b_", 1 as id, null::timestamptz as at`;
+    expect(await rowsOf(await compile(text, ['id'], 'x/', shape))).toStrictEqual([['x/1', value]]);
+  });
+
+  it.each([
+    ['2026-02-03 04:05:06.7+13:45', '2026-02-02T14:20:06.7Z'],
+    ['0001-01-01 00:00:00+00', '0001-01-01T00:00:00Z'],
+    ['0001-12-31 23:59:59.999999+00 BC', '0001-12-31T23:59:59.999999 BC'],
+    ['9999-12-31 23:59:59.999999+00', '9999-12-31T23:59:59.999999Z'],
+    ['10000-01-01 00:00:00+00', '10000-01-01T00:00:00'],
+    ['-infinity', '-infinity'],
+  ])('has the time %s in UTC as %s, and so has the key', async (time, expected) => {
+    const view = await compile(`select '${time}'::timestamptz as at`, ['at'], 'x/', { timestamps: 'UTC' });
+    const [[name, value]] = (await rowsOf(view)) as [[string, unknown]];
+    expect([name, value]).toEqual([`x/${expected}`, { at: expected }]);
+    const text = await compile(`select '${time}'::timestamptz as at`, ['at'], 'x/', { timestamps: 'UTC', value: 'at' });
+    expect(await rowsOf(text)).toEqual([[`x/${expected}`, expected]]);
+  });
+
+  it.each<[shape: ViewShape, message: string]>([
+    [{ columns: 'camelCase' }, 'two of its columns are called aB by clients. Rename one of them with AS'],
+    [{ columns: { a_b: 'id' } }, 'two of its columns are called id by clients'],
+    [{ columns: { c: 'd' } }, 'it renames the column c, which the query does not return. It returns: id, a_b, aB'],
+    [{ value: 'id', nulls: 'omit' }, 'its value is one column, so there are no columns to rename'],
+    [{ value: 'id', columns: {} }, 'Remove columns and nulls, or value'],
+  ])('is refused with %j', async (shape, message) => {
+    const compiled = compile('select 1 as id, 2 as a_b, 3 as "aB"', ['id'], 'x/', shape);
+    await expect(compiled).rejects.toThrow(SetupError);
+    await expect(compiled).rejects.toThrow(message);
+  });
+
+  it('has a part in the digest', async () => {
+    const shapes: (ViewShape | undefined)[] = [
+      ...[undefined, { value: 'id' }, { value: 'b' }, { columns: 'camelCase' }, { columns: { id: 'x' } }],
+      ...[{ columns: { id: 'y' } }, { nulls: 'omit' }, { timestamps: 'UTC' }],
+    ] as const;
+    const digests = await Promise.all(
+      shapes.map(async (shape) => (await compile('select 1 as id, 2 as b', ['id'], 'x/', shape)).digest),
+    );
+    expect(new Set(digests).size).toBe(shapes.length);
+    expect((await compile('select 1 as id, 2 as b', ['id'], 'x/', { value: undefined })).digest).toBe(digests[0]);
   });
 });
 

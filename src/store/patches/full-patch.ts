@@ -28,6 +28,8 @@ export interface OpField {
   readonly before: string;
   /** The field is to be written as a JSON string, unless it is null; otherwise it is JSON. */
   readonly isString: boolean;
+  /** If the field is null, the op has neither it nor what is before it. */
+  readonly omitsNull?: true;
 }
 
 interface Lines {
@@ -78,14 +80,12 @@ function preceded(before: string, [first, ...others]: readonly OpField[]): OpFie
 }
 
 function linesOfColumns({ view, literals, condition }: BoundView): Lines {
-  const columns = view.columns.map(({ name, isString }, i): OpField => {
-    return { before: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`, isString };
-  });
+  const { parts, end } = view.valueForm;
   return {
-    key: view.keySql,
-    fields: view.columns.map(({ sql }) => sql),
+    key: view.keySql(literals),
+    fields: parts.map(({ sql }) => sql),
     from: `(\n${render(view.whole, literals)}\n) v${condition ? ` where ${condition}` : ''}`,
-    row: { fields: columns, end: '}' },
+    row: { fields: parts.map(({ sql: _, ...field }) => field), end },
   };
 }
 

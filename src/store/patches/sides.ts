@@ -102,7 +102,7 @@ function chosenAt(view: CompiledView, keys: string, query: Template, values: rea
 function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
   return `exists (
-    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql} = b.tidemark_key and ${also} offset 0
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql(values)} = b.tidemark_key and ${also} offset 0
   )`;
 }
 
@@ -115,7 +115,7 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
 /** The same with all rows that share a key, even if one is to be chosen. */
 function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
-  return `select ${keys.join(', ')}, ${view.keySql} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
+  return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
 }
 
 /** The least of the rows that share a key. */

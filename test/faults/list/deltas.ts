@@ -54,7 +54,7 @@ export const deltas: readonly Fault[] = [
   {
     name: 'keys that Postgres calls equal are equal for the client',
     file: sides,
-    find: ` and \${view.keySql} = b.tidemark_key and `,
+    find: ` and \${view.keySql(values)} = b.tidemark_key and `,
     replace: ' and ',
     tests: ['test/pulls/no-silent-gap.test.ts'],
   },

@@ -96,8 +96,15 @@ export const pulling: readonly Fault[] = [
   {
     name: 'bound views serve other parameters',
     file: current,
-    find: 'this.#nameOf(text), values, key);',
-    replace: 'this.#nameOf(text), key);',
+    find: 'this.#nameOf(text), values, key, prefix);',
+    replace: 'this.#nameOf(text), key, prefix);',
+    tests: bound,
+  },
+  {
+    name: 'bound views serve other prefixes',
+    file: current,
+    find: 'values, key, prefix);',
+    replace: 'values, key);',
     tests: bound,
   },
   {
@@ -124,7 +131,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a cookie outlives another prefix',
     file: compile,
-    find: 'naming.name, naming.prefix, ...naming.key',
+    find: "naming.name, prefix ?? '', ...naming.key",
     replace: 'naming.name, ...naming.key',
     tests: otherViews,
   },

@@ -7,7 +7,9 @@ const requests = 'src/endpoints/view-requests.ts';
 const answers = 'src/pulls/read-answer.ts';
 const watches = 'src/endpoints/watches.ts';
 const full = 'src/store/patches/full-patch.ts';
-const rowByKey = 'src/view/row-by-key.ts';
+const shaped = ['test/rest/shaped-views.test.ts'];
+const keySql = 'src/view/keys/key-sql.ts';
+const rowByKey = 'src/view/keys/row-by-key.ts';
 
 export const reading: readonly Fault[] = [
   {
@@ -128,6 +130,34 @@ export const reading: readonly Fault[] = [
     find: 'resumed ?? query',
     replace: 'query',
     tests: streams,
+  },
+  {
+    name: 'a row of one user’s prefix has the key that was asked for as its prefix',
+    file: keySql,
+    find: 'values[prefixAt]',
+    replace: 'values.at(-1)',
+    tests: shaped,
+  },
+  {
+    name: 'a row with a time as its key is looked for in the time zone of the session',
+    file: keySql,
+    find: 'isUTC(column) ? `',
+    replace: 'isUTC(column) && !column ? `',
+    tests: shaped,
+  },
+  {
+    name: 'the prefix of a row’s key is asked for',
+    file: rowByKey,
+    find: "return keySql(parameterTypes.map(() => `''`));",
+    replace: "return keySql(parameterTypes.map(() => `'user/'`));",
+    tests: shaped,
+  },
+  {
+    name: 'a column that may be omitted is said to be always there',
+    file: 'src/openapi/row-schema.ts',
+    find: '!omitsNulls || isNeverNull',
+    replace: 'true || isNeverNull',
+    tests: ['test/openapi/row-schema.test.ts'],
   },
   {
     name: 'a column of an outer join is said to be never null',

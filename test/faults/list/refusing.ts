@@ -96,14 +96,14 @@ export const refusing: readonly Fault[] = [
   {
     name: 'the application’s views may have the keys of refusals',
     file: 'src/view/client-views.ts',
-    find: 'checkPrefixes(joined);',
-    replace: '',
+    find: 'new KeySpace(this.#views, own)',
+    replace: 'new KeySpace(this.#views)',
     tests: clients,
   },
   {
     name: 'the application’s views may begin as Tidemark’s do',
-    file: 'src/view/client-views.ts',
-    find: 'for (const [name, view] of Object.entries(views)) checkNotReserved(name, view);',
+    file: 'src/view/keys/key-space.ts',
+    find: 'checkNotReserved(one);',
     replace: '',
     tests: clients,
   },

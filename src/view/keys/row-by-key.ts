@@ -1,11 +1,11 @@
 /** A view's row with a key, as a view of its own: what can be done with a view can then be done with the row. */
-import { literal } from '../db/literal.js';
-import { digest } from '../protocol/cookie.js';
-import { identifier } from '../sql.js';
-import type { CompiledView, QueryForms } from './compile.js';
-import type { Template } from './parse/template.js';
+import { literal } from '../../db/literal.js';
+import { digest } from '../../protocol/cookie.js';
+import { identifier } from '../../sql.js';
+import type { CompiledView, QueryForms } from '../compile.js';
+import type { Template } from '../parse/template.js';
 
-/** The row's key, with the view's prefix, is the last parameter. */
+/** The row's key is the last parameter. It has the view's prefix, unless that depends on the user. */
 export function rowByKey(view: CompiledView): CompiledView {
   const parameter = view.parameterTypes.length + 1;
   const formsOf = (forms: QueryForms): QueryForms => {
@@ -32,17 +32,22 @@ function restricted(view: CompiledView, { text, params }: Template, parameter: n
   const fence = view.strategy === 'compare' || view.choosesByKey ? `) v offset 0` : '';
   const pieces = [...text];
   pieces[0] = `select v.* from (${fence && 'select v.* from ('}${opening}\n${pieces[0]}`;
-  pieces.push(`${pieces.pop()}\n${closing}${fence}) v where ${view.keySql} =`, '');
+  pieces.push(`${pieces.pop()}\n${closing}${fence}) v where ${keyParameterSql(view)} =`, '');
   return { text: pieces, params: [...params, parameter] };
 }
 
 /** What makes a query one for the rows that the view has, where several have the same key. */
-function chosen({ keyColumns, keySql, valueSql }: CompiledView): readonly [opening: string, closing: string] {
-  const keys = keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
+function chosen(view: CompiledView): readonly [opening: string, closing: string] {
+  const keys = view.keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
   return [
     `select distinct on (${keys}) v.* from (`,
-    `) v order by ${keys}, ${keySql} collate "C", ${valueSql} collate "C"`,
+    `) v order by ${keys}, ${keyParameterSql(view)} collate "C", ${view.valueSql} collate "C"`,
   ];
+}
+
+/** What a row `v` has that is compared with the parameter: its key, less a prefix that depends on the user. */
+function keyParameterSql({ keySql, parameterTypes }: CompiledView): string {
+  return keySql(parameterTypes.map(() => `''`));
 }
 
 /** A parameter of a view, and what else helps to find the row with a key. */
@@ -56,20 +61,6 @@ export interface KeyParameter {
 
 /** @param key without the view's prefix */
 export function keyParameter(view: CompiledView, key: string): KeyParameter {
-  const text = `${view.prefix}${key}`;
-  return { literal: `${literal(text)}::text`, text, condition: conditionFor(view, key) };
-}
-
-/**
- * That the key columns are what the key's text means, for an index to find the row. If the text means nothing to their
- * types, Postgres refuses it.
- */
-function conditionFor({ keyColumns }: CompiledView, key: string): string | undefined {
-  const parts = keyColumns.length === 1 ? [key] : key.split('/').map(unescapeKey);
-  if (parts.length !== keyColumns.length) return undefined;
-  return keyColumns.map((column, i) => `v.${identifier(column)} = ${literal(parts[i])}`).join(' and ');
-}
-
-function unescapeKey(text: string): string {
-  return text.replaceAll('%2F', '/').replaceAll('%25', '%');
+  const text = `${view.prefix ?? ''}${key}`;
+  return { literal: `${literal(text)}::text`, text, condition: view.keyCondition(key) };
 }

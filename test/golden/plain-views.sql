@@ -1,0 +1,1356 @@
+-- todo: all rows
+copy (
+with tidemark_report as materialized (select '' as line)
+select line, null, null, null from tidemark_report
+union all
+select '0', coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')), v."id"::text, v."title"::text from (
+select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
+) v
+) to stdout;
+
+-- todo: ops from its fields
+[
+  {
+    "fields": [
+      {
+        "before": ",{\"op\":\"put\",\"key\":",
+        "isString": true
+      },
+      {
+        "before": ",\"value\":{\"id\":",
+        "isString": false
+      },
+      {
+        "before": ",\"title\":",
+        "isString": true
+      }
+    ],
+    "end": "}}\n",
+    "isOneLine": false
+  }
+];
+
+-- todo: a delta, audited
+with tidemark_report as materialized (select '' as line),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_minus_1 AS todo WHERE owner_id =  ('ada'::pg_catalog.text)
+) v
+) r),
+tidemark_after_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_plus_1 AS todo WHERE owner_id =  ('ada'::pg_catalog.text)
+) v
+) r),
+tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after))
+select line from tidemark_report
+union all
+select json_build_object('changes', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) as hash from tidemark_pairs_0 b
+        where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and exists (
+    select from (
+SELECT id, title FROM tidemark_asof_1 AS todo WHERE owner_id =  ('ada'::pg_catalog.text)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and row_to_json(v.*)::text = b.tidemark_value offset 0
+  ))
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and true offset 0
+  )) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
+) v) r) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)))::text as line
+union all
+select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+union all
+select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and true offset 0
+  );
+
+-- todo: a delta of several seats
+with tidemark_report as materialized (select json_build_object('report', tidemark.look($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
+  select from unnest($7::oid[], $8::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line),
+tidemark_seats as materialized (
+  select unnest((select $9::integer[])) as tidemark_seat, unnest((select $10::pg_catalog.text[])) as tidemark_p1
+),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_minus_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_plus_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_seat, tidemark_key collate "C" order by tidemark_after))
+select tidemark_seat as seat, case when size <= 4194304 then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+    union all
+select tidemark_seat, ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+    union all
+select tidemark_seat, ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b join tidemark_seats tidemark_l using (tidemark_seat) where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+SELECT id, title FROM todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and true offset 0
+  )
+  ) lines
+) sized
+limit 5002;
+
+-- todo: whom to poke
+with tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_images_1 as materialized (
+      select key, old as old from tidemark.unseen(1, $1, $2)
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    ),
+tidemark_touched_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_images_1 where old is not null offset 0) image) i
+      union all
+      select t.* from (select distinct key[1]::integer as k1 from tidemark_images_1) c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_ever_1 as not materialized (
+      select t.* from "public"."todo" t union all select m.* from tidemark_touched_1 m where true
+    ),
+tidemark_seats as materialized (
+  select unnest((select $3::integer[])) as tidemark_seat, unnest((select $4::pg_catalog.text[])) as tidemark_p1
+),
+tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where exists (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_touched_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v
+)
+    ),
+tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_minus_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_plus_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r)
+select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not exists (
+    select from (
+SELECT id, title FROM tidemark_asof_1 AS todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and row_to_json(v.*)::text = b.tidemark_value offset 0
+  ))
+    union
+    select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_before b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key) and not exists (
+    select from (
+SELECT id, title FROM todo WHERE owner_id =  (tidemark_l.tidemark_p1)
+) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and true offset 0
+  ));
+
+-- exact: all rows
+copy (
+with tidemark_report as materialized (select '' as line)
+select line, null, null, null, null, null from tidemark_report
+union all
+select '0', coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')), v."id"::text, case when v."size" between -9007199254740991 and 9007199254740991 then v."size"::text else to_json(v."size"::text)::text end, case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, to_json(v."at")::text from (
+select id, size, price, at from todo
+) v
+) to stdout;
+
+-- exact: ops from its fields
+[
+  {
+    "fields": [
+      {
+        "before": ",{\"op\":\"put\",\"key\":",
+        "isString": true
+      },
+      {
+        "before": ",\"value\":{\"id\":",
+        "isString": false
+      },
+      {
+        "before": ",\"size\":",
+        "isString": false
+      },
+      {
+        "before": ",\"price\":",
+        "isString": false
+      },
+      {
+        "before": ",\"at\":",
+        "isString": false
+      }
+    ],
+    "end": "}}\n",
+    "isOneLine": false
+  }
+];
+
+-- exact: a delta, audited
+with tidemark_report as materialized (select '' as line),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_minus_1 AS todo
+) v
+) r),
+tidemark_after_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_plus_1 AS todo
+) v
+) r),
+tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after))
+select line from tidemark_report
+union all
+select json_build_object('changes', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) as hash from tidemark_pairs_0 b
+        where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and exists (
+    select from (
+SELECT id, size, price, at FROM tidemark_asof_1 AS todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
+  ))
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select id, size, price, at from todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and true offset 0
+  )) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select id, size, price, at from todo
+) v) r) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)))::text as line
+union all
+select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+union all
+select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select id, size, price, at from todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and true offset 0
+  );
+
+-- exact: a delta of several seats
+with tidemark_report as materialized (select json_build_object('report', tidemark.look($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
+  select from unnest($7::oid[], $8::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line),
+tidemark_seats as materialized (
+  select unnest((select $9::integer[])) as tidemark_seat
+),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_minus_1 AS todo
+) v
+) r
+) r),
+tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_plus_1 AS todo
+) v
+) r
+) r),
+tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_seat, tidemark_key collate "C" order by tidemark_after))
+select tidemark_seat as seat, case when size <= 4194304 then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+    union all
+select tidemark_seat, ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+    union all
+select tidemark_seat, ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b join tidemark_seats tidemark_l using (tidemark_seat) where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+SELECT id, size, price, at FROM todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and true offset 0
+  )
+  ) lines
+) sized
+limit 5002;
+
+-- exact: whom to poke
+with tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_images_1 as materialized (
+      select key, old as old from tidemark.unseen(1, $1, $2)
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    ),
+tidemark_touched_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_images_1 where old is not null offset 0) image) i
+      union all
+      select t.* from (select distinct key[1]::integer as k1 from tidemark_images_1) c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_ever_1 as not materialized (
+      select t.* from "public"."todo" t union all select m.* from tidemark_touched_1 m where true
+    ),
+tidemark_seats as materialized (
+  select unnest((select $3::integer[])) as tidemark_seat
+),
+tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where exists (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_touched_1 AS todo
+) v
+)
+    ),
+tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_minus_1 AS todo
+) v
+) r
+) r),
+tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+SELECT id, size, price, at FROM tidemark_plus_1 AS todo
+) v
+) r
+) r)
+select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not exists (
+    select from (
+SELECT id, size, price, at FROM tidemark_asof_1 AS todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
+  ))
+    union
+    select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_before b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key) and not exists (
+    select from (
+SELECT id, size, price, at FROM todo
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and true offset 0
+  ));
+
+-- share: all rows
+copy (
+with tidemark_report as materialized (select '' as line)
+select line, null, null, null from tidemark_report
+union all
+select '0', coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')), v."list_id"::text, v."user_id"::text from (
+select * from share where user_id =  ('ada'::pg_catalog.text)
+) v
+) to stdout;
+
+-- share: ops from its fields
+[
+  {
+    "fields": [
+      {
+        "before": ",{\"op\":\"put\",\"key\":",
+        "isString": true
+      },
+      {
+        "before": ",\"value\":{\"list_id\":",
+        "isString": true
+      },
+      {
+        "before": ",\"user_id\":",
+        "isString": true
+      }
+    ],
+    "end": "}}\n",
+    "isOneLine": false
+  }
+];
+
+-- share: a delta, audited
+with tidemark_report as materialized (select '' as line),
+tidemark_changed_2 as materialized (
+      select distinct on (k1, k2) k1, k2, case when balance > 0 then old end as old
+      from (
+        select k1, k2, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::text as k1, key[2]::text as k2, e.hash, e.image, e.weight
+          from tidemark.unseen(2, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, k2, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, k2, balance desc
+    ),
+tidemark_plus_2 as not materialized (
+      select t.* from tidemark_changed_2 c join "public"."share" t on c.k1 = t."list_id" and c.k2 = t."user_id"
+    ),
+tidemark_minus_2 as materialized (
+      select "list_id", "user_id"
+      from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
+    ),
+tidemark_asof_2 as not materialized (
+      select u."list_id", u."user_id"
+      from (
+        select t.*, false as tidemark_minus from "public"."share" t
+        union all
+        select m.*, true from tidemark_minus_2 m where true
+      ) u
+      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_minus_2 AS share WHERE user_id =  ('ada'::pg_catalog.text)
+) v
+) r),
+tidemark_after_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_plus_2 AS share WHERE user_id =  ('ada'::pg_catalog.text)
+) v
+) r),
+tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after))
+select line from tidemark_report
+union all
+select json_build_object('changes', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) as hash from tidemark_pairs_0 b
+        where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and exists (
+    select from (
+SELECT * FROM tidemark_asof_2 AS share WHERE user_id =  ('ada'::pg_catalog.text)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and row_to_json(v.*)::text = b.tidemark_value offset 0
+  ))
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select * from share where user_id =  ('ada'::pg_catalog.text)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and true offset 0
+  )) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+select * from share where user_id =  ('ada'::pg_catalog.text)
+) v) r) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)))::text as line
+union all
+select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+union all
+select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+select * from share where user_id =  ('ada'::pg_catalog.text)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and true offset 0
+  );
+
+-- share: a delta of several seats
+with tidemark_report as materialized (select json_build_object('report', tidemark.look($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
+  select from unnest($7::oid[], $8::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line),
+tidemark_seats as materialized (
+  select unnest((select $9::integer[])) as tidemark_seat, unnest((select $10::pg_catalog.text[])) as tidemark_p1
+),
+tidemark_changed_2 as materialized (
+      select distinct on (k1, k2) k1, k2, case when balance > 0 then old end as old
+      from (
+        select k1, k2, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::text as k1, key[2]::text as k2, e.hash, e.image, e.weight
+          from tidemark.unseen(2, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, k2, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, k2, balance desc
+    ),
+tidemark_plus_2 as not materialized (
+      select t.* from tidemark_changed_2 c join "public"."share" t on c.k1 = t."list_id" and c.k2 = t."user_id"
+    ),
+tidemark_minus_2 as materialized (
+      select "list_id", "user_id"
+      from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
+    ),
+tidemark_asof_2 as not materialized (
+      select u."list_id", u."user_id"
+      from (
+        select t.*, false as tidemark_minus from "public"."share" t
+        union all
+        select m.*, true from tidemark_minus_2 m where true
+      ) u
+      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_minus_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_plus_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_seat, tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_k2, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_seat, tidemark_key collate "C" order by tidemark_after))
+select tidemark_seat as seat, case when size <= 4194304 then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+    union all
+select tidemark_seat, ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+    union all
+select tidemark_seat, ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b join tidemark_seats tidemark_l using (tidemark_seat) where not b.tidemark_after and b.tidemark_other is null and not exists (
+    select from (
+SELECT * FROM share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and true offset 0
+  )
+  ) lines
+) sized
+limit 5002;
+
+-- share: whom to poke
+with tidemark_changed_2 as materialized (
+      select distinct on (k1, k2) k1, k2, case when balance > 0 then old end as old
+      from (
+        select k1, k2, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::text as k1, key[2]::text as k2, e.hash, e.image, e.weight
+          from tidemark.unseen(2, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, k2, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, k2, balance desc
+    ),
+tidemark_plus_2 as not materialized (
+      select t.* from tidemark_changed_2 c join "public"."share" t on c.k1 = t."list_id" and c.k2 = t."user_id"
+    ),
+tidemark_minus_2 as materialized (
+      select "list_id", "user_id"
+      from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
+    ),
+tidemark_asof_2 as not materialized (
+      select u."list_id", u."user_id"
+      from (
+        select t.*, false as tidemark_minus from "public"."share" t
+        union all
+        select m.*, true from tidemark_minus_2 m where true
+      ) u
+      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_images_2 as materialized (
+      select key, old as old from tidemark.unseen(2, $1, $2)
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    ),
+tidemark_touched_2 as materialized (
+      select "list_id", "user_id"
+      from (select (image.r).* from (select old::"public"."share" as r from tidemark_images_2 where old is not null offset 0) image) i
+      union all
+      select t.* from (select distinct key[1]::text as k1, key[2]::text as k2 from tidemark_images_2) c join "public"."share" t on c.k1 = t."list_id" and c.k2 = t."user_id"
+    ),
+tidemark_ever_2 as not materialized (
+      select t.* from "public"."share" t union all select m.* from tidemark_touched_2 m where true
+    ),
+tidemark_seats as materialized (
+  select unnest((select $3::integer[])) as tidemark_seat, unnest((select $4::pg_catalog.text[])) as tidemark_p1
+),
+tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where exists (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_touched_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v
+)
+    ),
+tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_minus_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r),
+tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
+select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT * FROM tidemark_plus_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v
+) r
+) r)
+select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not exists (
+    select from (
+SELECT * FROM tidemark_asof_2 AS share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and row_to_json(v.*)::text = b.tidemark_value offset 0
+  ))
+    union
+    select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_before b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key) and not exists (
+    select from (
+SELECT * FROM share WHERE user_id =  (tidemark_l.tidemark_p1)
+) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and true offset 0
+  ));
+
+-- newest: all rows
+copy (
+with tidemark_report as materialized (select '' as line)
+select line, null, null, null from tidemark_report
+union all
+select '0', coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')), v."id"::text, v."title"::text from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) to stdout;
+
+-- newest: ops from its fields
+[
+  {
+    "fields": [
+      {
+        "before": ",{\"op\":\"put\",\"key\":",
+        "isString": true
+      },
+      {
+        "before": ",\"value\":{\"id\":",
+        "isString": false
+      },
+      {
+        "before": ",\"title\":",
+        "isString": true
+      }
+    ],
+    "end": "}}\n",
+    "isOneLine": false
+  }
+];
+
+-- newest: a delta, audited
+with tidemark_report as materialized (select '' as line),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
+) v),
+tidemark_after_0 as materialized (select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v),
+tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after))
+select line from tidemark_report
+union all
+select json_build_object('changes', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) as hash from tidemark_pairs_0 b
+        where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and false)
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not false) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v) r) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)))::text as line
+union all
+select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+union all
+select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not false;
+
+-- newest: a delta of several seats
+with tidemark_report as materialized (select json_build_object('report', tidemark.look($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
+  select from unnest($7::oid[], $8::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line),
+tidemark_seats as materialized (
+  select unnest((select $9::integer[])) as tidemark_seat
+),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
+) v
+) r),
+tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) r),
+tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_seat, tidemark_key collate "C" order by tidemark_after))
+select tidemark_seat as seat, case when size <= 4194304 then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+    union all
+select tidemark_seat, ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+    union all
+select tidemark_seat, ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b join tidemark_seats tidemark_l using (tidemark_seat) where not b.tidemark_after and b.tidemark_other is null and not false
+  ) lines
+) sized
+limit 5002;
+
+-- newest: whom to poke
+with tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_images_1 as materialized (
+      select key, old as old from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    ),
+tidemark_touched_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_images_1 where old is not null offset 0) image) i
+      union all
+      select t.* from (select distinct key[1]::integer as k1 from tidemark_images_1) c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_ever_1 as not materialized (
+      select t.* from "public"."todo" t union all select m.* from tidemark_touched_1 m where true
+    ),
+tidemark_before as materialized (select 0 as tidemark_seat, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
+) v
+) r),
+tidemark_after as materialized (select 0 as tidemark_seat, tidemark_key, tidemark_value from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) r)
+select tidemark_seat as seat from tidemark_after b where not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value)
+    union
+    select tidemark_seat from tidemark_before b where not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key);
+
+-- chosen: all rows
+copy (
+with tidemark_report as materialized (select '' as line)
+select line, null, null from tidemark_report
+union all
+select '0', tidemark_key, tidemark_value from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") b
+) to stdout;
+
+-- chosen: ops from its fields
+[
+  {
+    "fields": [
+      {
+        "before": ",{\"op\":\"put\",\"key\":",
+        "isString": true
+      },
+      {
+        "before": ",\"value\":",
+        "isString": false
+      }
+    ],
+    "end": "}\n",
+    "isOneLine": false
+  }
+];
+
+-- chosen: a delta, audited
+with tidemark_report as materialized (select '' as line),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r),
+tidemark_after_0 as materialized (select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r),
+tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_key collate "C" order by tidemark_after))
+select line from tidemark_report
+union all
+select json_build_object('changes', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) as hash from tidemark_pairs_0 b
+        where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and false)
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
+      union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not false) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
+    select (g << 3) + (hash >> (g * 3) & 7) as cell,
+      sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r) r cross join generate_series(0, 2) g
+    group by cell
+  ) c)))::text as line
+union all
+select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+union all
+select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not false;
+
+-- chosen: a delta of several seats
+with tidemark_report as materialized (select json_build_object('report', tidemark.look($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
+  select from unnest($7::oid[], $8::bigint[]) known (oid, outline)
+  where tidemark.outline(known.oid) is distinct from known.outline
+))::text as line),
+tidemark_seats as materialized (
+  select unnest((select $9::integer[])) as tidemark_seat
+),
+tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
+) r),
+tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
+) r),
+tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
+  case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
+from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
+window pair as (partition by tidemark_seat, tidemark_key collate "C" order by tidemark_after))
+select tidemark_seat as seat, case when size <= 4194304 then line end as line
+from (
+  select *, sum(octet_length(line)) over (rows unbounded preceding) as size from (
+    select null::integer as tidemark_seat, line from tidemark_report
+    union all
+select tidemark_seat, ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}' from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)
+    union all
+select tidemark_seat, ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b join tidemark_seats tidemark_l using (tidemark_seat) where not b.tidemark_after and b.tidemark_other is null and not false
+  ) lines
+) sized
+limit 5002;
+
+-- chosen: whom to poke
+with tidemark_changed_1 as materialized (
+      select distinct on (k1) k1, case when balance > 0 then old end as old
+      from (
+        select k1, min(image) as old, sum(weight) as balance
+        from (
+          select key[1]::integer as k1, e.hash, e.image, e.weight
+          from tidemark.unseen(1, $1, $2)
+          cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by k1, hash
+        having sum(weight) <> 0
+      ) ends
+      order by k1, balance desc
+    ),
+tidemark_plus_1 as not materialized (
+      select t.* from tidemark_changed_1 c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_minus_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_minus_1 m where true
+      ) u
+      left join tidemark_changed_1 c on c.k1 = u."id"
+      where u.tidemark_minus or c.k1 is null
+    ),
+tidemark_images_1 as materialized (
+      select key, old as old from tidemark.unseen(1, $1, $2)
+      where key is not null and hashtextextended(old, 0) is distinct from new_hash
+    ),
+tidemark_touched_1 as materialized (
+      select "id", "owner_id", "title", "size", "price", "at"
+      from (select (image.r).* from (select old::"public"."todo" as r from tidemark_images_1 where old is not null offset 0) image) i
+      union all
+      select t.* from (select distinct key[1]::integer as k1 from tidemark_images_1) c join "public"."todo" t on c.k1 = t."id"
+    ),
+tidemark_ever_1 as not materialized (
+      select t.* from "public"."todo" t union all select m.* from tidemark_touched_1 m where true
+    ),
+tidemark_seats as materialized (
+  select unnest((select $3::integer[])) as tidemark_seat
+),
+tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where exists (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_touched_1 AS todo
+) v
+)
+    ),
+tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
+) r),
+tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select r.* from (select distinct tidemark_k1 from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_minus_1 AS todo
+) v
+    union all
+    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_plus_1 AS todo
+) v
+  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo
+) v where v."p" = c.tidemark_k1
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
+) r)
+select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
+    union
+    select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_before b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key) and not false);
