@@ -136,7 +136,7 @@ describe('a stream', () => {
       ]),
     );
     await run(`update note set body = 'canary' where id = 3`);
-    await run(`update note set body = 'new', data = '[\n\r\n"a\\nb"]' where id = 1`);
+    await run(`update note set body = 'new', data = '[\n\r"a\\nb"]' where id = 1`);
     const second = await stream.next();
     expect(patchIn(second)).toEqual([
       { op: 'put', key: 'note/1', value: { id: 1, body: 'new', data: ['a\nb'], big: 1 } },
