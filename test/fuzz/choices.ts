@@ -8,6 +8,11 @@ export class Choices {
     this.#random = random;
   }
 
+  /** For choices after which those to come are the same as without. */
+  aside(): Choices {
+    return new Choices(this.#random.clone());
+  }
+
   /** A whole number, both ends included. */
   between(low: number, high: number): number {
     return this.#random.nextInt(low, high);

@@ -31,7 +31,7 @@ export function createView(choices: Choices, schema: Schema, version: number, na
   const world = createWorld(choices, schema, version);
   const site: Site = { world, scope: noScope, depth: choices.between(3, 7), ctes: [] };
   const { tree, columns, key } = grammar.query(site, { isKeyed: true, isTop: true });
-  const shape = createShape(choices, columns);
+  const shape = createShape(choices.aside(), columns);
   return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!), shape };
 }
 

@@ -10,11 +10,6 @@ import {
   type ReplicacheOptions,
   type WriteTransaction,
 } from 'replicache';
-import type { EngineOptions } from '#engine';
-import { toServer } from '../../../src/client/mutate.js';
-import { Network } from '../../../src/client/sync/network.js';
-import { StatusTracker } from '../../../src/client/sync/status.js';
-import { SyncEngine } from '../../../src/client/sync/sync-engine.js';
 
 // Each request that waits listens to the one signal that a client has.
 setMaxListeners(0);
@@ -126,11 +121,12 @@ function isData([key]: readonly [key: string, value: unknown]): boolean {
   return !key.startsWith('tidemark/');
 }
 
+// Only what runs in Vitest finds the bundled engine.
+const own = process.env.TIDEMARK_TEST_ENGINE === 'tidemark' ? await import('./own-engine.js') : undefined;
+
 /** The engine that `TIDEMARK_TEST_ENGINE` names, or Replicache: both have the same methods. */
 function openEngine(options: ReplicacheOptions<Tasks & MutatorDefs>): Replicache<Tasks & MutatorDefs> {
-  if (process.env.TIDEMARK_TEST_ENGINE !== 'tidemark') return new Replicache(options);
-  const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
-  return new SyncEngine(options as unknown as EngineOptions, requests) as unknown as Replicache<Tasks & MutatorDefs>;
+  return own ? (own.openOwnEngine(options) as Replicache<Tasks & MutatorDefs>) : new Replicache(options);
 }
 
 /** Waits for a condition. What did not come to hold is seen in the stack. */

@@ -94,7 +94,7 @@ class Watch {
     // The same key is another one for another user.
     await this.#ask(user, call(user), 200);
     // The row is there: an error of the database, which names it.
-    await this.#ask(user, { path: '/api/mutators/note', body: json({ id: `of ${other}`, body: '' }) }, 500);
+    await this.#ask(user, { path: '/api/mutators/note', body: json({ id: `of ${other}`, body: '' }) }, 409);
     for (const path of ['/api/openapi.json', '/api/docs', '/readyz'])
       await this.#ask(user, { method: 'GET', path }, 200);
     for (const request of [this.#push(other, [stolen]), { path: '/sync/pull', body: '{}' }, call(user)]) {
