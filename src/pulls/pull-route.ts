@@ -68,7 +68,23 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
   const reads = new SharedReads(gated, looks);
   const cookies = new KnownCookies();
   const sizes = new DeltaSizes(gated);
-  const shared = { db, reads, cookies, sizes, gates, auditor };
+  // Field by field, since this is on the way of each pull, and V8 does not spread objects of many fields fast.
+  const pullOf = (bound: Bound, request: PullRequest, caller: Caller<Context>, form: PullParts['form']) =>
+    new Pull({
+      db,
+      reads,
+      cookies,
+      sizes,
+      gates,
+      auditor,
+      installation: bound.installation,
+      views: bound.views,
+      viewsDigest: bound.viewsDigest,
+      formDigest: bound.formDigest,
+      request,
+      caller,
+      form,
+    });
   return {
     async pull(request, caller) {
       const { profileID, schemaVersion, refused } = request;
@@ -77,7 +93,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       }
       const pulled = await installation.serve(
         { ctx: caller.context, profileID, schemaVersion, refused },
-        (bound, last) => new Pull({ ...shared, ...bound, request, caller, form: 'ops' }).answer(last?.header),
+        (bound, last) => pullOf(bound, request, caller, 'ops').answer(last?.header),
       );
       return toAnswer(request, pulled, (ops) => caller.tell?.({ ops }));
     },
@@ -86,7 +102,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       const { profileID, schemaVersion } = asked;
       const attempt = async (bound: Bound, cookie: unknown, last?: OutdatedError) => {
         const request = { ...asked, clientGroupID: noGroup, cookie };
-        const pulled = await new Pull({ ...shared, ...bound, request, caller, form }).answer(last?.header);
+        const pulled = await pullOf(bound, request, caller, form).answer(last?.header);
         if (pulled.kind === 'lost') throw new Error('A read has no client group that could be lost');
         return pulled;
       };

@@ -31,6 +31,7 @@ const keptPrefixes = 1000;
 export class KeySpace {
   readonly #places: readonly Place[];
   readonly #checked = new BoundedMap<string, true>(keptPrefixes);
+  readonly #dependsOnUser: boolean;
 
   /**
    * @param own views of Tidemark's own, besides the application's
@@ -45,7 +46,8 @@ export class KeySpace {
         pattern: patternOf(view),
       })),
     );
-    this.check([]);
+    this.#dependsOnUser = this.#places.some(({ prefix }) => prefix === undefined);
+    this.#checkAll(new Map());
   }
 
   /**
@@ -54,10 +56,15 @@ export class KeySpace {
    * @throws SetupError that names a view with reserved keys, or two views that could share keys.
    */
   check(prefixes: readonly UserPrefix[]): void {
+    if (!this.#dependsOnUser) return;
     const found = prefixes.filter(({ prefix }) => prefix !== undefined);
     const id = JSON.stringify(found.map(({ name, prefix }) => [name, prefix]));
     if (this.#checked.get(id)) return;
-    const theirs = new Map(found.map(({ name, prefix }) => [name, prefix]));
+    this.#checkAll(new Map(found.map(({ name, prefix }) => [name, prefix])));
+    this.#checked.set(id, true);
+  }
+
+  #checkAll(theirs: ReadonlyMap<string, string | undefined>): void {
     const known = this.#places.flatMap((place) => {
       const prefix = place.prefix ?? theirs.get(place.name);
       return prefix === undefined ? [] : [{ ...place, prefix }];
@@ -72,7 +79,6 @@ export class KeySpace {
         );
       }
     }
-    this.#checked.set(id, true);
   }
 }
 
