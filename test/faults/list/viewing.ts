@@ -39,7 +39,7 @@ export const viewing: readonly Fault[] = [
   {
     name: 'keys of one view may be keys of another',
     file: 'src/view/keys/key-space.ts',
-    find: 'this.check([]);',
+    find: 'this.#checkAll(new Map());',
     replace: '',
     tests: ['test/view/key-space.test.ts'],
   },
