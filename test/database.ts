@@ -53,9 +53,25 @@ async function create(options: string): Promise<TestDatabase> {
     pool,
     async drop() {
       await pool.end();
+      await untilLeft(cluster, name);
       await onCluster(cluster, `drop database ${name} with (force)`);
     },
   };
+}
+
+/**
+ * Waits until a database's connections have ended. A pool says that it has ended before its connections have, and
+ * nobody listens any more for the error of one that is ended by force. Whoever stays for longer does expect that.
+ */
+async function untilLeft(cluster: string, name: string): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) {
+    const { rowCount } = await onCluster(
+      cluster,
+      `select from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
+    );
+    if (rowCount === 0) return;
+    await sleep(5);
+  }
 }
 
 /** A pool whose idle connections may break: the tests kill backends. */
