@@ -1,11 +1,11 @@
 import type { UserContext } from '../context.js';
-import { Problem } from '../errors.js';
 import type { EventStream } from '../http/answer.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange } from '../http/route.js';
 import type { StreamEnd, StreamOptions } from '../http/stream.js';
 import type { Budget } from '../limits/budget.js';
 import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../protocol/poke.js';
+import { Listeners } from './listeners.js';
 import { heartbeatMs, streamLifeMs, streamRetryMs } from './stream-life.js';
 
 /** Calls `poke` whenever there may be something to pull, until the returned function is called. */
@@ -21,45 +21,30 @@ const maxUnreadBytes = 4 * 1024;
 /** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
   readonly #listen: Listen<Context>;
-  readonly #budget: Budget;
-  readonly #open = new Set<PokeStream>();
-  #isClosed = false;
+  readonly #listeners: Listeners;
 
   /** @param budget of open streams */
   constructor(listen: Listen<Context>, budget: Budget) {
     this.#listen = listen;
-    this.#budget = budget;
+    this.#listeners = new Listeners(budget);
   }
 
   /**
    * Opens a stream for a request to the poke endpoint.
-   * @throws Problem `unauthenticated`, `malformed-request`, `unavailable` if the server is stopping or full, or
-   * `too-many-requests` if the user has too many streams; and what `listen` throws.
+   * @throws Problem `unauthenticated`, `malformed-request`; and what `Listeners.enter` and `listen` throw.
    */
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const { context } = await identify(exchange, authenticate);
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
-    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; reconnect');
-    const holding = this.#budget.open(context.userID);
-    holding.take(1);
-    const stream = new PokeStream(context.expiresAt, () => {
-      this.#open.delete(stream);
-      holding.end();
-    });
-    this.#open.add(stream);
-    try {
-      stream.onLeave(await this.#listen(context, request, () => stream.poke()));
-    } catch (error) {
-      stream.end();
-      throw error;
-    }
+    const listener = this.#listeners.enter(context.userID, () => stream.end());
+    const stream = new PokeStream(context.expiresAt, () => listener.end());
+    await listener.join(this.#listen(context, request, () => stream.poke()));
     return stream;
   }
 
   /** Ends all streams, and refuses new ones. */
   close(): void {
-    this.#isClosed = true;
-    for (const stream of this.#open) stream.end();
+    this.#listeners.close();
   }
 }
 
@@ -68,7 +53,6 @@ class PokeStream implements EventStream {
   readonly kind = 'events';
   readonly #expiresAt: Date | undefined;
   readonly #onEnd: () => void;
-  #leave: (() => void) | undefined;
   #options: StreamOptions | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timers: NodeJS.Timeout[] = [];
@@ -97,12 +81,6 @@ class PokeStream implements EventStream {
     return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });
   }
 
-  /** Sets what to call when the stream has ended; calls it at once if it already has. */
-  onLeave(leave: () => void): void {
-    if (this.#hasEnded) leave();
-    else this.#leave = leave;
-  }
-
   poke(): void {
     this.#send(pokeEvent);
   }
@@ -129,7 +107,6 @@ class PokeStream implements EventStream {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#leave?.();
     this.#onEnd();
     this.#options?.onEnd({ ...end, bytes: this.#bytes });
   }

@@ -4,6 +4,7 @@ import type { Answer } from '../http/answer.js';
 import { type JSONBody, readOptionalJSON } from '../http/body.js';
 import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
+import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
 import type { Budget, Holding } from '../limits/budget.js';
 import { type Asked, decodeBatch } from '../protocol/calls.js';
@@ -125,11 +126,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key;
 }
 
-/**
- * Whether the request asks to be rolled back, with `Prefer: tx=rollback`. Other preferences are ignored.
- * @see https://www.rfc-editor.org/rfc/rfc7240
- */
+/** Whether the request asks to be rolled back, with `Prefer: tx=rollback`. */
 export function prefersRollback(headers: Headers): boolean {
-  const preferences = headers.get('Prefer')?.split(',') ?? [];
-  return preferences.some((preference) => /^\s*tx\s*=\s*"?rollback"?\s*(;|$)/i.test(preference));
+  return preferenceOf(headers, 'tx')?.toLowerCase() === 'rollback';
 }

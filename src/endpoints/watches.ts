@@ -1,9 +1,9 @@
 /** Those who wait for changes of what they read, within a request. */
 import type { UserContext } from '../context.js';
-import { Problem } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import type { Budget } from '../limits/budget.js';
 import type { ViewPart } from '../view/client-views.js';
+import { Listeners } from './listeners.js';
 
 /** What is waited for. */
 export interface Watched {
@@ -32,50 +32,36 @@ export interface Watch {
 /** The open watches. */
 export class Watches<Context extends UserContext> {
   readonly #listen: ListenTo<Context>;
-  readonly #budget: Budget;
-  readonly #open = new Set<Watch>();
-  #isClosed = false;
+  readonly #listeners: Listeners;
 
   /** @param budget of those who wait, and of open streams */
   constructor(listen: ListenTo<Context>, budget: Budget) {
     this.#listen = listen;
-    this.#budget = budget;
+    this.#listeners = new Listeners(budget);
   }
 
   /**
    * Begins to watch. The watch must be ended.
-   * @throws Problem `unavailable` if the server is stopping or full, or `too-many-requests` if the user watches too much;
-   * and what `listen` throws.
+   * @throws what `Listeners.enter` and `listen` throw
    */
   async open({ context, signal }: Caller<Context>, watched: Watched): Promise<Watch> {
-    if (this.#isClosed) throw new Problem('unavailable', 'The server is stopping; try again');
-    const holding = this.#budget.open(context.userID);
-    holding.take(1);
-    const watch = new OpenWatch(context.expiresAt, signal?.(), () => {
-      this.#open.delete(watch);
-      holding.end();
-    });
-    this.#open.add(watch);
-    try {
-      watch.onEnd(await this.#listen(context, watched, () => watch.poke()));
-    } catch (error) {
-      watch.end();
-      throw error;
-    }
+    const listener = this.#listeners.enter(context.userID, () => watch.end());
+    const watch = new OpenWatch(context.expiresAt, signal?.(), () => listener.end());
+    await listener.join(this.#listen(context, watched, () => watch.poke()));
     return watch;
   }
 
   /** Ends all watches, and refuses new ones. */
   close(): void {
-    this.#isClosed = true;
-    for (const watch of this.#open) watch.end();
+    this.#listeners.close();
   }
 }
 
 class OpenWatch implements Watch {
-  readonly #onEnd: (() => void)[];
+  readonly #signal: AbortSignal | undefined;
+  readonly #onEnd: () => void;
   #isPoked = false;
-  #isOver = false;
+  #hasEnded = false;
   /** Ends the waiting that is under way. */
   #wake: (() => void) | undefined;
 
@@ -83,20 +69,16 @@ class OpenWatch implements Watch {
     const end = () => this.end();
     const age = expiresAt && setTimeout(end, Math.min(expiresAt.getTime() - Date.now(), longestTimer));
     signal?.addEventListener('abort', end);
-    this.#onEnd = [
-      onEnd,
-      () => {
-        clearTimeout(age);
-        signal?.removeEventListener('abort', end);
-      },
-    ];
-    this.#isOver = signal?.aborted === true;
+    this.#signal = signal;
+    this.#onEnd = () => {
+      clearTimeout(age);
+      signal?.removeEventListener('abort', end);
+      onEnd();
+    };
   }
 
-  /** Sets what to call when the watch has ended; calls it at once if it already has. */
-  onEnd(leave: () => void): void {
-    if (this.#onEnd.length === 0) leave();
-    else this.#onEnd.push(leave);
+  get #isOver(): boolean {
+    return this.#hasEnded || this.#signal?.aborted === true;
   }
 
   poke(): void {
@@ -122,8 +104,9 @@ class OpenWatch implements Watch {
   }
 
   end(): void {
-    this.#isOver = true;
-    for (const leave of this.#onEnd.splice(0)) leave();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#onEnd();
     this.#wake?.();
   }
 }

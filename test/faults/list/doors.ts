@@ -3,6 +3,7 @@ import type { Fault } from '../fault.js';
 
 const poke = { file: 'src/poke.ts', tests: ['test/poke.test.ts'] };
 const hooks = { file: 'src/endpoints/poke-hooks.ts', tests: ['test/endpoints/poke-hooks.test.ts'] };
+const listeners = 'src/endpoints/listeners.ts';
 const server = { file: 'src/server.ts', tests: ['test/endpoints/sync-doors.test.ts'] };
 const meaning = { file: 'src/writes/call-failures.ts', tests: ['test/rest/map-error.test.ts'] };
 const keys = { file: 'src/key-value/store.ts', tests: ['test/key-value/key-value.test.ts'] };
@@ -53,11 +54,11 @@ export const doors: readonly Fault[] = [
   {
     ...hooks,
     name: 'a hook outlives its context',
-    find: 'if (ctx.expiresAt && ctx.expiresAt.getTime() <= Date.now()) return stop();',
+    find: 'if (ctx.expiresAt && ctx.expiresAt.getTime() <= Date.now()) return listener.end();',
     replace: '',
   },
-  { ...hooks, name: 'a hook takes no place', find: '    holding.take(1);\n', replace: '' },
-  { ...hooks, name: 'a stopped hook keeps its place', find: '      holding.end();\n', replace: '' },
+  { ...hooks, file: listeners, name: 'a hook takes no place', find: '    holding.take(1);\n', replace: '' },
+  { ...hooks, file: listeners, name: 'a stopped hook keeps its place', find: '      holding.end();\n', replace: '' },
   {
     name: 'the mutations of anybody poke whoever listens for all of a user’s',
     file: 'src/pokes/plan-pokes.ts',

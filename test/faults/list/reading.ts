@@ -112,7 +112,7 @@ export const reading: readonly Fault[] = [
   },
   {
     name: 'a user may wait as often as it likes',
-    file: watches,
+    file: 'src/endpoints/listeners.ts',
     find: 'holding.take(1);',
     replace: '',
     tests: streams,
