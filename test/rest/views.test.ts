@@ -198,9 +198,11 @@ describe('an entity tag', () => {
       await tagOf({ 'Accept-Encoding': 'gzip' }),
     ];
     expect(lines).not.toBe(array);
-    expect(gzip).toBe(`W/${array}`);
+    expect(array).toMatch(/^"/);
+    expect(gzip).toMatch(/^W\/"/);
     const statusOf = async (headers: Record<string, string>) => (await get('/api/views/note', headers)).status;
     expect(await statusOf({ 'If-None-Match': gzip })).toBe(304);
+    expect(await statusOf({ 'If-None-Match': array, 'Accept-Encoding': 'gzip' })).toBe(304);
     expect(await statusOf({ 'If-None-Match': lines })).toBe(200);
     expect(await statusOf({ 'If-None-Match': lines, Accept: 'application/x-ndjson' })).toBe(304);
     expect(await statusOf({ 'If-None-Match': `${lines}, ${array}` })).toBe(304);
