@@ -52,9 +52,28 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
     );
   },
   'streams of pokes'(order) {
-    const headers = { Authorization: 'Bearer ann' };
     times({ times: order.streams }, (i) =>
-      fetch(`${order.url}/sync/poke?clientGroupID=s${i}&profileID=p`, { headers }).catch(() => {}),
+      fetchAsAnn(order, `/sync/poke?clientGroupID=s${i}&profileID=p`).catch(() => {}),
+    );
+  },
+  'views that are not read'(order) {
+    times(order, () => fetchAsAnn(order, views));
+  },
+  'views, one after the other'(order) {
+    times(order, () => again(async () => (await fetchAsAnn(order, views)).arrayBuffer()));
+  },
+  'rows, as fast as they come'(order) {
+    times(order, (i) => again(async () => (await fetchAsAnn(order, `${views}/${i}`)).text()));
+  },
+  'streams of a view, and requests that wait'(order) {
+    times({ times: order.streams }, (i) =>
+      i % 2 === 0
+        ? fetchAsAnn(order, `${views}/${i}`, { Accept: 'text/event-stream' }).catch(() => {})
+        : again(async () => {
+            const { headers } = await fetchAsAnn(order, `${views}/1`);
+            const known = { 'If-None-Match': headers.get('ETag') ?? '', Prefer: 'wait=60' };
+            await fetchAsAnn(order, `${views}/1`, known);
+          }),
     );
   },
   'pulls, as fast as they come'(order) {
@@ -73,6 +92,12 @@ function pushOf(length: number, clientOf: (place: number) => string, clientGroup
     return mutation(n, 'count', { clientID, n }, clientID);
   });
   return pushBody(mutations, { clientGroupID });
+}
+
+const views = '/api/views/document';
+
+function fetchAsAnn({ url }: Order, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url + path, { headers: { Authorization: 'Bearer ann', ...headers } });
 }
 
 function times<T>({ times }: Pick<Order, 'times'>, once: (i: number) => T): T[] {

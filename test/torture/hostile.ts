@@ -26,6 +26,32 @@ const bodies: readonly SentRequest['body'][] = [
   json(Array.from({ length: 10_000 }, () => ({ name: 'nobody' }))),
 ];
 
+/** The parts of a read that are text, one by one replaced. */
+function readsWith(text: string): SentRequest[] {
+  const path = '/api/views/document';
+  const [name, quoted] = [encodeURIComponent(text.toWellFormed()), `"${text}"`];
+  const query = ['since', 'profileID', 'schemaVersion'].map(
+    (field) => `${path}?${new URLSearchParams({ [field]: text })}`,
+  );
+  const headers = [
+    { 'If-None-Match': quoted },
+    { Prefer: `wait=${text}` },
+    { Accept: text },
+    { 'Last-Event-ID': text },
+  ];
+  return [
+    ...[`/api/views/${name}`, `${path}/${name}`, ...query].map((path) => ({ path, method: 'GET' })),
+    ...headers
+      .filter((sent) => Object.values(sent).every(isHeaderValue))
+      .map((sent) => ({ path, method: 'GET', headers: sent })),
+  ];
+}
+
+/** Whether clients can send a text as the value of a header. */
+function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}
+
 /** The fields of each body that are text, one by one replaced. */
 function withText(text: string): SentRequest[] {
   const pulls = ['clientGroupID', 'profileID', 'schemaVersion', 'cookie'].map((field) => pullBody({ [field]: text }));
@@ -68,6 +94,7 @@ export function hostileRequests(every: number): SentRequest[] {
   const all = [
     ...paths.flatMap((path) => bodies.map((body) => ({ path, body }))),
     ...texts.flatMap(withText),
+    ...texts.flatMap(readsWith),
     ...paths.flatMap((path) => ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].map((method) => ({ path, method }))),
   ];
   return all.filter((_, i) => i % every === 0);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Result } from '../../../bench/scenario.js';
-import { mutation, pullBody, pushBody } from '../../conformance/wire.js';
+import { mutation, type Op, pullBody, pushBody } from '../../conformance/wire.js';
 import { listenForPokes } from '../../poke-reader.js';
 import { type Received, type SentRequest, send } from '../../rest/sent.js';
 import type { Line } from '../line.js';
@@ -30,7 +30,7 @@ export const twoUsers: Line = {
         await watch.trespass(rig.random.pick(users), rig.random.pick(users));
         if (round % 50 === 0) torture.progress(`${round} of ${rounds} rounds`);
       }
-      const pokes = await watch.strangersPokes('user0', 'user1');
+      const pokes = await watch.strangersPokes('stranger', 'user1');
       return [
         some('requests', watch.requests),
         some('of these, refused', watch.refused),
@@ -95,8 +95,9 @@ class Watch {
     await this.#ask(user, call(user), 200);
     // The row is there: an error of the database, which names it.
     await this.#ask(user, { path: '/api/mutators/note', body: json({ id: `of ${other}`, body: '' }) }, 409);
-    for (const path of ['/api/openapi.json', '/api/docs', '/readyz'])
+    for (const path of ['/api/openapi.json', '/api/docs', '/readyz', '/api/views'])
       await this.#ask(user, { method: 'GET', path }, 200);
+    await this.#read(user, other);
     for (const request of [this.#push(other, [stolen]), { path: '/sync/pull', body: '{}' }, call(user)]) {
       await this.#ask(user, { ...request, headers: { Authorization: undefined } }, 401);
     }
@@ -104,7 +105,31 @@ class Watch {
     await this.#ask(user, { method: 'GET', path: `/sync/poke?${query}`, headers: { Authorization: undefined } }, 401);
   }
 
-  /** How many pokes a listener gets who gives another's client group for its own, while that one's rows change. */
+  /** `user` reads the views with the keys and tokens of `other`. */
+  async #read(user: string, other: string): Promise<void> {
+    const path = '/api/views/document';
+    const row = `${path}/${encodeURIComponent(`of ${other}`)}`;
+    const read = (request: Omit<SentRequest, 'method'>) => ({ method: 'GET', ...request });
+    const own = await this.#ask(other, read({ path }), 200);
+    const tag = own.headers.get('ETag')!;
+    await this.#ask(other, read({ path, headers: { 'If-None-Match': tag } }), 304);
+    await this.#ask(user, read({ path, headers: { 'If-None-Match': tag } }), 200);
+    const { body } = await this.#ask(user, read({ path: `${path}?since=${encodeURIComponent(tag)}` }), 200);
+    // What another holds is nothing to go on from.
+    if ((body!.patch as Op[])[0]?.op !== 'clear') this.unexpected++;
+    await this.#ask(user, read({ path: row }), 404);
+    await this.#ask(user, read({ path: row, headers: { 'If-None-Match': tag, Prefer: 'wait=1' } }), 404);
+    await this.#ask(user, read({ path: row, headers: { Authorization: undefined } }), 401);
+    await this.#ask(user, read({ path, headers: { Authorization: undefined } }), 401);
+    const headers = { Authorization: `Bearer ${user}`, Accept: 'text/event-stream', 'Last-Event-ID': tag };
+    const stream = await fetch(this.#rig.anyServer() + path, { headers });
+    this.#look(user, path, await beginningOf(stream));
+  }
+
+  /**
+   * How many pokes a listener gets who gives another's client group for its own, while that one's rows change.
+   * @param user one who has changed nothing: whoever has is poked about it, if it was just before
+   */
   async strangersPokes(user: string, other: string): Promise<number> {
     const fetchAt = (path: string, init: RequestInit) => fetch(this.#rig.anyServer() + path, init);
     const listen = (who: string) => listenForPokes(fetchAt, { user: who, clientGroupID: groupOf(other) });
@@ -151,12 +176,25 @@ class Watch {
       this.unexpected++;
       console.error(`  ${request.path}: ${received.status}, not ${status}: ${received.text.slice(0, 300)}`);
     }
-    const all = `${received.text} ${json([...received.headers])}`;
-    const shown = this.#users.filter((other) => other !== user && all.includes(canaryOf(other)));
-    if (shown.length > 0) {
-      this.leaks++;
-      console.error(`  ${request.path} shows ${user} what is of ${shown.join(', ')}`);
-    }
+    this.#look(user, request.path, `${received.text} ${json([...received.headers])}`);
     return received;
   }
+
+  /** Looks for what is another's in what a user was sent. */
+  #look(user: string, path: string, text: string): void {
+    const shown = this.#users.filter((other) => other !== user && text.includes(canaryOf(other)));
+    if (shown.length === 0) return;
+    this.leaks++;
+    console.error(`  ${path} shows ${user} what is of ${shown.join(', ')}`);
+  }
+}
+
+/** The first event of a stream that has data. */
+async function beginningOf({ body }: Response): Promise<string> {
+  let text = '';
+  for await (const chunk of body!) {
+    text += Buffer.from(chunk).toString();
+    if (/^data:.*\n\n/ms.test(text)) break;
+  }
+  return text;
 }
