@@ -33,7 +33,7 @@ export interface ViewRoutesOptions<Context extends UserContext> extends Delivery
 export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptions<Context>): Route[] {
   const { views, basePath, authenticate } = options;
   const root = `${basePath}/api/views`;
-  const methods = ['GET'];
+  const methods = ['GET', 'HEAD'];
   const names = new Set(views.map(({ name }) => name));
   const links = views.map(({ name, key, keys, prefix }) => ({
     name,
@@ -69,7 +69,11 @@ async function handleRead<Context extends UserContext>(
   // No row can have such a key.
   if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
   const asked = readAsked(exchange.request, part, options.schemaVersions);
-  if (asked.type === 'text/event-stream') return openViewStream(asked, caller, options);
+  if (asked.type === 'text/event-stream') {
+    return isHead(exchange.request)
+      ? { kind: 'reply', headers: { 'Content-Type': asked.type }, body: null }
+      : openViewStream(asked, caller, options);
+  }
   return asked.since === undefined
     ? readRows(exchange, asked, caller, options)
     : readOps(exchange, asked, asked.since, caller, options);
@@ -96,9 +100,10 @@ async function readRows<Context extends UserContext>(
   if (!patched) return { kind: 'reply', status: 304, headers: { ...headers, ETag: known.tag! }, body: null };
   const token = tokenOf(patched.cookie);
   const answer = await rowsAs(type, asked.part, patched);
-  if (known.any) {
+  if (known.any || isHead(request)) {
     if (answer.kind === 'json in pieces') await patched.more?.close();
-    return { kind: 'reply', status: 304, headers: { ...headers, ETag: entityTag(token, type, false) }, body: null };
+    const status = known.any ? 304 : 200;
+    return { kind: 'reply', status, headers: { ...headers, ETag: entityTag(token, type, false) }, body: null };
   }
   const delivered = await deliver(answer, request, caller, options);
   const isCompressed = delivered.kind !== 'json' && delivered.headers?.['Content-Encoding'] !== undefined;
@@ -123,6 +128,10 @@ async function readOps<Context extends UserContext>(
   options: ViewRoutesOptions<Context>,
 ): Promise<Answer> {
   const patched = await readOrWait('ops', since, asked, caller, options);
+  if (isHead(request)) {
+    await patched?.more?.close();
+    return { kind: 'reply', headers: headersFor(asked), body: null };
+  }
   const answer: JSONAnswer = patched
     ? { kind: 'json in pieces', pieces: opsAsObject(patched) }
     : { kind: 'json', text: noOps(since) };
@@ -162,6 +171,10 @@ async function readOrWait<Context extends UserContext>(
   } finally {
     watch.end();
   }
+}
+
+function isHead({ method }: Request): boolean {
+  return method === 'HEAD';
 }
 
 function unknownKey(): Problem {

@@ -91,7 +91,32 @@ describe('a view', () => {
       expect(await problemOf(await get(`/api/views${path}`, { Authorization: '' }))).toEqual([401, 'unauthenticated']);
     }
     const response = await get('/api/views/note', {}, { method: 'POST' });
-    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET']);
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it.each(['', '/note', '/note/1', '/note?since=x', '/note/4'])(
+    '%s is answered without a body by HEAD',
+    async (path) => {
+      const [asked, head] = [await get(`/api/views${path}`), await get(`/api/views${path}`, {}, { method: 'HEAD' })];
+      expect([head.status, await head.text()]).toEqual([asked.status, '']);
+      expect(head.headers.get('Content-Type')).toBe(asked.headers.get('Content-Type'));
+      expect(head.headers.has('ETag')).toBe(asked.headers.has('ETag'));
+      await asked.text();
+    },
+  );
+
+  it('by HEAD tells an entity tag that is known afterwards, opens no stream, and keeps no connection', async () => {
+    await run(`insert into note select i, 'ann', repeat(i::text, 40), '[1,\n2]' from generate_series(1001, 4000) i`);
+    const head = (headers = {}) => get('/api/views/note', headers, { method: 'HEAD' });
+    for (let time = 0; time < 20; time++) expect((await head()).status).toBe(200);
+    const tag = (await head()).headers.get('ETag')!;
+    expect((await get('/api/views/note', { 'If-None-Match': tag })).status).toBe(304);
+    const stream = await head({ Accept: 'text/event-stream' });
+    expect([stream.status, stream.headers.get('Content-Type'), await stream.text()]).toEqual([
+      200,
+      'text/event-stream',
+      '',
+    ]);
   });
 
   it('with as many rows as take several pieces is whole, in every form', async () => {
