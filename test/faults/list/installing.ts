@@ -151,14 +151,14 @@ export const installing: readonly Fault[] = [
   },
   {
     name: 'what was found out for other tables is used on',
-    file: 'src/installation/current-installation.ts',
+    file: 'src/installation/readings.ts',
     find: 'last && isDeepStrictEqual(last.installation, installation)',
     replace: 'last',
     tests: ['test/installation/current-installation.test.ts'],
   },
   {
     name: 'what a server knows of the tables gets older than a second',
-    file: 'src/installation/current-installation.ts',
+    file: 'src/installation/readings.ts',
     find: 'const maxAgeMs = 1000;',
     replace: 'const maxAgeMs = 10_000;',
     tests: gaps,

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/pulls/pull.ts';
 const current = 'src/installation/current-installation.ts';
+const queryKeys = 'src/installation/query-keys.ts';
 const bound = ['test/installation/current-installation.test.ts'];
 const compile = 'src/view/compile.ts';
 const look = 'sql/0008-look.sql';
@@ -95,28 +96,28 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'bound views serve other parameters',
-    file: current,
+    file: queryKeys,
     find: 'this.#nameOf(text), values, key, prefix);',
     replace: 'this.#nameOf(text), key, prefix);',
     tests: bound,
   },
   {
     name: 'bound views serve other prefixes',
-    file: current,
+    file: queryKeys,
     find: 'values, key, prefix);',
     replace: 'values, key);',
     tests: bound,
   },
   {
     name: 'bound views serve other users',
-    file: current,
+    file: queryKeys,
     find: 'const parts: unknown[] = [userID];',
     replace: 'const parts: unknown[] = [userID.length];',
     tests: bound,
   },
   {
     name: 'bound views serve values that JSON writes alike',
-    file: current,
+    file: queryKeys,
     find: 'if (!values.every(isPlain)) return undefined;',
     replace: '',
     tests: bound,

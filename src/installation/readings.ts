@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Table } from '../catalog/tables.js';
+import type { Database } from '../db/database.js';
+import { SetupError } from '../errors.js';
+import { type Installation, readInstallation } from './installation.js';
+
+/** The age at which the cluster and the tables' shape are read again. A change to either resets clients this soon. */
+const maxAgeMs = 1000;
+
+/** Limits each statement: a connection that died silently must not block the next reading. */
+const timeoutMs = 5000;
+
+/** An installation, and what has been found out for it. */
+export interface Known<Findings> {
+  readonly installation: Installation;
+  readonly findings: Findings;
+}
+
+/** One reading of the installation. */
+export interface Reading<Findings> {
+  /** No earlier than this, it was what another reading would have found. */
+  readonly at: number;
+  readonly known: Promise<Known<Findings>>;
+}
+
+/** Reads the installation as often as is needed to know what it was a second ago. */
+export class Readings<Findings> {
+  readonly #db: Database;
+  readonly #begin: () => Findings;
+  /** By OID: every table that any view has read. */
+  readonly #tables = new Map<number, Table>();
+  #read: { at: number; readonly known: Promise<Known<Findings>> } | undefined;
+  #known: Known<Findings> | undefined;
+
+  /** @param begin returns the place for what is found out for another installation */
+  constructor(db: Database, begin: () => Findings) {
+    this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
+    this.#begin = begin;
+  }
+
+  /** The newest reading, which may be under way. */
+  current(): Reading<Findings> {
+    if (!this.#read || Date.now() - this.#read.at > maxAgeMs) {
+      const read = { at: Date.now(), known: this.#readAgain() };
+      this.#read = read;
+      // A fault of the installation may be remembered. If it could not be read, that may be over a moment later.
+      read.known.catch((error: unknown) => {
+        if (!(error instanceof SetupError)) this.forget(read);
+      });
+    }
+    return this.#read;
+  }
+
+  /** Reads again next time, unless there is another reading already. */
+  forget(reading: Reading<Findings>): void {
+    if (this.#read === reading) this.#read = undefined;
+  }
+
+  /**
+   * Nothing has been committed between two times of the clock: what was read since the first is as good as if it had been
+   * read at the second.
+   */
+  remained(since: number, until: number): void {
+    if (this.#read && this.#read.at >= since) this.#read.at = Math.max(this.#read.at, until);
+  }
+
+  /** Another pull may have added the tables in the meantime: then the reading that it started serves this one too. */
+  follow(tables: readonly Table[]): void {
+    const added = tables.filter((table) => !this.#tables.has(table.oid));
+    for (const table of added) this.#tables.set(table.oid, table);
+    if (added.length > 0) this.#read = undefined;
+  }
+
+  /** Mostly, nothing has changed, and what is known remains true. */
+  async #readAgain(): Promise<Known<Findings>> {
+    const installation = await readInstallation(this.#db, [...this.#tables.values()]);
+    const last = this.#known;
+    const findings = last && isDeepStrictEqual(last.installation, installation) ? last.findings : this.#begin();
+    this.#known = { installation, findings };
+    return this.#known;
+  }
+}
