@@ -4,6 +4,7 @@
  * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of
  * events within a transaction does not matter; between transactions the row's lock orders them. Where a key may be held
  * twice until the commit, there is no such lock: then the key is checked first, which waits for whoever else holds it.
+ * And there, a transaction may have held a key beside another one's row, and given it up: that changes nothing.
  */
 import type { Pool } from 'pg';
 import { type OracleTable, tables } from './schema.js';
@@ -20,12 +21,18 @@ function keySql(table: OracleTable, alias: string): string {
 function recordSql(table: OracleTable): string {
   const name = nameOf(table);
   const hook = `oracle.record_${table.name}`;
-  const record = (alias: string) => `
+  const record = (alias: string) => {
+    const there = `from ${name} now_there
+      where ${table.primaryKey.map((column) => `now_there.${column} = ${alias}.${column}`).join(' and ')}`;
+    const ofAnother = `select ${there} and pg_xact_status(now_there.xmin::text::xid8) = 'committed'`;
+    const insert = `
     insert into oracle.history (xid, relation, key, image)
-    select pg_current_xact_id(), '${name}', ${keySql(table, alias)}, (
-      select now_there::text from ${name} now_there
-      where ${table.primaryKey.map((column) => `now_there.${column} = ${alias}.${column}`).join(' and ')}
-    );`;
+    select pg_current_xact_id(), '${name}', ${keySql(table, alias)}, (select now_there::text ${there})`;
+    if (!table.deferrableKey) return `${insert};`;
+    return `
+    perform pg_advisory_xact_lock(hashtext('${name}' || ${keySql(table, alias)}));${insert}
+    where not exists (${ofAnother});`;
+  };
   return `
     create function ${hook}() returns trigger language plpgsql as $$
     begin
