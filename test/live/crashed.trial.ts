@@ -15,6 +15,9 @@ import { fullRead, PullServer, SyncClient, tableView } from '../synced.js';
 import { Postgres } from '../torture/rig/postgres.js';
 
 const rounds = 15;
+/** In so many of them, an ID must come again. On a slow machine, Postgres writes more of them down before it crashes. */
+const reusedRounds = 6;
+const mostRounds = 60;
 const patienceMs = 60_000;
 const day = 24 * 60 * 60;
 const views = { a: tableView('a', 'id', 'a/'), b: tableView('b', 'id', 'b/') };
@@ -79,7 +82,8 @@ describe.each(Object.entries(crashes))('when %s', (_, way) => {
     const db = openPool(postgres.url);
     let reused = 0;
     try {
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < rounds || reused < reusedRounds; round++) {
+        expect(round).toBeLessThan(mostRounds);
         for (let i = random.between(0, 3); i > 0; i--) await commit(random);
         let last = 0n;
         for (let i = random.between(1, 4); i > 0; i--) last = await rollBack(random);
@@ -95,7 +99,6 @@ describe.each(Object.entries(crashes))('when %s', (_, way) => {
           expect(client.held()).toEqual(await fullRead(clients.indexOf(client) % 3 === 0 ? other : server));
         }
       }
-      expect(reused).toBeGreaterThan(rounds / 3);
     } finally {
       await Promise.all([server.close(), other.close(), db.close()]);
     }
