@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { hosts } from './hosts.js';
+import { endsCleanly, type Serving, serve } from './host.js';
+import { built, hosts, install } from './hosts.js';
 import { probe } from './probe.js';
-import { build, endsCleanly, install, type Serving, serve } from './serving.js';
 
 let database: TestDatabase;
 let serving: Serving | undefined;
@@ -21,9 +21,8 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 describe('the example for', () => {
-  it.each(Object.entries(hosts))('%s', async (name, host) => {
-    await build(name, host);
-    serving = await serve(name, host, database.url);
+  it.each(hosts)('%s passes the probe, and ends when it is told to', async (name) => {
+    serving = await serve(await built(name), database.url);
     await probe(serving.url);
     await endsCleanly(serving);
   });

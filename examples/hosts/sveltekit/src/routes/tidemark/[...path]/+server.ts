@@ -1,4 +1,4 @@
-import type { RequestHandler } from './$types';
 import { sync } from '../../../../../sync.ts';
+import type { RequestHandler } from './$types';
 
 export const fallback: RequestHandler = ({ request }) => sync.fetch(request);
