@@ -1,9 +1,10 @@
-// Compiles the package, copies what its documentation page shows, and bundles the engine of its client; then compiles
-// the example, which imports the package by its public name, and bundles the example's web application.
+// Compiles the package, embeds what it would read from files, and bundles the engine of its client; then compiles the
+// example, which imports the package by its public name, and bundles the example's web application.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleEngine } from './bundle-engine.mjs';
+import { embed } from './embed.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = (program, ...args) =>
@@ -24,7 +25,9 @@ writeFileSync(
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 await bundleEngine(`${root}dist/client`);
-for (const project of ['tsconfig.json', 'examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
+run('typescript/bin/tsc', '-p', `${root}tsconfig.json`);
+await embed(`${root}dist`);
+for (const project of ['examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }
 const web = `${root}examples/tasks/vite.config.ts`;

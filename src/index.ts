@@ -22,6 +22,7 @@ export {
   keyValue,
 } from './key-value/key-value.js';
 export type { KeyValueRows } from './key-value/store.js';
+export { lazySync } from './lazy-sync.js';
 export type { Rate, RateLimiter, RateOptions } from './limits/rates.js';
 export type { RequestLimitOptions, RequestLimits } from './limits/request-limits.js';
 export type { Logger } from './log.js';

@@ -40,7 +40,7 @@ export class CopyStream extends Readable implements pg.Submittable {
     const { stream } = connection;
     [this.#driver] = stream.listeners('data') as Listener[];
     stream.removeListener('data', this.#driver!);
-    stream.pause();
+    // This ends the flow by itself. After a `pause`, Deno would not read from the connection again.
     stream.on('readable', this.#onReadable);
     connection.query(this.#text);
   }

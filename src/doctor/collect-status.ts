@@ -82,7 +82,7 @@ export async function collectStatus(db: Database, config: Config): Promise<Statu
 export async function collect(db: Database, config: Config): Promise<Collected> {
   const findings: Finding[] = [];
   const postgres = await readServer(db);
-  const schema = { installed: await installedVersion(db), code: await codeVersion() };
+  const schema = { installed: await installedVersion(db), code: codeVersion };
   findings.push(...judgeVersion(postgres));
   const code = schema.installed > schema.code ? 'newer-schema' : 'not-migrated';
   await note(findings, code, null, async () => refuseOther(schema.installed, schema.code));

@@ -1,19 +1,14 @@
 /** The documentation page: Swagger UI. It loads nothing from other servers and has no inline scripts or styles. */
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Reply } from '../http/answer.js';
 import type { Exchange } from '../http/route.js';
 import { replyTagged, type Tagged, tag } from '../http/tagged.js';
+import { type DocsFile, readDocsFile } from './docs-files.js';
 
-/** The name of one of the page's files below the page's path: `…/docs/swagger-ui.css`. */
-export type DocsFile = keyof typeof contentTypes;
-
-const contentTypes = {
+const contentTypes: Readonly<Record<DocsFile, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'docs-page.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'docs-page.js': 'text/javascript; charset=utf-8',
-  // The bundle's first line refers to this file for its licences.
   'swagger-ui-bundle.js.LICENSE.txt': 'text/plain; charset=utf-8',
 };
 
@@ -38,9 +33,9 @@ export interface DocsPage {
 /**
  * Creates the page at `…/docs`, which shows the document at `…/openapi.json`.
  * @param title the document's title
- * @param directory where the build puts the page's files
+ * @param read reads one of the page's files
  */
-export function createDocsPage(title: string, directory: URL = new URL('../../assets/', import.meta.url)): DocsPage {
+export function createDocsPage(title: string, read: (name: DocsFile) => Promise<string> = readDocsFile): DocsPage {
   const html = pageOf(title);
   const files = new Map<DocsFile, Tagged>();
   return {
@@ -50,20 +45,13 @@ export function createDocsPage(title: string, directory: URL = new URL('../../as
       body: html,
     }),
     async file({ request }, name) {
-      const file = files.get(name) ?? (await readTagged(new URL(name, directory)));
+      const file = files.get(name) ?? tag(await read(name));
       files.set(name, file);
       // A file keeps its name when its content changes, so browsers must revalidate it before each use.
       const headers = { ...securityHeaders, 'Content-Type': contentTypes[name], 'Cache-Control': 'public, no-cache' };
       return replyTagged(request, file, headers);
     },
   };
-}
-
-async function readTagged(file: URL): Promise<Tagged> {
-  const content = await readFile(file).catch((cause: unknown) => {
-    throw new Error(`The documentation page needs ${fileURLToPath(file)}: run npm run build`, { cause });
-  });
-  return tag(content);
 }
 
 function pageOf(title: string): string {

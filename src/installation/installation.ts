@@ -66,8 +66,7 @@ const identitySql = `
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
-  const code = await codeVersion();
-  refuseOther(version, code);
+  refuseOther(version, codeVersion);
   const [identity] = await db.query<{ secrets: Secrets; cluster: string; foreign: boolean }>({ text: identitySql });
   if (identity!.foreign) {
     throw new SetupError(

@@ -9,7 +9,7 @@ import { installCapture } from './capture.js';
 import { type CaptureFault, type CaptureRow, captureFault, captureSql, explainFault } from './capture-check.js';
 import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
-import { migrations, readMigration, refuseNewer } from './version.js';
+import { codeVersion, migrations, refuseNewer } from './version.js';
 
 /** Called with a message for each step. */
 export type Progress = (message: string) => void;
@@ -22,18 +22,17 @@ export async function migrateSchema(
   db: Database,
   { notify, progress }: { readonly notify: boolean; readonly progress: Progress },
 ): Promise<void> {
-  const known = await migrations();
   const bringUpToDate = async (client: ClientBase) => {
     await client.query('create schema if not exists tidemark');
     await client.query(`create table if not exists tidemark.migration (
       version integer primary key, file text not null, applied_at timestamptz not null default now())`);
     await lockMigrations(client);
     const { rows } = await client.query<{ version: number }>('select version from tidemark.migration order by version');
-    refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);
+    refuseNewer(rows.at(-1)?.version ?? 0, codeVersion);
     if (rows.length > 0) await adopt(client, progress);
-    for (const migration of known.filter(({ version }) => !rows.some((row) => row.version === version))) {
+    for (const migration of migrations.filter(({ version }) => !rows.some((row) => row.version === version))) {
       progress(`applying ${migration.file}`);
-      await client.query(await readMigration(migration));
+      await client.query(migration.sql);
       await client.query('insert into tidemark.migration (version, file) values ($1, $2)', [
         migration.version,
         migration.file,

@@ -1,31 +1,22 @@
 /** The version of Tidemark's schema that is installed, and the one that this code works with. */
-import { readdir, readFile } from 'node:fs/promises';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
-
-const folder = new URL('../../sql/', import.meta.url);
+import { migrationFiles } from './migration-files.js';
 
 /** One numbered migration. */
 export interface Migration {
   readonly version: number;
   readonly file: string;
-}
-
-/** The version of the schema that this code works with. */
-export async function codeVersion(): Promise<number> {
-  return (await migrations()).at(-1)!.version;
+  readonly sql: string;
 }
 
 /** All migrations, in order. */
-export async function migrations(): Promise<Migration[]> {
-  const files = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort();
-  return files.map((file) => ({ version: Number(file.slice(0, 4)), file }));
-}
+export const migrations: readonly Migration[] = Object.entries(migrationFiles)
+  .map(([file, sql]) => ({ version: Number(file.slice(0, 4)), file, sql }))
+  .sort((one, other) => one.version - other.version);
 
-/** The SQL of a migration. */
-export function readMigration({ file }: Migration): Promise<string> {
-  return readFile(new URL(file, folder), 'utf8');
-}
+/** The version of the schema that this code works with. */
+export const codeVersion: number = migrations.at(-1)!.version;
 
 /** The version of the installed schema; 0 if there is none. */
 export async function installedVersion(db: Database): Promise<number> {

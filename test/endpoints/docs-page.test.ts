@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createDocsPage, type DocsFile, docsFiles } from '../../src/endpoints/docs-page.js';
+import { type DocsFile, readDocsFile } from '../../src/endpoints/docs-files.js';
+import { createDocsPage, docsFiles } from '../../src/endpoints/docs-page.js';
 import { createApp } from '../../src/http/app.js';
 import type { Route } from '../../src/http/route.js';
 import { memoryLog } from '../log.js';
@@ -79,7 +80,8 @@ describe('the documentation page', () => {
   });
 
   it('says in the log which file the build has not put there', async () => {
-    const response = await getFile('swagger-ui.css', {}, createDocsPage('Tasks', pathToFileURL('/nowhere/')));
+    const read = (name: DocsFile) => readDocsFile(name, pathToFileURL('/nowhere/'));
+    const response = await getFile('swagger-ui.css', {}, createDocsPage('Tasks', read));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toMatch(/nowhere/);
     expect(JSON.stringify(lines)).toMatch(/needs \/nowhere\/swagger-ui\.css: run npm run build/);

@@ -1,7 +1,7 @@
 /** From text to the parse tree, and back. */
-import { loadModule, parseSync } from 'libpg-query';
 import { SetupError } from '../../errors.js';
 import { write } from './deparse.js';
+import { loadModule, parseSync } from './parser.js';
 import { isTree, type Tree } from './tree.js';
 
 /** Must have resolved before anything in this file is called: the parser is WebAssembly. */

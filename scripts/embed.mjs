@@ -1,0 +1,94 @@
+// Puts what the compiled package would read from files into modules of it: bundlers, and whatever else takes an
+// application apart, take modules along, and nothing that is merely read. Each module written here takes the place of a
+// compiled one that reads the same from the repository.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const text = (file) => readFileSync(root + file, 'utf8');
+
+/** Writes the modules into the folder of the compiled package. */
+export async function embed(target) {
+  embedMigrations(`${target}/installation/migration-files.js`);
+  embedAssets(`${target}/endpoints`);
+  await embedParser(`${target}/view/parse/parser.js`);
+}
+
+function embedMigrations(target) {
+  const files = readdirSync(`${root}sql`).map((file) => [file, text(`sql/${file}`)]);
+  writeFileSync(target, `export const migrationFiles = ${JSON.stringify(Object.fromEntries(files), null, 2)};\n`);
+}
+
+/** A module of its own for each file of the documentation page, which is loaded when it is first asked for. */
+function embedAssets(target) {
+  mkdirSync(`${target}/docs-files`, { recursive: true });
+  const imports = readdirSync(`${root}assets`).map((file) => {
+    const name = file.replaceAll('.', '-');
+    writeFileSync(`${target}/docs-files/${name}.js`, `export default ${JSON.stringify(text(`assets/${file}`))};\n`);
+    return `  ${JSON.stringify(file)}: () => import('./docs-files/${name}.js'),\n`;
+  });
+  writeFileSync(
+    `${target}/docs-files.js`,
+    `const files = {\n${imports.join('')}};\nexport const readDocsFile = async (name) => (await files[name]()).default;\n`,
+  );
+  writeFileSync(`${target}/docs-files/LICENSE.txt`, text('assets/swagger-ui-bundle.js.LICENSE.txt'));
+}
+
+/** What the library's loader would find out about its host. With the WebAssembly at hand, it needs nothing of that. */
+const loader = [
+  [/ENVIRONMENT_IS_NODE=globalThis\.process\?\.[^;]*;/, 'ENVIRONMENT_IS_NODE=false;'],
+  ['ENVIRONMENT_IS_WEB=!!globalThis.window;', 'ENVIRONMENT_IS_WEB=false;'],
+  ['ENVIRONMENT_IS_WORKER=!!globalThis.WorkerGlobalScope;', 'ENVIRONMENT_IS_WORKER=false;'],
+];
+const start = [['PgQueryModule()', 'PgQueryModule({ instantiateWasm })']];
+const instantiate = `
+import { brotliDecompressSync } from 'node:zlib';
+export function instantiateWasm(imports, done) {
+  const code = brotliDecompressSync(Buffer.from(compressed, 'base64'));
+  WebAssembly.instantiate(code, imports).then(({ instance }) => done(instance));
+}`;
+
+function replaced(code, replacements) {
+  return replacements.reduce((before, [from, to]) => {
+    const after = before.replace(from, to);
+    if (after === before) throw new Error(`libpg-query has changed: it does not contain ${from}`);
+    return after;
+  }, code);
+}
+
+async function embedParser(target) {
+  const folder = 'node_modules/libpg-query';
+  const wasm = brotliCompressSync(readFileSync(`${root}${folder}/wasm/libpg-query.wasm`)).toString('base64');
+  const bundle = await rolldown({
+    input: 'virtual:parser',
+    platform: 'neutral',
+    external: /^node:/,
+    plugins: [
+      {
+        name: 'parser',
+        resolveId: (id) => (id.startsWith('virtual:') ? id : null),
+        load(id) {
+          const library = `${root}${folder}/wasm/index.js`;
+          if (id === 'virtual:parser') return `export { loadModule, parseSync } from ${JSON.stringify(library)};`;
+          if (id !== 'virtual:wasm') return null;
+          return `const compressed = '${wasm}';\n${instantiate}`;
+        },
+        transform(code, id) {
+          if (id.endsWith('wasm/libpg-query.js')) return replaced(code, loader);
+          if (!id.endsWith('wasm/index.js')) return null;
+          return `import { instantiateWasm } from 'virtual:wasm';\n${replaced(code, start)}`;
+        },
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  const [{ code, imports }, ...others] = output;
+  const unknown = imports.filter((name) => name !== 'node:zlib');
+  if (others.length > 0 || unknown.length > 0) throw new Error(`The parser is not one file: ${unknown.join(', ')}`);
+  const { version, license } = JSON.parse(text(`${folder}/package.json`));
+  writeFileSync(target, `/*! libpg-query ${version} (${license}), bundled: see parser.js.LICENSE.txt */\n${code}`);
+  writeFileSync(`${target}.LICENSE.txt`, text(`${folder}/LICENSE`));
+}

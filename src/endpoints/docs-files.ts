@@ -1,0 +1,26 @@
+/**
+ * What the documentation page loads, from `assets/`. In the package, the build has put a module in the place of this one
+ * that imports them: an application that is bundled takes only modules along.
+ */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/** The name of one of the page's files below the page's path: `…/docs/swagger-ui.css`. */
+export type DocsFile =
+  | 'swagger-ui.css'
+  | 'docs-page.css'
+  | 'swagger-ui-bundle.js'
+  | 'docs-page.js'
+  // The bundle's first line refers to this file for its licences.
+  | 'swagger-ui-bundle.js.LICENSE.txt';
+
+/** Reads one of the page's files, from where the build puts them. */
+export async function readDocsFile(
+  name: DocsFile,
+  folder: URL = new URL('../../assets/', import.meta.url),
+): Promise<string> {
+  const file = new URL(name, folder);
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Error(`The documentation page needs ${fileURLToPath(file)}: run npm run build`, { cause });
+  });
+}

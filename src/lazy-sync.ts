@@ -1,0 +1,47 @@
+import type { UserContext } from './context.js';
+import type { Sync } from './server.js';
+
+/**
+ * A sync that starts at its first use: for hosts that load the application's modules before it serves, as when they are
+ * built, or whose modules cannot wait. Everything but `drain` and `close` starts it, and rejects with what `start`
+ * throws; the next use then tries again.
+ *
+ * @param start usually calls `createSync`
+ */
+export function lazySync<Context extends UserContext = UserContext>(
+  start: () => Promise<Sync<Context>>,
+): Sync<Context> {
+  let starting: Promise<Sync<Context>> | undefined;
+  let isStopping = false;
+  const started = (): Promise<Sync<Context>> => {
+    starting ??= begin().catch((error: unknown) => {
+      starting = undefined;
+      throw error;
+    });
+    return starting;
+  };
+  const begin = async () => {
+    if (isStopping) throw new Error('The server is stopping');
+    const sync = await start();
+    if (isStopping) sync.drain();
+    return sync;
+  };
+  return {
+    fetch: async (...args) => (await started()).fetch(...args),
+    pull: async (...args) => (await started()).pull(...args),
+    push: async (...args) => (await started()).push(...args),
+    poke: async (...args) => (await started()).poke(...args),
+    onPoke: async (...args) => (await started()).onPoke(...args),
+    ready: async () => (await started()).ready(),
+    drain() {
+      isStopping = true;
+      starting?.then((sync) => sync.drain()).catch(() => {});
+    },
+    async close() {
+      isStopping = true;
+      // One that could not start holds nothing.
+      const sync = await starting?.catch(() => undefined);
+      await sync?.close();
+    },
+  };
+}
