@@ -6,7 +6,10 @@ const todo = z.object({
   id,
   title: z.string(),
   dueAt: z.iso.datetime({ offset: true }).optional(),
-  price: z.string().regex(/^\d+(\.\d\d)?$/).optional(),
+  price: z
+    .string()
+    .regex(/^\d+(\.\d\d)?$/)
+    .optional(),
 });
 
 export const createList = z.object({ id, name: z.string() });

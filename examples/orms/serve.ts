@@ -15,8 +15,13 @@ export async function serve<Tx>({ createTables, ...application }: Application<Tx
   const pool = new pg.Pool({ connectionString: database.url });
   await createTables(database.url);
   await migrate({ database: pool, views: application.views, log });
-  const sync = await createSync({ ...application, database: pool, authenticate, log });
-  const close = () => sync.close().then(() => pool.end()).then(database.close);
+  const options = { basePath: '/tidemark', metrics: 'authenticated' } as const;
+  const sync = await createSync({ ...application, ...options, database: pool, authenticate, log });
+  const close = () =>
+    sync
+      .close()
+      .then(() => pool.end())
+      .then(database.close);
   await listen({ ...sync, close, lost: database.lost }, { log, ...addressFromEnvironment('127.0.0.1') });
 }
 

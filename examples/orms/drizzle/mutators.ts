@@ -20,9 +20,15 @@ export const mutators = defineMutators({
       await tx.insert(todo).values({ ...args, dueAt: args.dueAt ? new Date(args.dueAt) : null });
     }),
     visit: defineMutator(visitTodo, async ({ tx, args, ctx }) => {
-      const mine = tx.select().from(list).where(and(eq(list.id, todo.listId), eq(list.ownerId, ctx.userID)));
+      const mine = tx
+        .select()
+        .from(list)
+        .where(and(eq(list.id, todo.listId), eq(list.ownerId, ctx.userID)));
       const visits = sql`${todo.visits} + 1`;
-      await tx.update(todo).set({ visits }).where(and(eq(todo.id, args.id), exists(mine)));
+      await tx
+        .update(todo)
+        .set({ visits })
+        .where(and(eq(todo.id, args.id), exists(mine)));
     }),
     import: defineMutator(importTodos, async ({ tx, args: { listId, todos }, ctx }) => {
       await checkList(tx, listId, ctx.userID);
@@ -42,7 +48,10 @@ export const mutators = defineMutators({
 });
 
 async function checkList(tx: NodePgDatabase, id: string, ownerId: string): Promise<void> {
-  const [found] = await tx.select().from(list).where(and(eq(list.id, id), eq(list.ownerId, ownerId)));
+  const [found] = await tx
+    .select()
+    .from(list)
+    .where(and(eq(list.id, id), eq(list.ownerId, ownerId)));
   if (!found) throw new MutatorError('There is no such list', { status: 404 });
 }
 

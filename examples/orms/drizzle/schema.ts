@@ -9,7 +9,9 @@ export const list = pgTable('list', {
 
 export const todo = pgTable('todo', {
   id: text('id').primaryKey(),
-  listId: text('list_id').notNull().references(() => list.id),
+  listId: text('list_id')
+    .notNull()
+    .references(() => list.id),
   title: text('title').notNull(),
   done: boolean('done').notNull().default(false),
   dueAt: timestamp('due_at', { withTimezone: true }),

@@ -41,7 +41,12 @@ export const mutators = defineMutators({
         // A transaction in the mutator's own: if it fails, what came before it stays.
         await tx
           .transaction()
-          .execute((inner) => inner.insertInto('todo').values({ ...todo, listId }).execute())
+          .execute((inner) =>
+            inner
+              .insertInto('todo')
+              .values({ ...todo, listId })
+              .execute(),
+          )
           .catch(unlessTaken);
       }
       const { n } = await tx
