@@ -1,4 +1,4 @@
-/** Queries: the `sql` tag, the queries of query builders, and quoting for identifiers and text. */
+/** Queries: the `sql` tag, the queries of other libraries, and quoting for identifiers and text. */
 
 declare const row: unique symbol;
 
@@ -10,13 +10,15 @@ export interface SqlQuery<Row = unknown> {
 }
 
 /**
- * A query from the `sql` tag, Kysely (the builder or its `.compile()`) or Drizzle (the builder or its `.toSQL()`).
- * Drizzle's types name its own fields, not the columns of the SQL, so they do not say what the rows are.
+ * A query from the `sql` tag, Kysely (the builder or its `.compile()`), Drizzle (the builder or its `.toSQL()`) or Prisma
+ * (its `Prisma.sql` tag or its TypedSQL). Only that of Kysely's builder says what the rows are: Drizzle's types name its
+ * own fields, not the columns of the SQL. For the others, `sql<Row>(query)` says it.
  */
 export type QuerySource<Row = unknown> =
   | SqlQuery<Row>
   | { readonly sql: string; readonly parameters: readonly unknown[] }
   | { readonly sql: string; readonly params: readonly unknown[] }
+  | { readonly sql: string; readonly values: readonly unknown[] }
   | {
       compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
       executeTakeFirst(): Promise<Row | undefined>;
@@ -51,8 +53,25 @@ class TaggedQuery<Row> implements SqlQuery<Row> {
  *
  * @example sql<{ id: string }>`select id from todo where owner_id = ${userID}`
  */
-export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: readonly unknown[]): SqlQuery<Row> {
-  return new TaggedQuery<Row>(strings, parts);
+export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: readonly unknown[]): SqlQuery<Row>;
+/**
+ * The query of another library, with the type of its rows, under the names that its columns have in SQL.
+ *
+ * @example sql<{ id: string; owner_id: string }>(db.select().from(todo))
+ */
+export function sql<Row>(query: QuerySource): SqlQuery<Row>;
+export function sql<Row>(query: TemplateStringsArray | QuerySource, ...parts: readonly unknown[]): SqlQuery<Row> {
+  return 'raw' in query ? new TaggedQuery<Row>(query, parts) : (readQuery(query) as SqlQuery<Row>);
+}
+
+/** The text and the values of a query, from whichever library it comes. */
+export function readQuery(source: QuerySource): SqlQuery {
+  // Prisma's queries have a `text` with $1 besides a `sql` with question marks.
+  if ('text' in source) return source;
+  if ('compile' in source) return readQuery(source.compile());
+  if ('toSQL' in source) return readQuery(source.toSQL());
+  if ('values' in source) return { text: source.sql, values: source.values };
+  return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
 }
 
 /** Quotes an SQL identifier; several parts make a qualified name. */

@@ -137,7 +137,8 @@ export function isOfMoments(error: unknown): boolean {
 
 /** The SQLSTATE or system error code of the error itself, not of its causes. */
 export function codeOf(error: unknown): string | undefined {
-  const code = read(error, 'code');
+  // Prisma's adapters translate codes, and keep what they were.
+  const code = read(error, 'originalCode') ?? read(error, 'code');
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -151,9 +152,14 @@ function someCause(
   for (let i = 0; i < MAX_CAUSES && cause != null; i++) {
     const code = codeOf(cause);
     if (code !== undefined ? byCode(code) : isError(cause) && byError(cause)) return true;
-    cause = read(cause, 'cause');
+    cause = causeOf(cause);
   }
   return false;
+}
+
+function causeOf(error: unknown): unknown {
+  // Prisma's errors do not say otherwise what the database answered.
+  return read(error, 'cause') ?? read(read(error, 'meta'), 'driverAdapterError');
 }
 
 function isError(value: unknown): value is Error {

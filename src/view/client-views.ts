@@ -3,7 +3,7 @@ import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { namedLiteral, parameterText, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
-import type { QuerySource, SqlQuery } from '../sql.js';
+import { readQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile.js';
@@ -178,14 +178,6 @@ function buildQuery<Context>(
       { cause: error },
     );
   }
-}
-
-/** The text and the values of a query, from whichever builder it comes. */
-export function readQuery(source: QuerySource): SqlQuery {
-  if ('text' in source) return source;
-  if ('compile' in source) return readQuery(source.compile());
-  if ('toSQL' in source) return readQuery(source.toSQL());
-  return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
 }
 
 function toLiterals(

@@ -37,6 +37,14 @@ describe('isTransient', () => {
     (code) => expect(isTransient(coded(code))).toBe(false),
   );
 
+  it.each(['40001', '55P03', '57014'])('%s, as Prisma wraps it, passes', (originalCode) => {
+    const cause = { kind: 'TransactionWriteConflict', originalCode };
+    const driverAdapterError = Object.assign(new Error('x'), { cause });
+    expect(isTransient(Object.assign(coded('P2034'), { meta: { modelName: 'Todo', driverAdapterError } }))).toBe(true);
+    const refused = { ...driverAdapterError, cause: { ...cause, originalCode: '23505' } };
+    expect(isTransient(Object.assign(coded('P2002'), { meta: { driverAdapterError: refused } }))).toBe(false);
+  });
+
   it.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',

@@ -17,6 +17,7 @@ interface Tables {
     owner_id: string;
     due: Date | null;
     visits: bigint;
+    price: { toNumber(): number; toFixed(): string };
     state: 'open' | 'done';
     icon: Buffer;
     reminders: Date[];
@@ -33,7 +34,8 @@ export const ofKysely = defineView({ query: () => kysely.selectFrom('todo').sele
 type Row = RowOf<typeof ofKysely>;
 holds<Equal<Row['id'] | Row['owner_id'], string>>();
 holds<Equal<Row['due'], string | null>>();
-holds<Equal<Row['visits'], number | string>>();
+holds<Equal<Row['visits'] | Row['price'], number | string>>();
+holds<Equal<Row['price'], number | string>>();
 holds<Equal<Row['state'], 'open' | 'done'>>();
 holds<Equal<Row['icon'], string>>();
 holds<Equal<Row['reminders'], string[]>>();
@@ -68,3 +70,14 @@ defineView<Todo>({ query: () => drizzled.select().from(todo), key: 'ownerId' });
 
 export const ofText = defineView({ query: () => sql<{ id: string; at: Date }>`select id, at from todo`, key: 'id' });
 holds<Equal<RowOf<typeof ofText>, { id: string; at: string }>>();
+
+// The type of a query's rows, where its library does not tell it. It can be combined with all options.
+export const told = defineView({
+  query: () => sql<Todo>(drizzled.select().from(todo)),
+  key: 'owner_id',
+  columns: 'camelCase',
+  nulls: 'omit',
+});
+holds<Equal<RowOf<typeof told>, { readonly id: string; readonly ownerId?: string; readonly due?: string }>>();
+// @ts-expect-error There is no such column.
+defineView({ query: () => sql<Todo>(kysely.selectFrom('todo').selectAll().compile()), key: 'ownerId' });

@@ -4,7 +4,7 @@ import { boolean, pgTable, text } from 'drizzle-orm/pg-core';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { defineView, type RowOf, type SqlQuery, sql } from '../../src/index.js';
-import { readQuery } from '../../src/view/client-views.js';
+import { readQuery } from '../../src/sql.js';
 
 interface Todo {
   id: string;
@@ -58,6 +58,29 @@ describe('a view from', () => {
     const expected = { text: 'select "id", "done" from "todo" where "todo"."owner_id" = $1', values: ['ann'] };
     expect(readQuery(query('ann'))).toEqual(expected);
     expect(readQuery(query('ann').toSQL())).toEqual(expected);
+  });
+
+  it('Prisma: its tag, which also has a text with question marks, and its TypedSQL', () => {
+    class Tagged {
+      readonly values = ['ann'];
+      readonly sql = 'select * from todo where owner_id = ?';
+      get text() {
+        return 'select * from todo where owner_id = $1';
+      }
+    }
+    const expected = { text: 'select * from todo where owner_id = $1', values: ['ann'] };
+    expect(readQuery(new Tagged())).toMatchObject(expected);
+    expect(readQuery({ sql: expected.text, values: expected.values })).toEqual(expected);
+  });
+
+  it('any of them, with the type of its rows', () => {
+    const query = kysely.selectFrom('todo').select('id').where('owner_id', '=', 'ann');
+    const expected = { text: 'select "id" from "todo" where "owner_id" = $1', values: ['ann'] };
+    for (const source of [query, query.compile()]) {
+      const view = defineView({ query: () => sql<{ todo_id: bigint }>(source), key: 'todo_id', columns: 'camelCase' });
+      expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ todoId: number | string }>();
+      expect(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' })).toEqual(expected);
+    }
   });
 });
 
