@@ -10,6 +10,7 @@ const alias = {
   'tidemark/node': source('node.ts'),
   'tidemark/poke': source('poke.ts'),
   'tidemark/react': source('react.ts'),
+  'tidemark/tanstack-db': source('tanstack-db.ts'),
   tidemark: source('index.ts'),
 };
 
