@@ -125,6 +125,7 @@ export declare class ReplicacheImpl {
   readonly profileID: Promise<string>;
   readonly closed: boolean;
   readonly online: boolean;
+  readonly memdag: Store;
   readonly perdag: Store;
   readonly mutate: Readonly<Record<string, (args?: ReadonlyJSON) => Promise<void>>>;
   auth: string;
@@ -212,6 +213,31 @@ export declare class IDBDatabasesStore {
   deleteDatabases(names: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A state of the data. */
+export interface Commit {
+  readonly valueHash: string;
+}
+
+/** What has changed between two states, by the names of the indexes. All entries have no name. */
+export type Diffs = ReadonlyMap<string, readonly DiffOperation[]>;
+
+/** Which diffs to make. */
+export interface DiffConfig {
+  shouldComputeDiffs(): boolean;
+  shouldComputeDiffsForIndex(name: string): boolean;
+}
+
+export declare function commitFromHead(name: string, read: StoreRead): Promise<Commit>;
+/** The server's last state, on which the pending mutations of a state have been made. */
+export declare function baseSnapshotFromCommit(commit: Commit, read: StoreRead): Promise<Commit>;
+export declare function diffCommits(
+  before: Commit,
+  after: Commit,
+  read: StoreRead,
+  config: DiffConfig,
+  formatVersion: 7,
+): Promise<Diffs>;
 
 export declare function getKVStoreProvider(
   log: LogContext,

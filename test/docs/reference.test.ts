@@ -43,6 +43,7 @@ it.each<[heading: string, fields: () => string[]]>([
   ],
   ['`tidemark.config.ts`', () => fieldsOf('src/config.ts', 'Config')],
   ['`createClient`', () => fieldsOf('src/client/options.ts', 'ClientOptions')],
+  ['`tidemarkCollectionOptions`', () => fieldsOf('src/tanstack-db/collection-options.ts', 'TidemarkCollectionConfig')],
   ['`jwtAuth`', () => fieldsOf('src/auth/jwt.ts', 'JWTAuthOptions')],
   ['`sessionAuth`', () => fieldsOf('src/auth/session.ts', 'SessionAuthOptions')],
   ['`withCORS`', () => fieldsOf('src/auth/cors.ts', 'CORSOptions')],

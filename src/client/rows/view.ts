@@ -20,6 +20,8 @@ export interface ClientView<Row> extends ReadView<Row> {
   subscribe(listener: (rows: readonly Row[]) => void, options?: ListOptions<Row>): () => void;
   /** The rows as an observable; undefined until it has a listener and they have been read. */
   observe(options?: ListOptions<Row>): Observable<readonly Row[] | undefined>;
+  /** The keys of the rows that are not, or no longer, the server's, but what pending mutations have made of them. */
+  observeUnconfirmed(): Observable<ReadonlySet<string>>;
   /** Calls the listener with what has changed: first, with all rows that are there. Returns a function that stops it. */
   watch(listener: (changes: readonly RowChange<Row>[]) => void): () => void;
 }
@@ -34,6 +36,7 @@ export function clientView(engine: SyncEngine, place: Place): ClientView<unknown
     subscribe,
     observe: (options) =>
       new Cell<readonly unknown[] | undefined>(undefined, (cell) => subscribe((rows) => cell.set(rows), options)),
+    observeUnconfirmed: () => unconfirmedIn(engine, place),
     watch: (listener) =>
       engine.experimentalWatch((diff) => listener(diff.map((op) => rowChange(op, place))), {
         prefix: place.prefix,
@@ -44,4 +47,17 @@ export function clientView(engine: SyncEngine, place: Place): ClientView<unknown
 
 function rowChange({ key, newValue, oldValue }: DiffOperation, { prefix }: Place): RowChange<unknown> {
   return { key: key.slice(prefix.length), row: newValue, before: oldValue };
+}
+
+function unconfirmedIn({ unconfirmed }: SyncEngine, { prefix }: Place): Observable<ReadonlySet<string>> {
+  const inView = (all: ReadonlySet<string>) =>
+    new Set([...all].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)));
+  return new Cell<ReadonlySet<string>>(inView(unconfirmed.get()), (cell) => {
+    const update = (all: ReadonlySet<string>) => {
+      const [now, before] = [inView(all), cell.get()];
+      if (now.size !== before.size || [...now].some((key) => !before.has(key))) cell.set(now);
+    };
+    update(unconfirmed.get());
+    return unconfirmed.subscribe(update);
+  });
 }

@@ -16,6 +16,7 @@ import type { PendingMutation, StoreProvider } from '../store.js';
 import { recoverMutations } from './recovery.js';
 import { type RequestOptions, send } from './requests.js';
 import type { StatusTracker } from './status.js';
+import { unconfirmedKeys } from './unconfirmed.js';
 
 /** What a `SyncEngine` needs besides the engine's options. */
 export interface SyncEngineOptions extends RequestOptions {
@@ -34,6 +35,7 @@ export class SyncEngine extends ReplicacheImpl {
   readonly stores: StoreProvider;
   readonly #options: SyncEngineOptions;
   readonly #pending: Cell<readonly PendingMutation[]> = new Cell<readonly PendingMutation[]>([]);
+  readonly #unconfirmed: Cell<ReadonlySet<string>> = new Cell<ReadonlySet<string>>(new Set());
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
   readonly #starting = new Set<Promise<void>>();
@@ -66,6 +68,11 @@ export class SyncEngine extends ReplicacheImpl {
   /** The mutations that no pull has confirmed, of all tabs that share this one's data. */
   get pending(): Observable<readonly PendingMutation[]> {
     return this.#pending;
+  }
+
+  /** The keys whose values are not the server's, but what pending mutations have made of them. */
+  get unconfirmed(): Observable<ReadonlySet<string>> {
+    return this.#unconfirmed;
   }
 
   /** Calls a mutator. */
@@ -172,6 +179,7 @@ export class SyncEngine extends ReplicacheImpl {
       // Waits until the engine is open.
       await this.query(() => undefined);
       const found = await this.experimentalPendingMutations();
+      this.#unconfirmed.set(await unconfirmedKeys(this.memdag));
       const known = this.#pending.get();
       const same =
         found.length === known.length &&

@@ -1,0 +1,8 @@
+/** For TanStack DB: the views of a client as collections. */
+
+export {
+  type RowObject,
+  type TidemarkCollectionConfig,
+  type TidemarkCollectionOptions,
+  tidemarkCollectionOptions,
+} from './tanstack-db/collection-options.js';

@@ -1,0 +1,74 @@
+import type { SyncConfig } from '@tanstack/db';
+import { ClientError } from '../client/client-error.js';
+import type { Client } from '../client/create-client.js';
+import type { RowChange } from '../client/rows/view.js';
+import type { AnyViews } from '../client/types.js';
+import { withMark } from './unconfirmed-mark.js';
+
+/** Brings the rows of a view into a collection, and everything that happens to them. */
+export function syncView<Mutators, Views extends AnyViews, Row extends object>(
+  client: Client<Mutators, Views>,
+  name: keyof Views & string,
+  getKey: (row: Row) => string,
+): SyncConfig<Row, string> {
+  return {
+    rowUpdateMode: 'full',
+    sync({ begin, write, commit, markReady, markError }) {
+      const view = client.view(name);
+      const rows = new Map<string, Row>();
+      const unconfirmed = view.observeUnconfirmed();
+      let marked = unconfirmed.get();
+
+      const put = (key: string, row: Row) =>
+        // With whole rows, an update of a row that is not there is an insert.
+        write({ type: 'update', value: marked.has(key) ? withMark(row) : row });
+
+      const apply = (changes: readonly RowChange<Row>[]) => {
+        const wrong = changes.find(({ key, row }) => row !== undefined && getKey(row) !== key);
+        if (wrong?.row) return markError(wrongKey(name, getKey(wrong.row), wrong.key));
+        begin();
+        for (const { key, row } of changes) {
+          if (row === undefined) {
+            rows.delete(key);
+            write({ type: 'delete', key });
+          } else {
+            rows.set(key, row);
+            put(key, row);
+          }
+        }
+        commit();
+        markReady();
+      };
+
+      const mark = (keys: ReadonlySet<string>) => {
+        const changed = [...marked].filter((key) => !keys.has(key)).concat([...keys].filter((key) => !marked.has(key)));
+        marked = keys;
+        begin();
+        for (const key of changed) {
+          const row = rows.get(key);
+          if (row) put(key, row);
+        }
+        commit();
+      };
+
+      const { state, error } = client.status.get();
+      if (state === 'closed') {
+        const todo = 'create a collection with the client of the user who has signed in';
+        markError(error ?? new ClientError('closed', `The client of this collection is closed. What to do: ${todo}.`));
+        return;
+      }
+      const stops = [unconfirmed.subscribe(mark), view.watch((changes) => apply(changes as readonly RowChange<Row>[]))];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
+function wrongKey(view: string, found: string, key: string): ClientError {
+  const todo = 'let it return the columns of the view’s option `key`, as text: several as an array';
+  return new ClientError(
+    'wrong-key',
+    `getKey of the collection of "${view}" says "${found}" of the row "${key}". What to do: ${todo}.`,
+  );
+}

@@ -1,0 +1,71 @@
+import { createCollection, createLiveQueryCollection, eq } from '@tanstack/db';
+import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
+import { createClient } from 'tidemark/client';
+import { tidemarkCollectionOptions } from 'tidemark/tanstack-db';
+import { z } from 'zod';
+import { type Equal, holds } from './app.js';
+
+type Todo = { id: string; listID: string; done: boolean };
+type Member = { listID: string; userID: string };
+
+const args = z.object({ id: z.string(), done: z.boolean().optional() });
+const mutators = defineMutators({ todo: { update: defineMutator(args, () => {}) } });
+const views = {
+  todo: defineView({ query: () => sql<Todo>`select * from todo`, key: 'id' }),
+  member: defineView({ query: () => sql<Member>`select * from member`, key: ['listID', 'userID'] }),
+  name: defineView({ query: () => sql<{ id: string; name: string }>`select * from name`, key: 'id', value: 'name' }),
+  free: defineView({ query: () => sql`select 1 as id`, key: 'id' }),
+};
+const client = createClient<typeof mutators, typeof views>({ user: 'ann' });
+
+const todos = createCollection(
+  tidemarkCollectionOptions({
+    client,
+    view: 'todo',
+    getKey: ({ id }) => id,
+    gcTime: 1_000,
+    onUpdate: ({ transaction }) =>
+      Promise.all(
+        transaction.mutations.map(({ key, changes, modified }) => {
+          holds<Equal<typeof key, string>>();
+          holds<Equal<typeof changes, Partial<Todo>>>();
+          holds<Equal<typeof modified, Todo>>();
+          return client.mutate.todo.update({ id: key, ...changes });
+        }),
+      ),
+  }),
+);
+todos.update('a', (todo) => {
+  todo.done = true;
+});
+const first: Todo | undefined = todos.get('a');
+const members = createCollection(
+  tidemarkCollectionOptions({ client, view: 'member', getKey: ({ listID, userID }) => [listID, userID] }),
+);
+const joined = createLiveQueryCollection((q) =>
+  q
+    .from({ todo: todos })
+    .innerJoin({ member: members }, ({ todo, member }) => eq(todo.listID, member.listID))
+    .select(({ todo, member }) => ({ id: todo.id, userID: member.userID })),
+);
+const row: { id: string; userID: string } | undefined = joined.toArray[0];
+createCollection(tidemarkCollectionOptions({ client, view: 'free', getKey: () => 'a' }));
+
+export { first, row };
+
+export function wrong(): void {
+  // @ts-expect-error There is no such view.
+  tidemarkCollectionOptions({ client, view: 'todos', getKey: () => 'a' });
+  // @ts-expect-error The row has no such field.
+  tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ name }) => name });
+  // @ts-expect-error A key is text.
+  tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ done }) => done });
+  // @ts-expect-error Without the key of a row, none can be told from another.
+  tidemarkCollectionOptions({ client, view: 'todo' });
+  // @ts-expect-error A collection holds objects, and this view has texts.
+  tidemarkCollectionOptions({ client, view: 'name', getKey: (name) => name.id });
+  // @ts-expect-error What a handler does must be waited for.
+  tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ id }) => id, onUpdate: () => {} });
+  // @ts-expect-error The row has no such field.
+  for (const { title } of todos.values()) void title;
+}
