@@ -1,11 +1,11 @@
-import { type Client, createClient } from 'tidemark/client';
+import { createClient } from 'tidemark/client';
+import { createClientContext } from 'tidemark/react';
 import { indexes, type Mutators, mutatorsFor, type Views } from './mutators.js';
-import { createClientContext } from './react.js';
 
 export const { ClientProvider, useClient } = createClientContext<Mutators, Views>();
 
-export function openClient(user: string): Client<Mutators, Views> {
-  return createClient({ user, auth: `Bearer ${user}`, mutators: mutatorsFor(user), indexes });
+export function openClient(user: string) {
+  return createClient<Mutators, Views>({ user, auth: `Bearer ${user}`, mutators: mutatorsFor(user), indexes });
 }
 
 /** A random ID. Not from `crypto.randomUUID`, which exists only in secure contexts. */

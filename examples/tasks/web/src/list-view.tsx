@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
+import { useView } from 'tidemark/react';
 import type { List } from '../../src/views.js';
 import { useClient } from './client.js';
 import { ListActions } from './list-actions.js';
-import { useView } from './react.js';
 import { Sharing } from './sharing.js';
 import { TodoList } from './todo-list.js';
 

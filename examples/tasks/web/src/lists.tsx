@@ -1,8 +1,8 @@
+import { useStatus, useView } from 'tidemark/react';
 import { addressWith, goTo, useQuery } from './address.js';
 import { useClient } from './client.js';
 import { ListNav } from './list-nav.js';
 import { ListView } from './list-view.js';
-import { useStatus, useView } from './react.js';
 
 interface ListsProps {
   readonly user: string;

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import type { ArgsOf } from 'tidemark';
 import type { Refusal } from 'tidemark/client';
+import { useStatus } from 'tidemark/react';
 import { useClient } from './client.js';
 import { CrossIcon } from './icons.js';
 import type { Mutators } from './mutators.js';
-import { useStatus } from './react.js';
 
 /** What the user was about to do. */
 const actions: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import { usePending, useStatus } from 'tidemark/react';
 import { useClient } from './client.js';
 import { Confirmed } from './confirmed.js';
-import { usePending, useStatus } from './react.js';
 
 interface PanelBarProps {
   readonly title: string | undefined;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { Client } from 'tidemark/client';
+import { useStatus } from 'tidemark/react';
 import { ClientProvider, openClient, useClient } from './client.js';
 import { Lists } from './lists.js';
 import type { Mutators, Views } from './mutators.js';
 import { Notices } from './notices.js';
 import { PanelBar } from './panel-bar.js';
-import { useStatus } from './react.js';
 
 interface PanelProps {
   readonly user: string;

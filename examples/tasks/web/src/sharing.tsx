@@ -1,7 +1,7 @@
+import { useView } from 'tidemark/react';
 import { accounts } from '../../src/accounts.js';
 import { useClient } from './client.js';
 import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';
-import { useView } from './react.js';
 
 /** Lets the owner choose whom to share a list with. */
 export function Sharing({ listID, owner }: { listID: string; owner: string }) {
