@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'react';
-import type { ArgsOf } from 'tidemark';
 import type { Refusal } from 'tidemark/client';
 import { useStatus } from 'tidemark/react';
+import type { Args } from '../../src/mutators.js';
 import { useClient } from './client.js';
 import { CrossIcon } from './icons.js';
-import type { Mutators } from './mutators.js';
 
 /** What the user was about to do. */
 const actions: Readonly<Record<string, string>> = {
@@ -16,7 +15,7 @@ const actions: Readonly<Record<string, string>> = {
   'todo.create': 'add the todo',
   'todo.update': 'change the todo',
   'todo.delete': 'delete the todo',
-} satisfies { readonly [Name in keyof ArgsOf<Mutators>]: string };
+} satisfies { readonly [Name in keyof Args]: string };
 
 /** What the server has refused since the page was opened, and whether there is a newer version of it. */
 export function Notices() {

@@ -30,7 +30,9 @@ export function PanelBar({ title, onSignOut }: PanelBarProps) {
           <OfflineSwitch />
           <Confirmed
             label="Sign out"
-            question={pending > 0 ? `Sign out and lose what is not sent? (${pending})` : undefined}
+            question={
+              pending > 0 ? `Sign out and lose ${pending} unsent ${pending === 1 ? 'change' : 'changes'}?` : undefined
+            }
             yes="Yes, sign out"
             no="Stay"
             onConfirmed={onSignOut}
