@@ -35,6 +35,20 @@ it('what the server refuses disappears, and its author is told what it was and w
   expect(await ben.notices.textContent()).toBe('');
 });
 
+it('another account shows what is theirs, and nothing else', async () => {
+  const { page, list, lists } = await (await profile()).app('ann');
+  await list('Work').waitFor();
+  for (const [account, own, another] of [
+    ['ben', 'Music', 'Work'],
+    ['cam', 'Books', 'Music'],
+    ['ann', 'Work', 'Books'],
+  ] as const) {
+    await page.getByRole('radiogroup', { name: 'Account' }).getByText(account).click();
+    await list(own).waitFor();
+    expect(await lists.textContent()).not.toContain(another);
+  }
+});
+
 it('a sign-out asks before anything is lost, ends all tabs of the user, and leaves nothing of theirs', async () => {
   const { app } = await profile();
   const tabs = [await app('ann'), await app('ann')];
