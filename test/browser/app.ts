@@ -14,6 +14,8 @@ export interface App {
   readonly newTodo: Locator;
   readonly offline: Locator;
   readonly sync: Locator;
+  /** What it has to tell its user. */
+  readonly notices: Locator;
   button(name: string): Locator;
 }
 
@@ -32,6 +34,7 @@ export function appIn(scope: Page | Locator): App {
     newTodo: scope.getByRole('textbox', { name: 'New todo' }),
     offline: scope.getByRole('switch', { name: 'Offline' }),
     sync: scope.getByRole('status', { name: 'Sync' }),
+    notices: scope.getByRole('status', { name: 'Notices' }),
     button: (name) => scope.getByRole('button', { name, exact: true }),
   };
 }

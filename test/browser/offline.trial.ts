@@ -22,13 +22,13 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
     const ben = await (await fixture.profile()).app('ben');
     for (const { list } of [ann, ben]) await list('Home').click();
     for (const { todo } of [ann, ben]) await todo('Clean the shelf').waitFor();
-    const online = () => ann.sync.getAttribute('data-online');
+    const state = () => ann.sync.getAttribute('data-state');
     const pending = () => ann.sync.getAttribute('data-pending');
-    await expect.poll(online).toBe('true');
+    await expect.poll(state).toBe('online');
 
     profile.watch.allow(/net::ERR_INTERNET_DISCONNECTED/);
     await turn(false, ann, profile);
-    await expect.poll(online).toBe('false');
+    await expect.poll(state).toBe('offline');
     await ann.todo('Clean the shelf').click();
     await ann.done('Clean the shelf').waitFor();
     await expect.poll(pending).toBe('1');
@@ -42,7 +42,7 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
     await ben.done('Clean the shelf').waitFor();
     await ann.done('Repair the shelf').waitFor();
     await expect.poll(pending).toBe('0');
-    await expect.poll(online).toBe('true');
+    await expect.poll(state).toBe('online');
   });
 });
 

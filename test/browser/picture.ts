@@ -22,12 +22,12 @@ try {
   ] as const) {
     await todo(title).click();
     for (const { done } of [ann, ben]) await done(title).waitFor();
-    // Then the last pull that is shown is the one that brought this.
-    await page.waitForTimeout(1_000);
   }
   await ben.offline.click();
   await ben.todo('Shorten the offer').click();
   await ben.done('Shorten the offer').waitFor();
+  await ben.sync.getByText('1 pending').waitFor();
+  await ann.sync.getByText('0 pending').waitFor();
   await page.mouse.move(0, 0);
   await page.screenshot({ path });
   console.log(`Written to ${path}`);

@@ -39,28 +39,47 @@ describe("the README's application", () => {
     expect(code.join('\n')).not.toMatch(/\bas\b|\bany\b|\b(type|interface) \w+ =/);
   });
 
-  it('does not compile with a wrong name, argument or field', async () => {
-    const mistakes: Record<string, [right: string, wrong: string]> = {
-      'mutator.ts': ['client.mutate.note.create', 'client.mutate.note.remove'],
-      'argument.ts': ["body: 'Hello'", 'body: 7'],
-      'function.ts': ['note: { create:', 'note: { remove:'],
-      'view.ts': ["client.view('note')", "client.view('notes')"],
-      'field.ts': ['console.log(notes)', 'console.log(notes[0]?.text)'],
-      'row.ts': ['set(note.id, note)', 'set(note.id, { id: note.id })'],
+  it('does not compile with a wrong name, argument or field, on either side', async () => {
+    type Mistake = [right: string, wrong: string, seenIn: string];
+    const onClient: Record<string, Mistake> = {
+      mutator: ['client.mutate.note.create', 'client.mutate.note.remove', 'client'],
+      argument: ["body: 'Hello'", 'body: 7', 'client'],
+      'missing-argument': [", body: 'Hello'", '', 'client'],
+      function: ['note: { create:', 'note: { remove:', 'client'],
+      view: ["client.view('note')", "client.view('notes')", 'client'],
+      field: ['console.log(notes)', 'console.log(notes[0]?.text)', 'client'],
+      row: ['set(note.id, note)', 'set(note.id, { id: note.id })', 'client'],
     };
-    const wrong = Object.entries(mistakes).map(([name, [right, mistake]]) => {
-      expect(client).toContain(right);
-      return [name, client.replace(right, mistake)];
-    });
+    const onServer: Record<string, Mistake> = {
+      'server-argument': ['args.body', 'args.text', 'server'],
+      'server-key': ["key: 'id'", "key: 'noteID'", 'server'],
+      'server-context': ['ctx.userID}`', 'ctx.user}`', 'server'],
+      'renamed-mutator': ['note: { create }', 'note: { add: create }', 'client'],
+      'renamed-argument': ['id: z.string(), body: z', 'id: z.string(), text: z', 'client server'],
+      'renamed-field': ['sql<{ id: string; body: string }>', 'sql<{ id: string; text: string }>', 'client'],
+      'renamed-view': ['views = { note }', 'views = { notes: note }', 'client'],
+    };
+    const change = (text: string, [right, wrong]: Mistake) => {
+      expect(text).toContain(right);
+      return text.replace(right, () => wrong);
+    };
+    const files: Record<string, string> = { 'right/server.ts': server, 'right/client.ts': client };
+    for (const [name, mistake] of Object.entries(onClient)) {
+      Object.assign(files, { [`${name}/server.ts`]: server, [`${name}/client.ts`]: change(client, mistake) });
+    }
+    for (const [name, mistake] of Object.entries(onServer)) {
+      Object.assign(files, { [`${name}/server.ts`]: change(server, mistake), [`${name}/client.ts`]: client });
+    }
     const own = createProject();
-    const output = await compile(own.folder, {
-      'server.ts': server,
-      'client.ts': client,
-      ...Object.fromEntries(wrong),
-    });
+    const output = await compile(own.folder, files);
     own.remove();
-    const files = new Set([...output.matchAll(/(\w+\.ts)\(/g)].map(([, file]) => file));
-    expect([...files].toSorted()).toEqual(Object.keys(mistakes).toSorted());
+    const seen: Record<string, Set<string>> = {};
+    for (const [, name, file] of output.matchAll(/([\w-]+)\/(server|client)\.ts\(/g)) {
+      seen[name!] = (seen[name!] ?? new Set()).add(file!);
+    }
+    const found = Object.entries(seen).map(([name, files]) => [name, [...files].toSorted().join(' ')]);
+    const expected = Object.entries({ ...onClient, ...onServer }).map(([name, [, , seenIn]]) => [name, seenIn]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   });
 
   it.each([

@@ -93,6 +93,14 @@ describe('the assets', () => {
     });
   });
 
+  it('hold nothing of the server but the names of its accounts', async () => {
+    const bodies = await Promise.all((await assets()).map(async (path) => (await send(path)).body));
+    const script = bodies.join('\n');
+    for (const name of ['list.create', 'cam']) expect(script).toContain(name);
+    for (const code of ['insert into', 'delete from', 'select id', 'no such list', 'Surrounding white space'])
+      expect(script).not.toContain(code);
+  });
+
   it('name no other server', async () => {
     for (const path of await assets()) {
       const { body } = await send(path);

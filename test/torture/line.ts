@@ -1,5 +1,6 @@
 /** A line of the scorecard: what is done to the servers, and what must hold. */
 import type { Result } from '../../bench/scenario.js';
+import type { EngineName } from './rig/engines.js';
 
 /** In full, for the record; or short, for CI. */
 export type Size = 'full' | 'short';
@@ -9,6 +10,8 @@ export interface Torture {
   /** The folder of the compiled package under test. */
   readonly code: string;
   readonly seed: number;
+  /** What the clients are. */
+  readonly engine: EngineName;
   /** How long the lines take that go on for a time. Default: as the size has it. */
   readonly minutes: number | undefined;
   readonly progress: (message: string) => void;

@@ -13,7 +13,7 @@ import { rotatedKeys } from './lines/rotated-keys.js';
 import { serversKilled } from './lines/servers-killed.js';
 import { stalledReaders } from './lines/stalled-readers.js';
 import { twoUsers } from './lines/two-users.js';
-import { chaos } from './long/chaos.js';
+import { chaos, ownChaos } from './long/chaos.js';
 import { soak } from './long/soak.js';
 
 export const lines: readonly Line[] = [
@@ -31,5 +31,6 @@ export const lines: readonly Line[] = [
   hostileUser,
   brokenVariants,
   chaos,
+  ownChaos,
   soak,
 ];

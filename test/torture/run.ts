@@ -4,6 +4,7 @@
  *   npm run torture -- 1                   a line; several are run one after the other
  *   npm run torture -- chaos --minutes 10  one that goes on for a time
  *   npm run torture -- 1 --short           as CI runs it; nothing is recorded
+ *   npm run torture -- 1 --engine tidemark with the engine of tidemark/client; nothing is recorded
  *   npm run torture -- --report            writes the page from what has been recorded
  */
 import { writeFileSync } from 'node:fs';
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     short: { type: 'boolean', default: false },
     minutes: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    engine: { type: 'string', default: 'replicache' },
     report: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -31,8 +33,12 @@ if (values.report) {
   writePage();
   process.exit();
 }
-if (values.help || chosen.length === 0 || chosen.includes(undefined)) {
-  console.log('npm run torture -- <line> [--short] [--minutes <n>] [--seed <n>] | --report\n');
+const { engine } = values;
+const isEngine = engine === 'replicache' || engine === 'tidemark';
+if (values.help || chosen.length === 0 || chosen.includes(undefined) || !isEngine) {
+  console.log(
+    'npm run torture -- <line> [--short] [--minutes <n>] [--seed <n>] [--engine replicache|tidemark] | --report\n',
+  );
   for (const { line, title, minutes } of lines) console.log(`${line.padStart(6)}  ${title} (${minutes} min)`);
   process.exit(values.help ? 0 : 2);
 }
@@ -41,6 +47,7 @@ const torture: Omit<Torture, 'progress'> = {
   size: values.short ? 'short' : 'full',
   code: builtPackage,
   seed: Number(values.seed),
+  engine,
   minutes: values.minutes === undefined ? undefined : Number(values.minutes),
 };
 
@@ -54,7 +61,7 @@ async function runLine({ line, title, pass, run }: Line): Promise<void> {
   printTable(results);
   console.log(`${line}: ${hasPassed({ results }) ? 'passed' : 'FAILED'} after ${secondsSoFar().toFixed(0)} s\n`);
   if (!hasPassed({ results })) process.exitCode = 1;
-  if (values.short) return;
+  if (values.short || engine !== 'replicache') return;
   for (const [name, svg] of Object.entries(charts)) writeFileSync(new URL(name, docs), svg);
   const { seed } = torture;
   const about = { line, title, pass, at, seconds: secondsSoFar(), seed, commit, machine, node: process.version };

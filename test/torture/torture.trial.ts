@@ -12,6 +12,7 @@ it.each(lines.filter(({ line }) => line !== ofTrials))('line $line: $pass', asyn
     size: 'short',
     code: builtPackage,
     seed: 1,
+    engine: 'replicache',
     minutes: undefined,
     progress: () => {},
   });

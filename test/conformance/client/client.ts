@@ -39,13 +39,19 @@ export const optimistic = {
 
 export type Tasks = typeof optimistic;
 
+export type Engine = Replicache<Tasks & MutatorDefs>;
+
+export type OpenEngine = (options: ReplicacheOptions<Tasks & MutatorDefs>) => Engine;
+
 export type ClientOptions = Omit<Partial<ReplicacheOptions<Tasks>>, 'mutators'> & {
   /** Besides those of the example. Another set of names makes another client group. */
   readonly moreMutators?: MutatorDefs;
+  /** Default: the engine that `TIDEMARK_TEST_ENGINE` names, or Replicache. */
+  readonly open?: OpenEngine;
 };
 
 export interface TestClient {
-  readonly rep: Replicache<Tasks & MutatorDefs>;
+  readonly rep: Engine;
   /** Everything that the client complained about. */
   readonly errors: string[];
   /** Every entry of the client's view but refusals, optimistic changes included. */
@@ -62,9 +68,9 @@ export interface TestClient {
 }
 
 export function openClient(server: { readonly url: string }, user: string, options: ClientOptions = {}): TestClient {
-  const { moreMutators, ...rest } = options;
+  const { moreMutators, open = openEngine, ...rest } = options;
   const errors: string[] = [];
-  const rep = openEngine({
+  const rep = open({
     name: `${user} ${randomUUID()}`,
     kvStore: 'mem',
     logLevel: 'error',
@@ -124,10 +130,8 @@ function isData([key]: readonly [key: string, value: unknown]): boolean {
 // Only what runs in Vitest finds the bundled engine.
 const own = process.env.TIDEMARK_TEST_ENGINE === 'tidemark' ? await import('./own-engine.js') : undefined;
 
-/** The engine that `TIDEMARK_TEST_ENGINE` names, or Replicache: both have the same methods. */
-function openEngine(options: ReplicacheOptions<Tasks & MutatorDefs>): Replicache<Tasks & MutatorDefs> {
-  return own ? (own.openOwnEngine(options) as Replicache<Tasks & MutatorDefs>) : new Replicache(options);
-}
+/** Both engines have the same methods. */
+const openEngine: OpenEngine = (options) => (own ? (own.openOwnEngine(options) as Engine) : new Replicache(options));
 
 /** Waits for a condition. What did not come to hold is seen in the stack. */
 export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {

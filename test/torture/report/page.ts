@@ -10,8 +10,8 @@ export function pageOf(records: readonly LineRecord[], lines: readonly Line[]): 
 # Reliability
 
 What was done to Tidemark, and what held. Each line was run by \`npm run torture -- <line>\`: against servers of the built
-package in processes of their own, a real Postgres that is really killed, and real Replicache clients. A short form of each
-is run with every change.
+package in processes of their own, a real Postgres that is really killed, and real Replicache clients, unless the line
+says that they are others. A short form of each is run with every change.
 
 A client's mutation *n* writes *n* into a row of the client and moves money between two accounts. So each pull shows by
 itself whether it is one snapshot: the row must say what \`lastMutationID\` says, and the accounts must sum up to what they

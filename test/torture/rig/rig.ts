@@ -7,6 +7,7 @@ import { Random } from '../../oracle/random.js';
 import type { Torture } from '../line.js';
 import { audit } from './audit.js';
 import { Client, type ClientOptions } from './client.js';
+import { type EngineOver, engineOver } from './engines.js';
 import { Postgres } from './postgres.js';
 import { addUsers, createTables } from './schema.js';
 import { Server } from './server.js';
@@ -36,14 +37,16 @@ export class Rig {
   /** The folder of the compiled package. */
   readonly code: string;
   readonly random: Random;
+  readonly engine: EngineOver;
   readonly tally: Tally = new Tally();
   readonly clients: Client[] = [];
 
-  constructor(postgres: Postgres, servers: readonly Server[], code: string, random: Random) {
+  constructor(postgres: Postgres, servers: readonly Server[], code: string, random: Random, engine: EngineOver) {
     this.postgres = postgres;
     this.servers = servers;
     this.code = code;
     this.random = random;
+    this.engine = engine;
   }
 
   /** Any of the servers. Where they are all the same, clients need not stay with one. */
@@ -55,7 +58,13 @@ export class Rig {
 
   async openClient(user: string, { route = this.anyServer, tally = this.tally }: Partial<Met> = {}): Promise<Client> {
     await addUsers(this.postgres.pool, [user]);
-    const client = new Client({ user, route, tally, random: this.random.stream(this.clients.length) });
+    const client = new Client({
+      engine: this.engine,
+      user,
+      route,
+      tally,
+      random: this.random.stream(this.clients.length),
+    });
     this.clients.push(client);
     return client;
   }
@@ -94,7 +103,7 @@ export async function migrated({ pool, url }: Postgres, code: string): Promise<v
 
 /** Makes a rig, and takes it apart again, whatever happens. */
 export async function withRig<T>(
-  { code, seed }: Pick<Torture, 'code' | 'seed'>,
+  { code, seed, engine }: Pick<Torture, 'code' | 'seed' | 'engine'>,
   work: (rig: Rig) => Promise<T>,
   { servers: count = 2, serverOptions = {}, setup = '', through = async (url) => url }: RigOptions = {},
 ): Promise<T> {
@@ -106,7 +115,7 @@ export async function withRig<T>(
     await migrated(postgres, code);
     const database = await through(postgres.url);
     while (servers.length < count) servers.push(await Server.start({ database, code, options: serverOptions }));
-    rig = new Rig(postgres, servers, code, new Random(seed));
+    rig = new Rig(postgres, servers, code, new Random(seed), await engineOver(engine));
     return await work(rig);
   } finally {
     await Promise.all((rig?.clients ?? []).map((client) => client.close()));

@@ -1,21 +1,23 @@
+import { useMemo } from 'react';
+import { useView } from 'tidemark/react';
 import type { List } from '../../src/views.js';
-import type { Client } from './client.js';
+import { useClient } from './client.js';
 import { ListActions } from './list-actions.js';
 import { Sharing } from './sharing.js';
 import { TodoList } from './todo-list.js';
-import { useTodos } from './use-client-view.js';
 
-export function ListView({ client, list }: { client: Client; list: List }) {
-  const todos = useTodos(client, list.id);
-  const owned = list.ownerID === client.user;
+export function ListView({ user, list: { id, name, ownerID } }: { user: string; list: List }) {
+  const rows = useView(useClient(), 'todo', { by: 'listID', equals: id });
+  const todos = useMemo(() => rows?.toSorted((a, b) => a.sort - b.sort || (a.id < b.id ? -1 : 1)), [rows]);
+  const owned = ownerID === user;
   return (
     <div className="list">
       <div className="list-header">
-        <h2>{list.name}</h2>
-        {owned && <ListActions client={client} list={list} />}
+        <h2>{name}</h2>
+        {owned && <ListActions listID={id} />}
       </div>
-      {owned ? <Sharing client={client} list={list} /> : <p className="shared-by">Shared by {list.ownerID}</p>}
-      {todos && <TodoList rep={client.rep} listID={list.id} todos={todos} />}
+      {owned ? <Sharing listID={id} owner={user} /> : <p className="shared-by">Shared by {ownerID}</p>}
+      {todos && <TodoList listID={id} todos={todos} />}
     </div>
   );
 }

@@ -1,11 +1,11 @@
-import { addressWith, goTo, useQuery } from './address.js';
-import type { Client } from './client.js';
-import { ListNav } from './list-nav.js';
-import { ListView } from './list-view.js';
-import { OfflineSwitch } from './offline-switch.js';
-import { SyncStatus } from './sync-status.js';
-import { useClient, useSyncState } from './use-client.js';
-import { useLists } from './use-client-view.js';
+import { useEffect, useState } from 'react';
+import type { Client } from 'tidemark/client';
+import { useStatus } from 'tidemark/react';
+import { ClientProvider, openClient, useClient } from './client.js';
+import { Lists } from './lists.js';
+import type { Mutators, Views } from './mutators.js';
+import { Notices } from './notices.js';
+import { PanelBar } from './panel-bar.js';
 
 interface PanelProps {
   readonly user: string;
@@ -14,42 +14,54 @@ interface PanelProps {
   readonly title?: string;
 }
 
-/** The whole application for one user. */
-export function Panel({ user, listParameter, title }: PanelProps) {
-  const client = useClient(user);
+/** The whole application for one user, whose client is open for as long as it is shown. The data stays in the browser. */
+export function Panel(props: PanelProps) {
+  const { user } = props;
+  const [client, setClient] = useState<Client<Mutators, Views>>();
+  useEffect(() => {
+    const opened = openClient(user);
+    setClient(opened);
+    return () => {
+      setClient(undefined);
+      void opened.close();
+    };
+  }, [user]);
   return (
     <div className="panel">
-      <div className="panel-bar">
-        {title && <h2 className="panel-title">{title}</h2>}
-        {client && <SyncStatus client={client} />}
-        {client && <OfflineSwitch client={client} />}
-      </div>
-      {client && <Lists client={client} listParameter={listParameter} />}
+      {client && (
+        <ClientProvider client={client}>
+          <Session {...props} />
+        </ClientProvider>
+      )}
     </div>
   );
 }
 
-function Lists({ client, listParameter }: { client: Client; listParameter: string }) {
-  const named = useQuery().get(listParameter);
-  const lists = useLists(client);
-  const { lastPull, reachable, offline } = useSyncState(client);
-  const list = lists?.find(({ id }) => id === named) ?? lists?.[0];
-  const addressOf = (id: string) => addressWith({ [listParameter]: id });
-  const waiting = lists === undefined || (!lastPull && reachable && !offline);
+function Session({ user, listParameter, title }: PanelProps) {
+  const client = useClient();
+  const { state } = useStatus(client);
+  const [leaving, setLeaving] = useState(false);
+  const signOut = async () => {
+    setLeaving(true);
+    await client.signOut();
+    setLeaving(false);
+  };
   return (
-    <div className="workspace">
-      <ListNav
-        client={client}
-        lists={lists ?? []}
-        current={list?.id}
-        addressOf={addressOf}
-        onCreated={(id) => goTo(addressOf(id))}
-      />
-      {list ? (
-        <ListView key={list.id} client={client} list={list} />
+    <>
+      <PanelBar title={title} onSignOut={signOut} />
+      {state === 'closed' ? (
+        <div className="empty">
+          <p>You are signed out, and nothing of yours is left in this browser.</p>
+          <button type="button" disabled={leaving} onClick={() => location.reload()}>
+            Sign in as {user}
+          </button>
+        </div>
       ) : (
-        <p className="empty">{waiting ? 'Loading…' : 'No lists yet. Give the first one a name to begin.'}</p>
+        <>
+          <Notices />
+          <Lists user={user} listParameter={listParameter} />
+        </>
       )}
-    </div>
+    </>
   );
 }

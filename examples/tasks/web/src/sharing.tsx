@@ -1,35 +1,26 @@
+import { useView } from 'tidemark/react';
 import { accounts } from '../../src/accounts.js';
-import type { List } from '../../src/views.js';
-import type { Client } from './client.js';
+import { useClient } from './client.js';
 import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';
-import { useShares } from './use-client-view.js';
 
 /** Lets the owner choose whom to share a list with. */
-export function Sharing({ client, list: { id: listID } }: { client: Client; list: List }) {
-  const { rep, user } = client;
-  const sharedWith = useShares(client, listID);
-  const others = [...new Set([...accounts, ...sharedWith])].filter((account) => account !== user);
+export function Sharing({ listID, owner }: { listID: string; owner: string }) {
+  const client = useClient();
+  const { share, unshare } = client.mutate.list;
+  const shares = useView(client, 'share', { by: 'listID', equals: listID }) ?? [];
+  const sharedWith = new Set(shares.map(({ userID }) => userID));
+  const others = [...new Set([...accounts, ...sharedWith])].filter((account) => account !== owner);
   return (
     <section className="sharing" aria-label="Sharing">
       <PeopleIcon />
       {others.map((userID) =>
-        sharedWith.includes(userID) ? (
-          <button
-            key={userID}
-            type="button"
-            className="chip on"
-            onClick={() => rep.mutate['list.unshare']({ listID, userID })}
-          >
+        sharedWith.has(userID) ? (
+          <button key={userID} type="button" className="chip on" onClick={() => unshare({ listID, userID })}>
             Stop sharing with {userID}
             <CrossIcon />
           </button>
         ) : (
-          <button
-            key={userID}
-            type="button"
-            className="chip"
-            onClick={() => rep.mutate['list.share']({ listID, userID })}
-          >
+          <button key={userID} type="button" className="chip" onClick={() => share({ listID, userID })}>
             Share with {userID}
             <PlusIcon />
           </button>

@@ -1,15 +1,12 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useRef, useState } from 'react';
+import { type KeyboardEvent, useCallback, useRef } from 'react';
 import type { Todo } from '../../src/views.js';
-import type { Client } from './client.js';
-import { newID } from './keys.js';
+import { newID, useClient } from './client.js';
 import { NewItem } from './new-item.js';
-import { type RowActions, TodoRow } from './todo-row.js';
+import { TodoRow } from './todo-row.js';
 import { useRoving } from './use-roving.js';
-import { useStable } from './use-stable.js';
 
 interface TodoListProps {
-  readonly rep: Client['rep'];
   readonly listID: string;
   readonly todos: readonly Todo[];
 }
@@ -17,9 +14,9 @@ interface TodoListProps {
 const usualRowHeight = 45;
 
 /** A list's todos. Only those in sight are in the DOM. */
-export function TodoList({ rep, listID, todos }: TodoListProps) {
+export function TodoList({ listID, todos }: TodoListProps) {
+  const { mutate } = useClient();
   const scroller = useRef<HTMLDivElement>(null);
-  const [editing, setEditing] = useState<string>();
   const roving = useRoving(todos, scroller);
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLLIElement>({
     count: todos.length,
@@ -32,7 +29,7 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
   });
 
   const add = (title: string) => {
-    rep.mutate['todo.create']({ id: newID(), listID, title, sort: (todos[0]?.sort ?? 1) - 1 });
+    mutate.todo.create({ id: newID(), listID, title, sort: (todos[0]?.sort ?? 1) - 1 });
     virtualizer.scrollToOffset(0);
   };
   const moveTo = (index: number) => {
@@ -42,32 +39,21 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
   };
   const remove = (index: number) => {
     moveTo(index + 1 < todos.length ? index + 1 : index - 1);
-    rep.mutate['todo.delete']({ id: todos[index]!.id });
+    mutate.todo.delete({ id: todos[index]!.id });
   };
-  const actions = useStable<RowActions>({
-    focus: roving.activate,
-    press(event, index) {
-      const moves: Record<string, number> = {
-        ArrowUp: index - 1,
-        ArrowDown: index + 1,
-        Home: 0,
-        End: todos.length - 1,
-      };
-      const target = moves[event.key];
-      if (target !== undefined) moveTo(target);
-      else if (event.key === 'Delete') remove(index);
-      else return;
-      event.preventDefault();
-    },
-    tick: (done, index) => rep.mutate['todo.update']({ id: todos[index]!.id, done }),
-    edit: (index) => setEditing(todos[index]!.id),
-    rename(title, index) {
-      setEditing(undefined);
-      if (title !== undefined) rep.mutate['todo.update']({ id: todos[index]!.id, title });
-    },
-    leave: roving.focus,
-    remove,
-  });
+  const press = (event: KeyboardEvent, index: number) => {
+    const moves: Record<string, number> = {
+      ArrowUp: index - 1,
+      ArrowDown: index + 1,
+      Home: 0,
+      End: todos.length - 1,
+    };
+    const target = moves[event.key];
+    if (target !== undefined) moveTo(target);
+    else if (event.key === 'Delete') remove(index);
+    else return;
+    event.preventDefault();
+  };
 
   return (
     <>
@@ -83,8 +69,10 @@ export function TodoList({ rep, listID, todos }: TodoListProps) {
               index={index}
               count={todos.length}
               reachable={index === roving.index}
-              editing={todos[index]!.id === editing}
-              actions={actions}
+              onFocus={() => roving.activate(index)}
+              onPress={(event) => press(event, index)}
+              onLeave={() => roving.focus(index)}
+              onDelete={() => remove(index)}
             />
           ))}
         </ul>

@@ -1,21 +1,8 @@
-import { type KeyboardEvent, memo, type Ref } from 'react';
+import { type KeyboardEvent, type Ref, useState } from 'react';
 import type { Todo } from '../../src/views.js';
+import { useClient } from './client.js';
 import { CrossIcon } from './icons.js';
 import { TitleField } from './title-field.js';
-
-/** The callbacks of the rows. Each gets the index of its row. */
-export type RowActions = {
-  /** The row has received the focus. */
-  readonly focus: (index: number) => void;
-  readonly press: (event: KeyboardEvent, index: number) => void;
-  readonly tick: (done: boolean, index: number) => void;
-  readonly edit: (index: number) => void;
-  /** Ends the edit. If `title` is undefined, the old one stays. */
-  readonly rename: (title: string | undefined, index: number) => void;
-  /** Returns the focus to the row when a key ends the edit of its title. */
-  readonly leave: (index: number) => void;
-  readonly remove: (index: number) => void;
-};
 
 interface TodoRowProps {
   readonly ref: Ref<HTMLLIElement>;
@@ -24,15 +11,23 @@ interface TodoRowProps {
   readonly count: number;
   /** Whether the Tab key reaches this row. The arrow keys reach all rows. */
   readonly reachable: boolean;
-  readonly editing: boolean;
-  readonly actions: RowActions;
+  readonly onFocus: () => void;
+  readonly onPress: (event: KeyboardEvent) => void;
+  /** A key ends the edit of its title, and the focus returns to the row. */
+  readonly onLeave: () => void;
+  readonly onDelete: () => void;
 }
 
-export const TodoRow = memo(function TodoRow(props: TodoRowProps) {
-  const { ref, todo, index, count, reachable, editing, actions } = props;
-  const { title, done } = todo;
+export function TodoRow(props: TodoRowProps) {
+  const { ref, todo, index, count, reachable, onFocus, onPress, onLeave, onDelete } = props;
+  const { id, title, done } = todo;
+  const { update } = useClient().mutate.todo;
+  const [editing, setEditing] = useState(false);
   const tabIndex = reachable ? 0 : -1;
-  const onKeyDown = (event: KeyboardEvent) => actions.press(event, index);
+  const rename = (edited: string | undefined) => {
+    setEditing(false);
+    if (edited !== undefined) update({ id, title: edited });
+  };
   return (
     <li
       ref={ref}
@@ -40,34 +35,30 @@ export const TodoRow = memo(function TodoRow(props: TodoRowProps) {
       data-index={index}
       aria-setsize={count}
       aria-posinset={index + 1}
-      onFocus={() => actions.focus(index)}
+      onFocus={onFocus}
     >
       <input
         type="checkbox"
         aria-label={title}
         checked={done}
         tabIndex={tabIndex}
-        onChange={(event) => actions.tick(event.target.checked, index)}
+        onChange={(event) => update({ id, done: event.target.checked })}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter') return onKeyDown(event);
+          if (event.key !== 'Enter') return onPress(event);
           event.preventDefault();
-          actions.edit(index);
+          setEditing(true);
         }}
       />
       {editing ? (
-        <TitleField
-          title={title}
-          onEdited={(edited) => actions.rename(edited, index)}
-          onLeave={() => actions.leave(index)}
-        />
+        <TitleField title={title} onEdited={rename} onLeave={onLeave} />
       ) : (
         <button
           type="button"
           className="title"
           aria-label={`Edit ${title}`}
           tabIndex={tabIndex}
-          onClick={() => actions.edit(index)}
-          onKeyDown={onKeyDown}
+          onClick={() => setEditing(true)}
+          onKeyDown={onPress}
         >
           {title}
         </button>
@@ -77,11 +68,11 @@ export const TodoRow = memo(function TodoRow(props: TodoRowProps) {
         className="delete"
         aria-label={`Delete ${title}`}
         tabIndex={tabIndex}
-        onClick={() => actions.remove(index)}
-        onKeyDown={onKeyDown}
+        onClick={onDelete}
+        onKeyDown={onPress}
       >
         <CrossIcon />
       </button>
     </li>
   );
-});
+}

@@ -1,0 +1,133 @@
+/** What happens to a user's session in the application: refusals, a sign-out, a newer version of the page. */
+import type { BrowserContext } from 'playwright-core';
+import { expect } from 'vitest';
+import type { App } from './app.js';
+import { it, useDemo } from './fixture.js';
+import type { AppPage } from './profile.js';
+
+const { profile, sql } = useDemo();
+
+const pending = ({ sync }: App) => sync.getAttribute('data-pending');
+const state = ({ sync }: App) => sync.getAttribute('data-state');
+
+it('what the server refuses disappears, and its author is told what it was and why', async () => {
+  const { app } = await profile();
+  const [ben, elsewhere] = [await app('ben'), await (await profile()).app('ben')];
+  const ann = await (await profile()).app('ann');
+  for (const { list } of [ann, ben]) await list('Home').click();
+  await ben.todo('Measure the shelf').waitFor();
+  await expect.poll(() => state(ben)).toBe('online');
+
+  await ben.offline.click();
+  await ann.button('Stop sharing with ben').click();
+  await ben.todo('Measure the shelf').click();
+  await ben.done('Measure the shelf').waitFor();
+  await elsewhere.list('Home').waitFor({ state: 'detached' });
+  await ben.offline.click();
+  await ben.list('Home').waitFor({ state: 'detached' });
+  const refused = 'Could not change the todo: There is no such todo, or its list is not shared with you.';
+  await expect.poll(() => ben.notices.textContent()).toBe(refused);
+  expect(await pending(ben)).toBe('0');
+  expect(await sql("select from todo where title = 'Measure the shelf' and done")).toEqual([]);
+  for (const other of [ann, elsewhere]) expect(await other.notices.textContent()).toBe('');
+
+  await ben.button('Dismiss').click();
+  expect(await ben.notices.textContent()).toBe('');
+});
+
+it('another account shows what is theirs, and nothing else', async () => {
+  const { page, list, lists } = await (await profile()).app('ann');
+  await list('Work').waitFor();
+  for (const [account, own, another] of [
+    ['ben', 'Music', 'Work'],
+    ['cam', 'Books', 'Music'],
+    ['ann', 'Work', 'Books'],
+  ] as const) {
+    await page.getByRole('radiogroup', { name: 'Account' }).getByText(account).click();
+    await list(own).waitFor();
+    expect(await lists.textContent()).not.toContain(another);
+  }
+});
+
+it('a sign-out asks before anything is lost, ends all tabs of the user, and leaves nothing of theirs', async () => {
+  const { app } = await profile();
+  const tabs = [await app('ann'), await app('ann')];
+  const [first, second] = tabs as [AppPage, AppPage];
+  const ben = await app('ben');
+  await ben.list('Garden').waitFor();
+  for (const { list, todo } of tabs) {
+    await list('Work').click();
+    await todo('Review the offer').waitFor();
+  }
+  await first.page.bringToFront();
+  await first.offline.click();
+  await first.todo('Discuss the offer').click();
+  await expect.poll(() => pending(first)).toBe('1');
+  await first.button('Sign out').click();
+  await first.button('Stay').click();
+  await first.done('Discuss the offer').waitFor();
+  const databases = () =>
+    ben.page.evaluate(async () =>
+      (await indexedDB.databases()).map(({ name }) => name!).filter((name) => / (ann|ben)/.test(name)),
+    );
+  expect((await databases()).filter((name) => name.includes(' ann'))).toHaveLength(1);
+
+  await first.offline.click();
+  await expect.poll(() => pending(first)).toBe('0');
+  await first.button('Sign out').click();
+  const signIn = first.button('Sign in as ann');
+  // It can be pressed as soon as all is deleted.
+  await expect.poll(() => signIn.isEnabled()).toBe(true);
+  expect((await databases()).filter((name) => !name.includes(' ben'))).toEqual([]);
+  for (const { sync, lists } of tabs) {
+    expect(await sync.textContent()).toMatch(/^Signed out/);
+    expect(await lists.count()).toBe(0);
+  }
+  await second.button('Sign in as ann').waitFor();
+  await signIn.click();
+  await first.list('Work').click();
+  await first.done('Discuss the offer').waitFor();
+  expect(await state(ben)).toBe('online');
+});
+
+/** Serves the page as a newer version of it, which keeps its data in another form. */
+async function deployNext(context: BrowserContext): Promise<void> {
+  await context.route('**/assets/*.js', async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const next = text.replace('auth:`Bearer', 'schemaVersion:`next`,auth:`Bearer');
+    expect(next).not.toBe(text);
+    await route.fulfill({ response, body: next });
+  });
+}
+
+it('a newer version of the page sends what the old one could not, and the old one offers to load it', async () => {
+  const { app, context, watch } = await profile();
+  watch.allow(/failed: .*\/sync\/|ERR_FAILED/);
+  const tabs = [await app('ann'), await app('ann')];
+  for (const { list, todo } of tabs) {
+    await list('Work').click();
+    await todo('Shorten the offer').waitFor();
+  }
+  const [old, witness] = tabs as [AppPage, AppPage];
+  for (const { page } of [old, witness]) await page.route('**/sync/**', (route) => route.abort());
+  await old.todo('Shorten the offer').click();
+  // The witness finds it in the database.
+  await witness.done('Shorten the offer').waitFor();
+  await old.page.close();
+  expect(await sql("select from todo where title = 'Shorten the offer' and done")).toEqual([]);
+
+  await deployNext(context);
+  const next = await app('ann');
+  await next.list('Work').click();
+  await next.done('Shorten the offer').waitFor();
+  await expect.poll(() => sql("select from todo where title = 'Shorten the offer' and done")).toHaveLength(1);
+  expect(await next.notices.textContent()).toBe('');
+
+  await expect.poll(() => witness.notices.textContent()).toMatch(/newer version/);
+  await witness.page.unroute('**/sync/**');
+  await witness.button('Reload').click();
+  await witness.list('Work').waitFor();
+  await expect.poll(() => state(witness)).toBe('online');
+  expect(await witness.notices.textContent()).toBe('');
+});
