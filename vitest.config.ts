@@ -9,6 +9,7 @@ const alias = {
   'tidemark/client': source('client.ts'),
   'tidemark/node': source('node.ts'),
   'tidemark/poke': source('poke.ts'),
+  'tidemark/react': source('react.ts'),
   tidemark: source('index.ts'),
 };
 

@@ -1,4 +1,4 @@
-/** A page of `tidemark/client` and nothing else, for Chromium: served by a server of the example, in this process. */
+/** A page of `tidemark/client`, for Chromium: served by a server of the example, in this process. */
 import type pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
@@ -72,7 +72,14 @@ export interface ClientPages {
   profile(): Promise<ClientProfile>;
 }
 
-export function useClientPages(): ClientPages {
+/** A page, and what its `/client.js` is bundled of. */
+export interface ClientPage {
+  readonly html: string;
+  readonly input: string;
+}
+
+/** @param page default: one that uses nothing but `tidemark/client` */
+export function useClientPages(page: ClientPage = { html, input: `${builtPackage}/client.js` }): ClientPages {
   const chromium = inject('chromium');
   let browser: Browser;
   let url: string;
@@ -88,10 +95,12 @@ export function useClientPages(): ClientPages {
     await migrate({ database: database.url, views, log: silent });
     const { log } = memoryLog();
     const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-    const built = await rolldown({ input: `${builtPackage}/client.js`, platform: 'browser' });
+    // React checks more of what it is given in development.
+    const define = { 'process.env.NODE_ENV': '"development"' };
+    const built = await rolldown({ input: page.input, platform: 'browser', tsconfig: false, transform: { define } });
     const { code } = (await built.generate({ format: 'esm' })).output[0];
     const files: Record<string, [text: string, type: string]> = {
-      '/': [html, 'text/html'],
+      '/': [page.html, 'text/html'],
       '/client.js': [code, 'text/javascript'],
     };
     const fetch = async (request: Request) => {

@@ -18,6 +18,13 @@ const application: Readonly<Record<string, string>> = {
     export const [views, mutators] = [{}, undefined];
     export const authenticate = () => ({ userID: 'ann' });`,
   'authenticate.ts': `export const anonymousID = (secret: string): string => secret;`,
+  'server.ts': `
+    import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
+    import { z } from 'zod';
+    const note = defineView({ query: () => sql<{ id: string; body: string }>\`select id, body from note\`, key: 'id' });
+    const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
+    export const views = { note };
+    export const mutators = defineMutators({ note: { create } });`,
   'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
   'mutators.ts': `
     import { defineMutator, defineMutators } from '@rocicorp/zero';
@@ -31,7 +38,10 @@ const application: Readonly<Record<string, string>> = {
 
 function filesOf(document: string): Record<string, string> {
   const blocks = blocksOf(document, 'ts');
-  if (document !== 'README.md') return Object.fromEntries(blocks.map((text, i) => [`block-${i + 1}.ts`, text]));
+  if (document !== 'README.md') {
+    const components = blocksOf(document, 'tsx').map((text, i) => [`component-${i + 1}.tsx`, text]);
+    return Object.fromEntries([...blocks.map((text, i) => [`block-${i + 1}.ts`, text]), ...components]);
+  }
   const [server, client, replicache, config, ...others] = blocks as [string, string, string, string];
   expect(others).toEqual([]);
   return { 'server.ts': server, 'client.ts': client, 'replicache.ts': replicache, 'tidemark.config.ts': config };

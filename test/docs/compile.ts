@@ -32,11 +32,12 @@ export async function compile(folder: string, files: Readonly<Record<string, str
     declaration: false,
     noEmit: true,
     allowImportingTsExtensions: true,
+    jsx: 'react-jsx',
     rootDir: folder,
   };
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, include: ['**/*.ts'], exclude: ['node_modules'] }),
+    JSON.stringify({ compilerOptions, include: ['**/*.ts', '**/*.tsx'], exclude: ['node_modules'] }),
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => {

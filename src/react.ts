@@ -1,0 +1,5 @@
+/** For React: a client's views, mutators and state as hooks. */
+
+export { type ClientContext, createClientContext } from './react/client-context.js';
+export { useMutate, usePending, useRefused, useStatus } from './react/use-client-state.js';
+export { useRow, useView } from './react/use-view.js';

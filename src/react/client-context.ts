@@ -1,0 +1,37 @@
+import { createContext, createElement, type ReactNode, useContext } from 'react';
+import { ClientError } from '../client/client-error.js';
+import type { Client } from '../client/create-client.js';
+import type { AnyViews } from '../client/types.js';
+
+/** A client for all components below a provider, with its types. */
+export interface ClientContext<Mutators, Views extends AnyViews> {
+  /** Gives a client to the components in it. */
+  readonly ClientProvider: (props: {
+    readonly client: Client<Mutators, Views>;
+    readonly children?: ReactNode;
+  }) => ReactNode;
+  /**
+   * The client of the nearest provider.
+   *
+   * @throws ClientError if there is no provider.
+   */
+  readonly useClient: () => Client<Mutators, Views>;
+}
+
+/**
+ * Creates a provider and the hook for its client, typed by the server's mutators and views:
+ * `createClientContext<typeof mutators, typeof views>()`.
+ */
+export function createClientContext<Mutators, Views extends AnyViews>(): ClientContext<Mutators, Views> {
+  const context = createContext<Client<Mutators, Views> | undefined>(undefined);
+  return {
+    ClientProvider: ({ client, children }) => createElement(context.Provider, { value: client }, children),
+    useClient() {
+      const client = useContext(context);
+      if (client) return client;
+      const message =
+        'There is no client here. What to do: render this component inside of a <ClientProvider client={…}>.';
+      throw new ClientError('no-client', message);
+    },
+  };
+}
