@@ -5,56 +5,65 @@ import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, ope
 import { createServer } from 'vite';
 
 const serverFolder = fileURLToPath(new URL('server', import.meta.url));
-const log = logFromEnvironment('warn');
 
-try {
+async function start() {
+  const log = logFromEnvironment('warn');
   const address = addressFromEnvironment('127.0.0.1');
   const database = await openDatabase({ log });
-  await serve(database, address).catch((error) => database.close().finally(() => Promise.reject(error)));
-} catch (error) {
+  let service = Promise.resolve(unavailable('The server is starting.'));
+  const close = () => service.then((running) => running.close()).finally(database.close);
+  try {
+    const { server, url } = await listen(
+      {
+        fetch: async (request, env) => (await service).fetch(request, env),
+        drain: () => void service.then((running) => running.drain()),
+        close,
+        lost: database.lost,
+      },
+      { log, drainDelayMs: 0, ...address },
+    );
+    const vite = await createServer({ server: { middlewareMode: true, ws: { server } } });
+    /** @type {import('hono').Handler} */
+    const pages = ({ env }) => {
+      vite.middlewares(env.incoming, env.outgoing);
+      return RESPONSE_ALREADY_SENT;
+    };
+    const open = async () => {
+      try {
+        const { openService } = await vite.ssrLoadModule('/server/service.ts');
+        return await openService(database, log, pages);
+      } catch (error) {
+        const reason = explainFailure(error);
+        console.error(reason);
+        return unavailable(reason);
+      }
+    };
+    vite.watcher.on('change', (path) => {
+      if (path.startsWith(serverFolder)) service = service.then((running) => running.close()).then(open);
+    });
+    service = open();
+    await service;
+    console.log(`\n  ${url}\n`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * What answers while the server cannot.
+ *
+ * @param {string} reason
+ */
+function unavailable(reason) {
+  return {
+    fetch: (/** @type {Request} */ _request, /** @type {unknown} */ _env) => new Response(reason, { status: 503 }),
+    drain() {},
+    async close() {},
+  };
+}
+
+start().catch((error) => {
   console.error(explainFailure(error));
   process.exit(1);
-}
-
-async function serve(database, address) {
-  let service = Promise.resolve(unavailable('The server is starting.'));
-  const { server, url } = await listen(
-    {
-      fetch: async (request, env) => (await service).fetch(request, env),
-      drain: () => service.then((running) => running.drain()),
-      async close() {
-        await vite.close();
-        await (await service).close();
-        await database.close();
-      },
-      lost: database.lost,
-    },
-    { log, drainDelayMs: 0, ...address },
-  );
-  const vite = await createServer({ server: { middlewareMode: true, ws: { server } } });
-  const pages = ({ env }) => {
-    vite.middlewares(env.incoming, env.outgoing);
-    return RESPONSE_ALREADY_SENT;
-  };
-  const start = async () => {
-    try {
-      const { openService } = await vite.ssrLoadModule('/server/service.ts');
-      return await openService(database, log, pages);
-    } catch (error) {
-      vite.ssrFixStacktrace(error);
-      console.error(explainFailure(error));
-      return unavailable(explainFailure(error));
-    }
-  };
-  service = start();
-  vite.watcher.on('change', (path) => {
-    if (path.startsWith(serverFolder)) service = service.then((running) => running.close()).then(start);
-  });
-  await service;
-  console.log(`\n  ${url}\n\n  Stop with Ctrl-C.`);
-}
-
-/** What answers while the server does not run. */
-function unavailable(reason) {
-  return { fetch: () => new Response(reason, { status: 503 }), drain() {}, async close() {} };
-}
+});
