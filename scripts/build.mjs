@@ -1,5 +1,6 @@
 // Compiles the package, copies what its documentation page shows, and bundles the engine of its client; then compiles
-// the example, which imports the package by its public name, and bundles the example's web application.
+// the example, which imports the package by its public name, and bundles the example's web application; and checks the
+// types of what `npm create tidemark` makes.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,14 @@ writeFileSync(
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 await bundleEngine(`${root}dist/client`);
-for (const project of ['tsconfig.json', 'examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
+const projects = [
+  'tsconfig.json',
+  'examples/tasks/tsconfig.json',
+  'examples/tasks/web/tsconfig.json',
+  'create-tidemark/tsconfig.json',
+  'create-tidemark/template/tsconfig.json',
+];
+for (const project of projects) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }
 const web = `${root}examples/tasks/vite.config.ts`;

@@ -10,7 +10,13 @@ export function App() {
         <SyncStatus />
       </header>
       <form action={add}>
-        <input name="title" aria-label="New todo" placeholder="What is to be done?" maxLength={200} autoComplete="off" />
+        <input
+          name="title"
+          aria-label="New todo"
+          placeholder="What is to be done?"
+          maxLength={200}
+          autoComplete="off"
+        />
         <button type="submit">Add</button>
       </form>
       <ul>
@@ -24,8 +30,8 @@ export function App() {
         ))}
       </ul>
       <p>
-        {todos?.length === 0 ? 'Nothing yet. ' : ''}
-        These are the todos of {user}. Open this page in another browser, or go offline, and go on.
+        {todos?.length === 0 && 'There is nothing yet. '}
+        This is the list of {user}. Open it in another browser, or go offline, and go on.
       </p>
     </main>
   );
