@@ -56,7 +56,7 @@ export interface ListenOptions {
 export interface Listening {
   /** The server's URL, without a trailing slash. */
   readonly url: string;
-  /** Node's server, for what else its port serves, such as WebSockets. */
+  /** Node's server, for what else its port serves, such as WebSockets. They are cut off when it stops. */
   readonly server: Server;
   /**
    * Stops accepting requests, lets the running ones finish for `drainMs`, then closes the service for ten seconds at

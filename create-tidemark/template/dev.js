@@ -20,7 +20,7 @@ async function start() {
         close,
         lost: database.lost,
       },
-      { log, drainDelayMs: 0, ...address },
+      { log, drainDelayMs: 0, drainMs: 500, ...address },
     );
     const vite = await createServer({ server: { middlewareMode: true, ws: { server } } });
     /** @type {import('hono').Handler} */
@@ -30,6 +30,7 @@ async function start() {
     };
     const open = async () => {
       try {
+        vite.environments.ssr.moduleGraph.invalidateAll();
         const { openService } = await vite.ssrLoadModule('/server/service.ts');
         return await openService(database, log, pages);
       } catch (error) {
@@ -38,10 +39,16 @@ async function start() {
         return unavailable(reason);
       }
     };
-    vite.watcher.on('change', (path) => {
-      if (path.startsWith(serverFolder)) service = service.then((running) => running.close()).then(open);
-    });
     service = open();
+    /** @type {NodeJS.Timeout | undefined} */
+    let saved;
+    vite.watcher.on('all', (_event, path) => {
+      if (!path.startsWith(serverFolder)) return;
+      clearTimeout(saved);
+      saved = setTimeout(() => {
+        service = service.then((running) => running.close()).then(open);
+      }, 100);
+    });
     await service;
     console.log(`\n  ${url}\n`);
   } catch (error) {

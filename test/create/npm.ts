@@ -44,7 +44,10 @@ export async function serve(cwd: string, script: string): Promise<Served> {
   const end = async (pid: number, signal: NodeJS.Signals) => {
     process.kill(pid, signal);
     const late = setTimeout(kill, 15_000);
-    return ended.finally(() => clearTimeout(late));
+    const output = await ended;
+    clearTimeout(late);
+    if (output.signal === 'SIGKILL') throw new Error(`npm run ${script} did not end within 15 s of ${signal}`);
+    return output;
   };
   return {
     url: url!,
