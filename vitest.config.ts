@@ -19,7 +19,7 @@ const setupFiles = ['test/worker.ts'];
 const expect = { poll: { timeout: 10_000 } };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
-const browserTrials = 'test/browser/**/*.trial.ts';
+const browserTrials = 'test/{browser,create}/**/*.trial.ts';
 
 /** The files of a worker share their modules, which take long to load. */
 const server = {

@@ -1,5 +1,6 @@
 // Compiles the package, embeds what it would read from files, and bundles the engine of its client; then compiles the
-// example, which imports the package by its public name, and bundles the example's web application.
+// example, which imports the package by its public name, and bundles the example's web application; and checks the types
+// of what `npm create tidemark` makes.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +28,13 @@ rmSync(`${root}dist`, { recursive: true, force: true });
 await bundleEngine(`${root}dist/client`);
 run('typescript/bin/tsc', '-p', `${root}tsconfig.json`);
 await embed(`${root}dist`);
-for (const project of ['examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
+const projects = [
+  'examples/tasks/tsconfig.json',
+  'examples/tasks/web/tsconfig.json',
+  'create-tidemark/tsconfig.json',
+  'create-tidemark/template/tsconfig.json',
+];
+for (const project of projects) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }
 const web = `${root}examples/tasks/vite.config.ts`;

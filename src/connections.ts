@@ -49,7 +49,8 @@ export class Connections {
     const isInTime = await settlesWithin(ms, closed);
     clearInterval(sweep);
     const cutOff = [...this.#running.values()].map(({ method, url }) => `${method} ${url?.split('?')[0]}`);
-    if (!isInTime) this.#server.closeAllConnections();
+    // Not by the server's `closeAllConnections`, which leaves WebSockets open.
+    if (!isInTime) for (const socket of this.#uses.keys()) socket.destroy();
     await closed;
     // Node's own `close` would have ended connections whose last response is still being sent. Now it only cleans up.
     this.#server.close();

@@ -56,6 +56,8 @@ export interface ListenOptions {
 export interface Listening {
   /** The server's URL, without a trailing slash. */
   readonly url: string;
+  /** Node's server, for what else its port serves, such as WebSockets. They are cut off when it stops. */
+  readonly server: Server;
   /**
    * Stops accepting requests, lets the running ones finish for `drainMs`, then closes the service for ten seconds at
    * most. Further calls wait for the first.
@@ -111,7 +113,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     ? stopOnSignals((signal) => stop(signal === 'SIGTERM' ? drainDelayMs : 0), service, log)
     : () => {};
   const close = async () => void (await stop());
-  return { url, close: () => close().finally(ignoreSignals) };
+  return { url, server, close: () => close().finally(ignoreSignals) };
 }
 
 /**

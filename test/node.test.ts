@@ -238,6 +238,19 @@ describe('listen', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
+  it('stop cuts off the WebSockets that others have accepted on its server', async () => {
+    const { url, stop } = await serve({}, { drainMs: 200 });
+    listening!.server.on('upgrade', (_, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const accepted = await new Promise((resolve) => socket.once('data', resolve));
+    expect(String(accepted)).toContain('101');
+    await Promise.all([stop(), closed]);
+  });
+
   it('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
     const { url, lines } = await serve({});
     const { port } = new URL(url);

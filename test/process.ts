@@ -18,23 +18,25 @@ export interface Running {
 }
 
 export interface RunOptions {
-  /** Default: this Node. */
-  readonly program?: string | undefined;
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** What is undefined is not inherited. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Another program than this Node. It leads a process group of its own. */
+  readonly program?: string | undefined;
 }
 
 /**
- * Starts Node, or another program, with these arguments, the first of them usually a file. Of this process's environment it gets what names
- * no database and no port.
+ * Starts Node, or another program, with these arguments, the first of them usually a file. Of this process's environment
+ * it gets what names no database and no port.
  */
-export function start(
-  file: string,
-  args: readonly string[],
-  { program = process.execPath, cwd, env }: RunOptions,
-): Running {
+export function start(file: string, args: readonly string[], { cwd, env, program }: RunOptions): Running {
   const { DATABASE_URL: _, PORT: __, HOST: ___, TIDEMARK_DATA: ____, LOG_LEVEL: _____, ...inherited } = process.env;
-  const child = spawn(program, [file, ...args], { cwd, env: { ...inherited, ...env }, stdio: 'pipe' });
+  const child = spawn(program ?? process.execPath, [file, ...args], {
+    cwd,
+    env: { ...inherited, ...env },
+    stdio: 'pipe',
+    detached: program !== undefined,
+  });
   const output = { stdout: '', stderr: '' };
   let onData = () => {};
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -36,8 +36,10 @@ export interface Limits extends TransactionLimits {
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof source === 'string' ? createPool(source, options) : checked(source);
   const { limits } = options;
-  // Without a listener, a broken idle connection would end the process.
-  const onError = (error: Error) => options.onIdleError?.(error);
+  // Without a listener, a broken idle connection would end the process. While the pool ends, the database may, too.
+  const onError = (error: Error) => {
+    if (!pool.ending) options.onIdleError?.(error);
+  };
   pool.on('error', onError);
   return {
     connections: pool.options.max,

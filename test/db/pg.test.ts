@@ -114,6 +114,18 @@ describe('query', () => {
     await other.close();
   });
 
+  it('what breaks while a pool ends is not reported', async () => {
+    const onIdleError = vi.fn();
+    const pool = createPool(database.url, 1);
+    openPool(pool, { onIdleError });
+    const client = await pool.connect();
+    const ended = pool.end();
+    pool.emit('error', new Error('terminating connection'), client);
+    expect(onIdleError).not.toHaveBeenCalled();
+    client.release();
+    await ended;
+  });
+
   it('a pool of the application is used and left open', async () => {
     const pool = createPool(database.url, 1);
     const other = openPool(pool);

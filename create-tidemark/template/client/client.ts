@@ -1,0 +1,18 @@
+import { createClient } from 'tidemark/client';
+import type { mutators, views } from '../server/sync.ts';
+
+/** Whose todos these are. Take it from your sign-in: here, `?user=ben` is somebody else. */
+export const user = new URLSearchParams(location.search).get('user') ?? 'ann';
+
+export const client = createClient<typeof mutators, typeof views>({
+  user,
+  auth: `Bearer ${user}`,
+  indexes: { todo: ['created'] },
+  // What is seen at once. The server's mutator of the same name has the last word.
+  mutators: {
+    todo: {
+      create: (tx, todo) => tx.view('todo').set(todo.id, { ...todo, done: false }),
+      setDone: (tx, { id, done }) => tx.view('todo').update(id, { done }),
+    },
+  },
+});

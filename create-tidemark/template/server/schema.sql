@@ -1,0 +1,9 @@
+-- Runs at each start.
+create table if not exists todo (
+  id text primary key,
+  owner text not null,
+  title text not null,
+  done boolean not null default false,
+  created timestamptz not null
+);
+create index if not exists todo_owner on todo (owner);

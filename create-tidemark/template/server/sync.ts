@@ -1,0 +1,42 @@
+/** What users see, what they can do, and who they are. The client takes its types from here. */
+import { defineMutator, defineMutators, defineView, sql, type UserContext } from 'tidemark';
+import { z } from 'zod';
+
+const todo = z.object({
+  id: z.string().min(1).max(100),
+  title: z.string().min(1).max(200),
+  done: z.boolean(),
+  created: z.iso.datetime(),
+});
+
+/** What a user sees. */
+export const views = {
+  todo: defineView({
+    query: ({ ctx }) => sql<z.infer<typeof todo>>`
+      select id, title, done, created from todo where owner = ${ctx.userID}`,
+    key: 'id',
+    timestamps: 'UTC',
+  }),
+};
+
+/** What a user can do. Each call is applied as a whole, or not at all. */
+export const mutators = defineMutators({
+  todo: {
+    create: defineMutator(todo.omit({ done: true }), async ({ tx, args, ctx }) => {
+      const values = [args.id, ctx.userID, args.title, args.created];
+      await tx.query('insert into todo (id, owner, title, created) values ($1, $2, $3, $4)', values);
+    }),
+    setDone: defineMutator(todo.pick({ id: true, done: true }), async ({ tx, args, ctx }) => {
+      await tx.query('update todo set done = $1 where id = $2 and owner = $3', [args.done, args.id, ctx.userID]);
+    }),
+  },
+});
+
+/**
+ * Who sends a request. FOR A START ONLY: it believes whatever name it is told. `tidemark/auth` checks tokens and session
+ * cookies.
+ */
+export function authenticate(request: Request): UserContext | null {
+  const name = request.headers.get('Authorization')?.replace('Bearer ', '');
+  return name ? { userID: name } : null;
+}
