@@ -1,5 +1,5 @@
 /** An application in one file, as bundlers make it: without the packages that it was made of, and their files. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RolldownOutput, rolldown } from 'rolldown';
