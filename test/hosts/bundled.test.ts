@@ -1,5 +1,5 @@
 /** An application in one file, as bundlers make it: without the packages that it was made of, and their files. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RolldownOutput, rolldown } from 'rolldown';
@@ -12,14 +12,13 @@ import { probe } from './probe.js';
 const folder = mkdtempSync(join(tmpdir(), 'tidemark-bundled-'));
 let database: TestDatabase;
 let serving: Serving | undefined;
-const warnings: string[] = [];
 
 async function bundled(): Promise<RolldownOutput> {
   const bundle = await rolldown({
     input: join(root, 'examples/hosts/node/server.ts'),
     platform: 'node',
     resolve: { alias: { 'tidemark/node': join(root, 'dist/node.js'), tidemark: join(root, 'dist/index.js') } },
-    onLog: (level, { message }) => level === 'warn' && warnings.push(message),
+    logLevel: 'silent',
   });
   return bundle.write({ dir: folder, format: 'esm', entryFileNames: 'server.mjs' }).finally(() => bundle.close());
 }
