@@ -12,14 +12,13 @@ import { probe } from './probe.js';
 const folder = mkdtempSync(join(tmpdir(), 'tidemark-bundled-'));
 let database: TestDatabase;
 let serving: Serving | undefined;
-const warnings: string[] = [];
 
 async function bundled(): Promise<RolldownOutput> {
   const bundle = await rolldown({
     input: join(root, 'examples/hosts/node/server.ts'),
     platform: 'node',
     resolve: { alias: { 'tidemark/node': join(root, 'dist/node.js'), tidemark: join(root, 'dist/index.js') } },
-    onLog: (level, { message }) => level === 'warn' && warnings.push(message),
+    logLevel: 'silent',
   });
   return bundle.write({ dir: folder, format: 'esm', entryFileNames: 'server.mjs' }).finally(() => bundle.close());
 }

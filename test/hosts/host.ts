@@ -11,12 +11,15 @@ export interface Host {
   readonly program?: string | undefined;
   readonly args: readonly [file: string, ...args: string[]];
   readonly cwd: string;
+  /** The status with which it ends when it is told to. Default 0. */
+  readonly exitCode?: number | undefined;
 }
 
 /** One that serves. */
 export interface Serving extends Running {
   /** Where Tidemark's paths begin. */
   readonly url: string;
+  readonly exitCode: number;
 }
 
 /** Some hosts end at once, or differently, where tests or CI run. */
@@ -27,7 +30,10 @@ const startMs = 30_000;
 const endMs = 10_000;
 
 /** Starts an application on a free port, and resolves when it serves. */
-export async function serve({ args: [file, ...args], ...options }: Host, database: string): Promise<Serving> {
+export async function serve(
+  { args: [file, ...args], exitCode = 0, ...options }: Host,
+  database: string,
+): Promise<Serving> {
   const port = String(await freePort());
   // Next.js takes its address from HOSTNAME.
   const address = { HOST: '127.0.0.1', HOSTNAME: '127.0.0.1', PORT: port };
@@ -40,7 +46,7 @@ export async function serve({ args: [file, ...args], ...options }: Host, databas
     const { stdout, stderr } = await running.ended;
     throw new Error(`It does not serve: ${error}\n${stdout}${stderr}`);
   }
-  return { ...running, url };
+  return { ...running, url, exitCode };
 }
 
 async function untilServing(url: string, { child }: Running): Promise<void> {
@@ -55,10 +61,10 @@ async function untilServing(url: string, { child }: Running): Promise<void> {
 }
 
 /** On SIGTERM, with a stream open: the stream ends, and so does the process, as one that did what it was told. */
-export async function endsCleanly({ url, child, ended }: Serving): Promise<void> {
+export async function endsCleanly({ url, exitCode, child, ended }: Serving): Promise<void> {
   const reader = await listen(url);
   await reader.poked(1);
   child.kill('SIGTERM');
   expect(await settlesWithin(endMs, Promise.all([reader.ended, ended])), 'it ends in time').toBe(true);
-  expect(await ended).toMatchObject({ code: 0, signal: null });
+  expect(await ended).toMatchObject({ code: exitCode, signal: null });
 }

@@ -28,6 +28,8 @@ const examples: Readonly<Record<string, Example>> = {
     build: [installed('next/dist/bin/next'), 'build'],
     // Next.js lays it out below the folder of the outermost lockfile.
     args: ['.next/standalone/examples/hosts/next/server.js'],
+    // It always ends like this, when all is done: 128 and the number of the signal.
+    exitCode: 143,
   },
   sveltekit: { build: viteBuild, args: ['build'] },
   nitro: { build: [installed('nitro/dist/cli/index.mjs'), 'build'], args: nitroOutput },

@@ -30,7 +30,7 @@ export interface ProbedApplication {
 }
 
 /** The application of the hosts' examples. */
-export const notes: ProbedApplication = {
+const notes: ProbedApplication = {
   view: 'note',
   mutator: 'note.create',
   argsOf: (id, body) => ({ id, body }),
