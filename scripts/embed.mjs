@@ -21,17 +21,24 @@ function embedMigrations(target) {
   writeFileSync(target, `export const migrationFiles = ${JSON.stringify(Object.fromEntries(files), null, 2)};\n`);
 }
 
+/** Without quotes and words: plugins of bundlers replace `process.env.…` and the like wherever they find them. */
+const packed = (bytes) => brotliCompressSync(bytes).toString('base64');
+const unpack = `import { brotliDecompressSync } from 'node:zlib';
+const unpacked = (packed) => brotliDecompressSync(Buffer.from(packed, 'base64'));
+`;
+
 /** A module of its own for each file of the documentation page, which is loaded when it is first asked for. */
 function embedAssets(target) {
   mkdirSync(`${target}/docs-files`, { recursive: true });
   const imports = readdirSync(`${root}assets`).map((file) => {
     const name = file.replaceAll('.', '-');
-    writeFileSync(`${target}/docs-files/${name}.js`, `export default ${JSON.stringify(text(`assets/${file}`))};\n`);
+    writeFileSync(`${target}/docs-files/${name}.js`, `export default '${packed(text(`assets/${file}`))}';\n`);
     return `  ${JSON.stringify(file)}: () => import('./docs-files/${name}.js'),\n`;
   });
   writeFileSync(
     `${target}/docs-files.js`,
-    `const files = {\n${imports.join('')}};\nexport const readDocsFile = async (name) => (await files[name]()).default;\n`,
+    `${unpack}const files = {\n${imports.join('')}};
+export const readDocsFile = async (name) => unpacked((await files[name]()).default).toString();\n`,
   );
   writeFileSync(`${target}/docs-files/LICENSE.txt`, text('assets/swagger-ui-bundle.js.LICENSE.txt'));
 }
@@ -44,10 +51,8 @@ const loader = [
 ];
 const start = [['PgQueryModule()', 'PgQueryModule({ instantiateWasm })']];
 const instantiate = `
-import { brotliDecompressSync } from 'node:zlib';
 export function instantiateWasm(imports, done) {
-  const code = brotliDecompressSync(Buffer.from(compressed, 'base64'));
-  WebAssembly.instantiate(code, imports).then(({ instance }) => done(instance));
+  WebAssembly.instantiate(unpacked(packed), imports).then(({ instance }) => done(instance));
 }`;
 
 function replaced(code, replacements) {
@@ -60,7 +65,7 @@ function replaced(code, replacements) {
 
 async function embedParser(target) {
   const folder = 'node_modules/libpg-query';
-  const wasm = brotliCompressSync(readFileSync(`${root}${folder}/wasm/libpg-query.wasm`)).toString('base64');
+  const wasm = packed(readFileSync(`${root}${folder}/wasm/libpg-query.wasm`));
   const bundle = await rolldown({
     input: 'virtual:parser',
     platform: 'neutral',
@@ -73,7 +78,7 @@ async function embedParser(target) {
           const library = `${root}${folder}/wasm/index.js`;
           if (id === 'virtual:parser') return `export { loadModule, parseSync } from ${JSON.stringify(library)};`;
           if (id !== 'virtual:wasm') return null;
-          return `const compressed = '${wasm}';\n${instantiate}`;
+          return `${unpack}const packed = '${wasm}';\n${instantiate}`;
         },
         transform(code, id) {
           if (id.endsWith('wasm/libpg-query.js')) return replaced(code, loader);

@@ -1,5 +1,6 @@
-// Writes sbom.cdx.json: what an installation of the package brings along, at the versions that it is tested with. The
-// workspaces (example, tests) are left out, which npm's own commands do not do.
+// Writes sbom.cdx.json: what an installation of the package brings along, at the versions that it is tested with, and the
+// parser, which the build puts into one of its modules. The workspaces (example, tests) are left out, which npm's own
+// commands do not do.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 
-const { name, version, description, license, dependencies, optionalDependencies } = read('package.json');
+const { name, version, description, license, devDependencies, ...installed } = read('package.json');
+const dependencies = { ...installed.dependencies, 'libpg-query': devDependencies['libpg-query'] };
+const { optionalDependencies } = installed;
 const manifest = { name, version, description, license, dependencies, optionalDependencies };
 const lock = read('package-lock.json');
 lock.packages = Object.fromEntries(

@@ -58,6 +58,9 @@ export interface Sync<Context extends UserContext = UserContext> {
   close(): Promise<void>;
 }
 
+/** Next.js compresses by itself, and sends what is compressed already without its `Content-Encoding`. */
+const isInNext = process.env.NEXT_RUNTIME !== undefined;
+
 /**
  * Starts serving an application's client views and mutators from its database.
  * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
@@ -65,7 +68,7 @@ export interface Sync<Context extends UserContext = UserContext> {
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
 ): Promise<Sync<Context>> {
-  const { basePath = '', rest = {}, compression = true, metrics = 'off', rates = {} } = options;
+  const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
   const log = options.log ?? jsonLog();
   const limits = requestLimits(options.limits);
   const bodies = bodyBudget(limits);

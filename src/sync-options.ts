@@ -91,7 +91,10 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
    * the least of the database. Default 100,000, some 10 MB; 0 turns the memory off.
    */
   readonly window?: number | undefined;
-  /** Whether pulls are compressed, as the client accepts it. Turn it off if a proxy compresses. Default true. */
+  /**
+   * Whether pulls are compressed, as the client accepts it. Turn it off if a proxy compresses. Default true, but false in
+   * Next.js, which compresses by itself.
+   */
   readonly compression?: boolean | undefined;
   /** Who may read metrics at `/metrics`, in Prometheus's format. Default `off`: nobody. */
   readonly metrics?: Audience | 'off' | undefined;

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { builtPackage } from './built.js';
 
 const root = new URL('..', import.meta.url);
 
@@ -15,22 +16,37 @@ async function packed(): Promise<string[]> {
   return files.map(({ path }) => path);
 }
 
+function contentOf(folder: string): Record<string, string> {
+  const names = readdirSync(new URL(folder, root));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(new URL(`${folder}/${name}`, root), 'utf8')]));
+}
+
 describe('the package', () => {
-  it('holds what was compiled, its migrations, what operates it, the documentation page and licences, and nothing else', async () => {
+  it('holds what was compiled, what operates it and licences, and nothing else', async () => {
     const files = await packed();
     expect(files).toEqual(
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'README.md', 'LICENSE']),
     );
-    expect(files).toContain('assets/swagger-ui-bundle.js.LICENSE.txt');
+    expect(files).toContain('dist/endpoints/docs-files/LICENSE.txt');
     expect(files).toContain('dist/client/engine.js.LICENSE.txt');
+    expect(files).toContain('dist/view/parse/parser.js.LICENSE.txt');
     const known =
-      /^(dist\/[\w/-]+\.(js|d\.ts)|dist\/client\/engine\.js\.LICENSE\.txt|sql\/\d{4}-[\w-]+\.sql|ops\/[\w.]+|assets\/[\w.-]+|package\.json|README\.md|LICENSE)$/;
+      /^(dist\/[\w/-]+\.(js|d\.ts)|dist\/[\w/.-]+\bLICENSE\.txt|ops\/[\w.]+|package\.json|README\.md|LICENSE)$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(files.filter((file) => /\b(test|bench|examples)\b/.test(file))).toEqual([]);
   });
 
+  it('has in its modules what the repository has in files', async () => {
+    const { migrationFiles } = await import(`${builtPackage}/installation/migration-files.js`);
+    expect(migrationFiles).toEqual(contentOf('sql'));
+    const { readDocsFile } = await import(`${builtPackage}/endpoints/docs-files.js`);
+    const assets = Object.entries(contentOf('assets'));
+    expect(assets.length).toBeGreaterThan(4);
+    for (const [name, content] of assets) expect((await readDocsFile(name)) === content, name).toBe(true);
+  });
+
   it('has the licences of what its documentation page bundles', () => {
-    const licences = readFileSync(new URL('assets/swagger-ui-bundle.js.LICENSE.txt', root), 'utf8');
+    const licences = readFileSync(new URL('dist/endpoints/docs-files/LICENSE.txt', root), 'utf8');
     for (const name of [/Apache License, Version 2\.0/, /MIT/, /BSD-3-Clause/]) expect(licences).toMatch(name);
   });
 });

@@ -19,7 +19,7 @@ export interface Running {
 
 export interface RunOptions {
   /** Default: this Node. */
-  readonly program?: string;
+  readonly program?: string | undefined;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -17,7 +17,8 @@ export async function loadOpenTelemetry(): Promise<OpenTelemetry | undefined> {
   try {
     return new OpenTelemetry(await import('@opentelemetry/api'));
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    // Node's code, and that of bundlers which had not found it either.
+    if (/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
     throw error;
   }
 }

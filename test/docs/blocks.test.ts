@@ -8,7 +8,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
+    // The files of examples that are run, which need what those install.
+    .filter((name) => name.endsWith('.md') && name !== 'mount-it.md')
     .map((name) => `docs/${name}`),
 ];
 

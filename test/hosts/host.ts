@@ -1,67 +1,70 @@
-/** Starts the examples of hosts, each as a process of its own, and stops them. */
+/** Starts an application that serves Tidemark, as a process of its own, and stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { settlesWithin } from '../../src/limits/deadline.js';
 import { freePort, type Running, start } from '../process.js';
 import { listen } from './probe.js';
 
-/** How to start a host that has been built. */
+/** How to start an application. It has Tidemark's paths below `/tidemark`. */
 export interface Host {
-  /** Default: this Node. */
-  readonly program?: string;
-  readonly args: readonly [string, ...string[]];
+  /** What runs it. Default: this Node. */
+  readonly program?: string | undefined;
+  readonly args: readonly [file: string, ...args: string[]];
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** The status with which it ends when it is told to. Default 0. */
+  readonly exitCode?: number | undefined;
 }
 
-/** Where the examples are. */
-export const examples = fileURLToPath(new URL('../../examples/hosts/', import.meta.url));
-
-/** A host that serves. */
+/** One that serves. */
 export interface Serving extends Running {
   /** Where Tidemark's paths begin. */
   readonly url: string;
+  readonly exitCode: number;
 }
 
-/** Starts a host on a free port, and resolves when it serves. */
-export async function serve({ args: [file, ...args], env, ...host }: Host, database: string): Promise<Serving> {
+/** Some hosts end at once, or differently, where tests or CI run. */
+export const production = { NODE_ENV: 'production', CI: '', TEST: '', NEXT_TELEMETRY_DISABLED: '1' };
+
+/** How long one may take to start, and to end, in milliseconds. */
+const startMs = 30_000;
+const endMs = 10_000;
+
+/** Starts an application on a free port, and resolves when it serves. */
+export async function serve(
+  { args: [file, ...args], exitCode = 0, ...options }: Host,
+  database: string,
+): Promise<Serving> {
   const port = String(await freePort());
-  const running = start(file, args, {
-    ...host,
-    env: { ...env, DATABASE_URL: database, HOST: '127.0.0.1', PORT: port },
-  });
-  let printed = '';
-  for (const stream of [running.child.stdout!, running.child.stderr!]) {
-    stream.on('data', (text: string) => {
-      printed += text;
-    });
-  }
+  // Next.js takes its address from HOSTNAME.
+  const address = { HOST: '127.0.0.1', HOSTNAME: '127.0.0.1', PORT: port };
+  const running = start(file, args, { ...options, env: { ...production, ...address, DATABASE_URL: database } });
   const url = `http://127.0.0.1:${port}/tidemark`;
-  const deadline = Date.now() + 60_000;
+  try {
+    await untilServing(url, running);
+  } catch (error) {
+    running.child.kill('SIGKILL');
+    const { stdout, stderr } = await running.ended;
+    throw new Error(`It does not serve: ${error}\n${stdout}${stderr}`);
+  }
+  return { ...running, url, exitCode };
+}
+
+async function untilServing(url: string, { child }: Running): Promise<void> {
+  const deadline = Date.now() + startMs;
   for (;;) {
-    const status = await fetch(`${url}/healthz`).then(
-      (answer) => answer.text().then(() => answer.status),
-      () => undefined,
-    );
-    if (status === 200) return { ...running, url };
-    if (running.child.exitCode !== null || Date.now() > deadline) {
-      running.child.kill('SIGKILL');
-      throw new Error(`It does not serve (status ${status}):\n${printed}`);
-    }
+    const answer = await fetch(`${url}/healthz`).catch((error: unknown) => error as Error);
+    if (answer instanceof Response && answer.status === 200) return void (await answer.text());
+    if (child.exitCode !== null) throw new Error('it has ended');
+    if (Date.now() > deadline) throw answer instanceof Error ? answer : new Error(`status ${answer.status}`);
     await sleep(50);
   }
 }
 
-/** How long a host may take to end, in milliseconds. */
-const endMs = 10_000;
-
-/** On SIGTERM, with a stream open: the stream ends, and so does the process, as one that has done what it was told. */
-export async function endsCleanly({ url, child, ended }: Serving): Promise<void> {
+/** On SIGTERM, with a stream open: the stream ends, and so does the process, as one that did what it was told. */
+export async function endsCleanly({ url, exitCode, child, ended }: Serving): Promise<void> {
   const reader = await listen(url);
   await reader.poked(1);
-  const output = ended;
   child.kill('SIGTERM');
-  await reader.ended;
-  await vi.waitFor(() => expect(child.exitCode ?? child.signalCode).not.toBeNull(), { timeout: endMs });
-  expect(await output).toMatchObject({ code: 0, signal: null });
+  expect(await settlesWithin(endMs, Promise.all([reader.ended, ended])), 'it ends in time').toBe(true);
+  expect(await ended).toMatchObject({ code: exitCode, signal: null });
 }

@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { endsCleanly, examples, type Host, type Serving, serve } from './host.js';
+import { endsCleanly, type Serving, serve } from './host.js';
+import { built, hosts, install } from './hosts.js';
 import { probe } from './probe.js';
-
-const hosts: Readonly<Record<string, Host>> = {
-  node: { args: ['--import', 'tsx', 'server.ts'], cwd: `${examples}node` },
-};
 
 let database: TestDatabase;
 let serving: Serving | undefined;
@@ -13,7 +10,8 @@ let serving: Serving | undefined;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query('create table note (id text primary key, owner_id text not null, body text not null)');
-});
+  await install();
+}, 300_000);
 
 afterEach(async () => {
   serving?.child.kill('SIGKILL');
@@ -23,8 +21,8 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 describe('the example for', () => {
-  it.each(Object.entries(hosts))('%s', async (_, host) => {
-    serving = await serve(host, database.url);
+  it.each(hosts)('%s passes the probe, and ends when it is told to', async (name) => {
+    serving = await serve(await built(name), database.url);
     await probe(serving.url);
     await endsCleanly(serving);
   });

@@ -30,7 +30,7 @@ export interface ProbedApplication {
 }
 
 /** The application of the hosts' examples. */
-export const notes: ProbedApplication = {
+const notes: ProbedApplication = {
   view: 'note',
   mutator: 'note.create',
   argsOf: (id, body) => ({ id, body }),
@@ -68,11 +68,11 @@ export async function probe(url: string, { view, mutator, argsOf, rowOf }: Probe
   await vi.waitFor(async () => expect(await openStreams(get)).toBe(before + 1), { timeout: 10_000 });
 
   const pushed = randomUUID();
-  const pushAnswer = await push(server, user, [mutation(1, mutator, argsOf(pushed, 'pushed'))], group);
+  const pushAnswer = await push(server, user, [mutation(1, mutator, argsOf(pushed, 'pushed'), user)], group);
   expect(pushAnswer, pushAnswer.text).toMatchObject({ status: 200, body: {} });
   await reader.poked(2);
   const delta = await pulled(empty.cookie);
-  expect(delta).toMatchObject({ patch: [put(pushed, 'pushed')], lastMutationIDChanges: { client: 1 } });
+  expect(delta).toMatchObject({ patch: [put(pushed, 'pushed')], lastMutationIDChanges: { [user]: 1 } });
 
   const called = randomUUID();
   await call(called, 'called');

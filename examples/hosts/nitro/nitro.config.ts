@@ -1,0 +1,3 @@
+import { defineConfig } from 'nitro';
+
+export default defineConfig({ serverDir: 'server', compatibilityDate: '2026-01-01' });

@@ -1,0 +1,59 @@
+/** The examples of hosts: how each is built and started, as its own documentation says. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { run } from '../process.js';
+import { type Host, production } from './host.js';
+
+/** What starts a host, and before that builds it: a file of Node, with its arguments. */
+interface Example extends Omit<Host, 'cwd'> {
+  readonly build?: readonly [file: string, ...args: string[]];
+}
+
+/** An npm project of its own. */
+const folder = fileURLToPath(new URL('../../examples/hosts', import.meta.url));
+
+const installed = (file: string) => `${folder}/node_modules/${file}`;
+const typescript: Example = { args: ['--import', 'tsx', 'server.ts'] };
+const viteBuild: Example['build'] = [installed('vite/bin/vite.js'), 'build'];
+const nitroOutput: Example['args'] = ['.output/server/index.mjs'];
+
+const examples: Readonly<Record<string, Example>> = {
+  node: typescript,
+  hono: typescript,
+  express: typescript,
+  fastify: typescript,
+  next: {
+    build: [installed('next/dist/bin/next'), 'build'],
+    // Next.js lays it out below the folder of the outermost lockfile.
+    args: ['.next/standalone/examples/hosts/next/server.js'],
+    // It always ends like this, when all is done: 128 and the number of the signal.
+    exitCode: 143,
+  },
+  sveltekit: { build: viteBuild, args: ['build'] },
+  nitro: { build: [installed('nitro/dist/cli/index.mjs'), 'build'], args: nitroOutput },
+  'tanstack-start': { build: viteBuild, args: nitroOutput },
+  bun: { program: installed('bun/bin/bun.exe'), args: ['server.ts'] },
+  deno: { program: installed('deno/deno'), args: ['run', '--allow-all', 'server.ts'] },
+};
+
+/** Their names. */
+export const hosts: readonly string[] = Object.keys(examples);
+
+/** Installs what the examples need, and the package as `npm run build` made it. */
+export async function install(): Promise<void> {
+  await promisify(execFile)('npm', ['ci', '--prefer-offline'], { cwd: folder, env: { ...process.env, NODE_ENV: '' } });
+}
+
+/** Builds a host, and says how to start it. */
+export async function built(name: string): Promise<Host> {
+  const { build, ...host } = examples[name]!;
+  const cwd = `${folder}/${name}`;
+  if (build) {
+    const [file, ...args] = build;
+    const { code, stdout, stderr } = await run(file, args, { cwd, env: production });
+    expect(code, stdout + stderr).toBe(0);
+  }
+  return { ...host, cwd };
+}
