@@ -12,7 +12,8 @@ interface Application<Tx> extends Pick<SyncOptions<UserContext, Tx>, 'views' | '
 export async function serve<Tx>({ createTables, ...application }: Application<Tx>): Promise<void> {
   const log = logFromEnvironment();
   const database = await openDatabase({ log }); // DATABASE_URL, or an embedded Postgres
-  const pool = new pg.Pool({ connectionString: database.url });
+  // In UTC: Prisma writes times without a zone, and means that.
+  const pool = new pg.Pool({ connectionString: database.url, options: '-c timezone=UTC' });
   await createTables(database.url);
   await migrate({ database: pool, views: application.views, log });
   const options = { basePath: '/tidemark', metrics: 'authenticated' } as const;

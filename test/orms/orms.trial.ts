@@ -1,5 +1,6 @@
 /** Every example of an ORM, as a process of its own: it serves what every application must, and writes as it should. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { identifier } from '../../src/sql.js';
 import { type JSONObject, mutation, pull, push, send } from '../conformance/wire.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { endsCleanly, type Serving, serve } from '../hosts/host.js';
@@ -27,6 +28,10 @@ describe.each(['drizzle', 'kysely', 'postgres-js', 'prisma'])('%s', (name) => {
 
   beforeAll(async () => {
     database = await createEmptyDatabase();
+    // Not that of UTC, in which some of what is sent would mean something else.
+    await database.pool.query(
+      `alter database ${identifier(new URL(database.url).pathname.slice(1))} set timezone = 'Asia/Kolkata'`,
+    );
     serving = await serve({ args: ['--import', 'tsx', 'server.ts'], cwd: `${examples}${name}` }, database.url);
   });
   afterAll(async () => {
