@@ -96,10 +96,10 @@ describe('after one change', () => {
       expect(patch, name).toEqual(isEven(name) ? [put] : []);
     }
     // Those for whom the delta was empty have kept their cookies. Both kinds meet again.
-    await run(`update member set note = 'canary of ' || user_id`);
+    await run(`update member set note = 'canary of ' || user_id where right(user_id, 1) in ('6', '7')`);
     for (const [name, { patch }] of await pullAll(held)) {
       const text = JSON.stringify(patch);
-      const ids = isEven(name) ? ['even', 'shared'] : ['shared'];
+      const ids = name.endsWith('6') ? ['even', 'shared'] : name.endsWith('7') ? ['shared'] : [];
       expect(patch.map((op) => op.op !== 'clear' && op.key).sort()).toEqual(ids.map((id) => `note/${id}`));
       for (const canary of text.matchAll(/canary of user \d+/g)) expect(canary[0]).toBe(`canary of ${name}`);
     }

@@ -116,7 +116,7 @@ export const transactions: readonly Fault[] = [
   {
     name: 'wrapped failures are not recognised',
     file: 'src/db/sqlstate.ts',
-    find: "cause = read(cause, 'cause');",
+    find: 'cause = causeOf(cause);',
     replace: 'cause = undefined;',
     tests: failures,
   },
