@@ -1,5 +1,5 @@
 // Compiles the package, copies what its documentation page shows, and bundles the engine of its client; then compiles
-// the example, which imports the package by its public name, and bundles the example's web application.
+// the examples, which import the package by its public name, and bundles their web applications.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,8 +24,12 @@ writeFileSync(
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 await bundleEngine(`${root}dist/client`);
-for (const project of ['tsconfig.json', 'examples/tasks/tsconfig.json', 'examples/tasks/web/tsconfig.json']) {
+const examples = ['tasks', 'tanstack'].map((name) => `examples/${name}`);
+const projects = examples.flatMap((example) => [`${example}/tsconfig.json`, `${example}/web/tsconfig.json`]);
+for (const project of ['tsconfig.json', ...projects]) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }
-const web = `${root}examples/tasks/vite.config.ts`;
-if (existsSync(web)) run('vite/bin/vite.js', 'build', '--config', web);
+for (const example of examples) {
+  const web = `${root}${example}/vite.config.ts`;
+  if (existsSync(web)) run('vite/bin/vite.js', 'build', '--config', web);
+}
