@@ -1,6 +1,6 @@
 // Compiles the package, embeds what it would read from files, and bundles the engine of its client; then compiles the
-// example, which imports the package by its public name, and bundles the example's web application; and checks the types
-// of what `npm create tidemark` makes.
+// examples, which import the package by its public name, and bundles their web applications; and checks the types of what
+// `npm create tidemark` makes.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -28,14 +28,16 @@ rmSync(`${root}dist`, { recursive: true, force: true });
 await bundleEngine(`${root}dist/client`);
 run('typescript/bin/tsc', '-p', `${root}tsconfig.json`);
 await embed(`${root}dist`);
+const examples = ['tasks', 'tanstack'].map((name) => `examples/${name}`);
 const projects = [
-  'examples/tasks/tsconfig.json',
-  'examples/tasks/web/tsconfig.json',
-  'create-tidemark/tsconfig.json',
-  'create-tidemark/template/tsconfig.json',
+  ...examples.flatMap((example) => [example, `${example}/web`]),
+  'create-tidemark',
+  'create-tidemark/template',
 ];
-for (const project of projects) {
+for (const project of projects.map((folder) => `${folder}/tsconfig.json`)) {
   if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
 }
-const web = `${root}examples/tasks/vite.config.ts`;
-if (existsSync(web)) run('vite/bin/vite.js', 'build', '--config', web);
+for (const example of examples) {
+  const web = `${root}${example}/vite.config.ts`;
+  if (existsSync(web)) run('vite/bin/vite.js', 'build', '--config', web);
+}

@@ -15,6 +15,8 @@ export const bin = join(builtPackage, 'cli.js');
 export const exampleMain = join(root, 'examples/tasks/dist/main.js');
 /** The files of the example's web application. */
 export const exampleWeb = join(root, 'examples/tasks/dist/web');
+/** The server of the example for TanStack DB. */
+export const tanstackMain = join(root, 'examples/tanstack/dist/main.js');
 
 function newestIn(folder: string): number {
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((file) =>
@@ -27,6 +29,8 @@ const inputs: readonly (readonly [folder: string, output: string])[] = [
   ['src', bin],
   ['examples/tasks/src', exampleMain],
   ['examples/tasks/web', join(exampleWeb, 'index.html')],
+  ['examples/tanstack/src', tanstackMain],
+  ['examples/tanstack/web', join(root, 'examples/tanstack/dist/web/index.html')],
 ];
 for (const [folder, output] of inputs) {
   if (!existsSync(output) || statSync(output).mtimeMs < newestIn(folder)) {

@@ -1,0 +1,19 @@
+import { useEffect, useState } from 'react';
+import { usePending, useStatus } from 'tidemark/react';
+import { client } from './stock.js';
+
+/** The state of the connection, what is not saved yet, and the last change that was refused. */
+export function SyncState() {
+  const { state, error } = useStatus(client);
+  const pending = usePending(client);
+  const [refused, setRefused] = useState('');
+  useEffect(() => client.onRefused(({ detail }) => setRefused(detail ?? 'A change was not possible')), []);
+  const unsaved = pending.length === 0 ? 'all saved' : `${pending.length} not saved yet`;
+  return (
+    <p role="status" aria-label="Sync" title={error?.message}>
+      {refused && <strong>{refused}</strong>}
+      <span className={`dot ${state}`} />
+      {state}, {unsaved}
+    </p>
+  );
+}
