@@ -33,7 +33,7 @@ const examples: Readonly<Record<string, Example>> = {
   fastify: typescript,
   next: {
     build: [installed('next/dist/bin/next'), 'build'],
-    // Next.js lays it out below the folder of the lockfile.
+    // Next.js lays it out below the root that its configuration names.
     args: ['.next/standalone/next/server.js'],
     // It always ends like this, when all is done: 128 and the number of the signal.
     exitCode: 143,
