@@ -116,9 +116,16 @@ export const transactions: readonly Fault[] = [
   {
     name: 'wrapped failures are not recognised',
     file: 'src/db/sqlstate.ts',
-    find: "cause = read(cause, 'cause');",
+    find: 'cause = causeOf(cause);',
     replace: 'cause = undefined;',
     tests: failures,
+  },
+  {
+    name: "what the database answered is not found in Prisma's errors",
+    file: 'src/db/sqlstate.ts',
+    find: "read(error, 'cause') ?? read(read(error, 'meta'), 'driverAdapterError')",
+    replace: "read(error, 'cause')",
+    tests: states,
   },
   {
     name: 'a mutation that a transient failure has stopped is skipped',
