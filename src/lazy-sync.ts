@@ -13,18 +13,16 @@ export function lazySync<Context extends UserContext = UserContext>(
 ): Sync<Context> {
   let starting: Promise<Sync<Context>> | undefined;
   let isStopping = false;
+  const begin = async () => {
+    if (isStopping) throw new Error('The server is stopping');
+    return start();
+  };
   const started = (): Promise<Sync<Context>> => {
     starting ??= begin().catch((error: unknown) => {
       starting = undefined;
       throw error;
     });
     return starting;
-  };
-  const begin = async () => {
-    if (isStopping) throw new Error('The server is stopping');
-    const sync = await start();
-    if (isStopping) sync.drain();
-    return sync;
   };
   return {
     fetch: async (...args) => (await started()).fetch(...args),
@@ -35,6 +33,7 @@ export function lazySync<Context extends UserContext = UserContext>(
     ready: async () => (await started()).ready(),
     drain() {
       isStopping = true;
+      // One that could not start has nothing to drain.
       starting?.then((sync) => sync.drain()).catch(() => {});
     },
     async close() {

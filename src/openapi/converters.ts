@@ -37,15 +37,12 @@ export async function convert(validator: StandardSchemaV1, side: Side): Promise<
   if (vendor === 'zod') {
     // Those of zod 4 have this property. Those that zod 3 calls `zod/v4` have it too, but zod 3 does not convert them.
     if (!('_zod' in validator)) throw new Error(needsZod4);
-    const { toJSONSchema } = await load<ZodModule>('zod', () => import('zod'));
+    const { toJSONSchema } = await loadZod();
     if (!toJSONSchema) throw new Error(needsZod4);
     return strictOrLenient((unrepresentable) => toJSONSchema(validator, { io: side, target, unrepresentable }));
   }
   if (vendor === 'valibot') {
-    const { toJsonSchema } = await load<ValibotModule>(
-      '@valibot/to-json-schema',
-      () => import('@valibot/to-json-schema'),
-    );
+    const { toJsonSchema } = await loadValibot();
     return lenient(toJsonSchema(validator, { target, typeMode: side, ...valibotOptions(side) }));
   }
   throw new Error(`"${vendor}" does not convert its validators`);
@@ -108,13 +105,27 @@ interface ValibotModule {
   toJsonSchema(validator: StandardSchemaV1, options: object): unknown;
 }
 
-/** Loads an optional package. An application that uses its validators has installed it, in a version of its choice. */
-async function load<Module>(name: string, importModule: () => Promise<unknown>): Promise<Module> {
+// Optional packages. An application that uses its validators has installed one, in a version of its choice. Bundlers that
+// do not find it go on, because it is imported within `try`.
+
+async function loadZod(): Promise<ZodModule> {
   try {
-    return (await importModule()) as Module;
-  } catch (error) {
-    throw new Error(`the package ${name} could not be loaded: is it installed?`, { cause: error });
+    return (await import('zod')) as ZodModule;
+  } catch (cause) {
+    throw notLoaded('zod', cause);
   }
+}
+
+async function loadValibot(): Promise<ValibotModule> {
+  try {
+    return (await import('@valibot/to-json-schema')) as ValibotModule;
+  } catch (cause) {
+    throw notLoaded('@valibot/to-json-schema', cause);
+  }
+}
+
+function notLoaded(name: string, cause: unknown): Error {
+  return new Error(`the package ${name} could not be loaded: is it installed?`, { cause });
 }
 
 function converterOf(validator: StandardSchemaV1): StandardJSONSchemaV1.Converter | undefined {

@@ -17,10 +17,14 @@ export async function loadOpenTelemetry(): Promise<OpenTelemetry | undefined> {
   try {
     return new OpenTelemetry(await import('@opentelemetry/api'));
   } catch (error) {
-    // Node's code, and that of bundlers which had not found it either.
-    if (/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
+    if (isMissing(error as Error & { readonly code?: unknown })) return undefined;
     throw error;
   }
+}
+
+/** As Node says it, and what bundlers put into the place of what they have not found: Vite's has no code. */
+function isMissing({ code, message }: Error & { readonly code?: unknown }): boolean {
+  return /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) || /^Could not resolve "/.test(message);
 }
 
 const scope = 'tidemark';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { endsCleanly, type Serving, serve } from './host.js';
-import { built, hosts, install } from './hosts.js';
+import { built, hosts, install, uninstall } from './hosts.js';
 import { probe } from './probe.js';
 
 let database: TestDatabase;
@@ -18,7 +18,10 @@ afterEach(async () => {
   await serving?.ended;
 });
 
-afterAll(() => database.drop());
+afterAll(async () => {
+  uninstall();
+  await database.drop();
+});
 
 describe('the example for', () => {
   it.each(hosts)('%s passes the probe, and ends when it is told to', async (name) => {

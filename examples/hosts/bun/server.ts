@@ -1,7 +1,7 @@
 import { sync } from '../sync.ts';
 
 const server = Bun.serve({
-  hostname: process.env.HOST,
+  hostname: process.env.HOST!,
   port: process.env.PORT,
   idleTimeout: 60, // seconds; streams of pokes are silent for 15
   routes: { '/tidemark/*': sync.fetch },

@@ -5,7 +5,7 @@ import { sync } from '../sync.ts';
 const app = new Hono();
 app.all('/tidemark/*', (c) => sync.fetch(c.req.raw));
 
-const server = serve({ fetch: app.fetch, hostname: process.env.HOST, port: Number(process.env.PORT) });
+const server = serve({ fetch: app.fetch, hostname: process.env.HOST!, port: Number(process.env.PORT) });
 process.once('SIGTERM', () => {
   sync.drain();
   server.close(() => sync.close());

@@ -61,14 +61,14 @@ export const installing: readonly Fault[] = [
   {
     name: 'a newer schema is migrated',
     file,
-    find: 'refuseNewer(rows.at(-1)?.version ?? 0, known.at(-1)!.version);',
+    find: 'refuseNewer(rows.at(-1)?.version ?? 0, codeVersion);',
     replace: '',
     tests,
   },
   {
     name: 'a server works with a newer schema',
     file: installation,
-    find: 'refuseOther(version, code);',
+    find: 'refuseOther(version, codeVersion);',
     replace: '',
     tests,
   },

@@ -6,6 +6,20 @@ const environment = ['test/environment.test.ts'];
 /** The life of the process: starting, stopping, and the Postgres that it runs. */
 export const living: readonly Fault[] = [
   {
+    name: 'a sync starts anew with each use',
+    file: 'src/lazy-sync.ts',
+    find: 'starting ??= begin()',
+    replace: 'starting = begin()',
+    tests: ['test/lazy-sync.test.ts'],
+  },
+  {
+    name: 'a sync that could not start never does',
+    file: 'src/lazy-sync.ts',
+    find: '      starting = undefined;\n',
+    replace: '',
+    tests: ['test/lazy-sync.test.ts'],
+  },
+  {
     name: 'a response that is still being read is broken off when the server stops',
     file: 'src/connections.ts',
     find: 'NetServer.prototype.close.call(this.#server, () => resolve());',
