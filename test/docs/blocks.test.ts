@@ -9,7 +9,7 @@ const documents = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
     // The files of examples that are run, which need what those install.
-    .filter((name) => name.endsWith('.md') && name !== 'mount-it.md')
+    .filter((name) => name.endsWith('.md') && name !== 'mount-it.md' && name !== 'orms.md')
     .map((name) => `docs/${name}`),
 ];
 

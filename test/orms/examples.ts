@@ -7,6 +7,9 @@ import { root } from '../built.js';
 
 export const examples: string = join(root, 'examples/orms/');
 
+/** Their names. */
+export const orms: readonly string[] = ['drizzle', 'kysely', 'postgres-js', 'prisma'];
+
 const run = promisify(execFile);
 const modules = join(examples, 'node_modules');
 

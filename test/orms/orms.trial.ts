@@ -5,7 +5,7 @@ import { type JSONObject, mutation, pull, push, send } from '../conformance/wire
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { endsCleanly, type Serving, serve } from '../hosts/host.js';
 import { type ProbedApplication, probe } from '../hosts/probe.js';
-import { compileExamples, examples, installExamples } from './examples.js';
+import { compileExamples, examples, installExamples, orms } from './examples.js';
 
 const lists: ProbedApplication = {
   view: 'list',
@@ -20,7 +20,7 @@ it('what clients receive is what the types of the examples say', async () => {
   expect(await compileExamples()).toBe('');
 });
 
-describe.each(['drizzle', 'kysely', 'postgres-js', 'prisma'])('%s', (name) => {
+describe.each(orms)('%s', (name) => {
   let database: TestDatabase;
   let serving: Serving;
   let hasEnded = false;

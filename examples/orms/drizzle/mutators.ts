@@ -1,11 +1,9 @@
 import { and, count, DrizzleQueryError, eq, exists, sql } from 'drizzle-orm';
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { PoolClient } from 'pg';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { defineMutators, MutatorError, mutatorFor, type UserContext } from 'tidemark';
 import { createList, createTodo, importTodos, visitTodo } from '../args.js';
 import { list, todo } from './schema.js';
 
-export const tx = (client: PoolClient): NodePgDatabase => drizzle(client);
 const defineMutator = mutatorFor<UserContext, NodePgDatabase>();
 
 export const mutators = defineMutators({

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { serve } from '../serve.js';
-import { mutators, tx } from './mutators.js';
+import { mutators } from './mutators.js';
+import { tx } from './tx.js';
 import { views } from './views.js';
 
 async function createTables(url: string): Promise<void> {

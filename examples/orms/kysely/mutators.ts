@@ -1,14 +1,9 @@
-import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
-import { DatabaseError, type PoolClient } from 'pg';
+import type { Kysely } from 'kysely';
+import { DatabaseError } from 'pg';
 import { defineMutators, MutatorError, mutatorFor, type UserContext } from 'tidemark';
 import { createList, createTodo, importTodos, visitTodo } from '../args.js';
 import type { Tables } from './schema.js';
 
-export function tx(client: PoolClient): Kysely<Tables> {
-  // Kysely wants a pool. The mutator's client is its only connection.
-  const pool = { connect: async () => client, end: async () => {} };
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [new CamelCasePlugin()] });
-}
 const defineMutator = mutatorFor<UserContext, Kysely<Tables>>();
 
 export const mutators = defineMutators({

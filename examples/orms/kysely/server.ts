@@ -2,7 +2,8 @@ import { CamelCasePlugin, Kysely, Migrator, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { serve } from '../serve.js';
 import { migrations } from './migrations.js';
-import { mutators, tx } from './mutators.js';
+import { mutators } from './mutators.js';
+import { tx } from './tx.js';
 import { views } from './views.js';
 
 async function createTables(connectionString: string): Promise<void> {

@@ -1,9 +1,8 @@
 import { DatabaseError } from 'pg';
 import { defineMutators, MutatorError, mutatorFor, sql, type UserContext } from 'tidemark';
 import { createList, createTodo, importTodos, visitTodo } from '../args.js';
-import { type Tag, tagFor } from './tag.js';
+import type { Tag } from './tx.js';
 
-export const tx = tagFor;
 const defineMutator = mutatorFor<UserContext, Tag>();
 
 const isMine = (ctx: UserContext) => sql`list_id in (select id from list where owner_id = ${ctx.userID})`;

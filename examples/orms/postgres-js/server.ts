@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { serve } from '../serve.js';
-import { mutators, tx } from './mutators.js';
+import { mutators } from './mutators.js';
+import { tx } from './tx.js';
 import { views } from './views.js';
 
 /** Whatever else your application does with postgres.js, it does with connections of its own. */

@@ -1,15 +1,7 @@
-import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolClient } from 'pg';
 import { defineMutators, MutatorError, mutatorFor, type UserContext } from 'tidemark';
 import { createList, createTodo, importTodos, visitTodo } from '../args.js';
-import { Prisma, PrismaClient } from './generated/client.js';
+import { Prisma, type PrismaClient } from './generated/client.js';
 
-export function tx({ query, connect }: PoolClient): PrismaClient {
-  // Prisma's adapter wants a pool. The mutator's client is its only connection.
-  const pool = Object.assign(new Pool(), { query, connect });
-  // Tidemark ends what takes too long.
-  return new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: { timeout: 60_000 } });
-}
 const defineMutator = mutatorFor<UserContext, PrismaClient>();
 
 export const mutators = defineMutators({

@@ -121,6 +121,13 @@ export const transactions: readonly Fault[] = [
     tests: failures,
   },
   {
+    name: "what the database answered is not found in Prisma's errors",
+    file: 'src/db/sqlstate.ts',
+    find: "read(error, 'cause') ?? read(read(error, 'meta'), 'driverAdapterError')",
+    replace: "read(error, 'cause')",
+    tests: states,
+  },
+  {
     name: 'a mutation that a transient failure has stopped is skipped',
     file: 'src/writes/mutate.ts',
     find: 'if (!claimed || isTransient(error)) throw error;',

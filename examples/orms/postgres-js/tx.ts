@@ -8,8 +8,8 @@ export interface Tag {
   savepoint<Result>(work: (tag: Tag) => Promise<Result>): Promise<Result>;
 }
 
-/** Queries in the manner of postgres.js, over the client of a mutator's transaction. */
-export function tagFor(client: PoolClient): Tag {
+/** What mutators get: queries in the manner of postgres.js, in their transaction. */
+export function tx(client: PoolClient): Tag {
   const tag = async (strings: TemplateStringsArray, ...parts: readonly unknown[]) => {
     const { text, values } = sql(strings, ...parts);
     return (await client.query(text, [...values])).rows;
@@ -17,7 +17,7 @@ export function tagFor(client: PoolClient): Tag {
   const savepoint = async <Result>(work: (inner: Tag) => Promise<Result>) => {
     await client.query('begin');
     try {
-      const result = await work(tagFor(client));
+      const result = await work(tx(client));
       await client.query('commit');
       return result;
     } catch (error) {

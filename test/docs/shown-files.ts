@@ -1,0 +1,27 @@
+/** Documents that show files of examples, each below its name. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../built.js';
+
+/** What a document shows of a file, and all of that file. */
+export interface ShownFile {
+  readonly file: string;
+  readonly shown: string;
+  /** Undefined if there is no such file. */
+  readonly text: string | undefined;
+}
+
+/**
+ * The files that a document shows, in its order.
+ * @param folder where they are
+ * @throws if it shows code of which it does not say the file.
+ */
+export function shownFiles(document: string, folder: string): ShownFile[] {
+  const page = readFileSync(join(root, document), 'utf8');
+  const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```ts\n([\s\S]*?)^```$/gm)];
+  if (blocks.length !== [...page.matchAll(/^```ts$/gm)].length) throw new Error(`${document} shows code of no file`);
+  return blocks.map(([, file, shown]) => {
+    const path = join(root, folder, file!);
+    return { file: file!, shown: shown!, text: existsSync(path) ? readFileSync(path, 'utf8') : undefined };
+  });
+}
