@@ -32,7 +32,7 @@ describe('what is done offline', () => {
     const profile = await pages.profile();
     const ann = await profile.tab('ann');
     await expect.poll(ann.status).toBe('online 0');
-    await profile.setSyncing(false);
+    profile.setSyncing(false);
     await ann.create('a', 'Groceries');
     // Its tab is closed as soon as another one finds it.
     await expect
@@ -46,7 +46,7 @@ describe('what is done offline', () => {
       .toBe(1);
     await ann.page.close();
     expect(await onServer()).toEqual([]);
-    await profile.setSyncing(true);
+    profile.setSyncing(true);
     const next = await profile.tab('ann');
     await expect.poll(next.lists).toEqual(['Groceries']);
     await expect.poll(onServer).toEqual(['Groceries']);
@@ -87,7 +87,7 @@ it('a sign-out in one tab ends all of the user, and deletes their data, and nobo
     );
   expect((await databases()).filter((name) => name.includes(' ann'))).toHaveLength(2);
 
-  await profile.setSyncing(false);
+  profile.setSyncing(false);
   await tabs[0]!.create('c', 'Unsent');
   await tabs[0]!.page.evaluate(() => window.client.signOut());
   const left = await databases();
@@ -97,7 +97,7 @@ it('a sign-out in one tab ends all of the user, and deletes their data, and nobo
   for (const { status } of tabs.slice(1)) expect(await status()).toMatch(/^closed signed-out/);
   for (const { page } of tabs) await page.close();
 
-  await profile.setSyncing(true);
+  profile.setSyncing(true);
   const again = await profile.tab('ann');
   await expect.poll(again.lists).toEqual(['Groceries']);
   await expect.poll(again.status).toBe('online 0');
@@ -123,7 +123,7 @@ it('a new schema version takes over what the old one has not sent, and the old o
   const old = await profile.tab('ann', '1');
   const witness = await profile.tab('ann', '1');
   await expect.poll(old.status).toBe('online 0');
-  await profile.setSyncing(false);
+  profile.setSyncing(false);
   await old.create('a', 'Groceries');
   // The witness finds it in the database.
   await expect.poll(witness.lists).toEqual(['Groceries']);
@@ -131,7 +131,7 @@ it('a new schema version takes over what the old one has not sent, and the old o
   expect(await onServer()).toEqual([]);
   await witness.page.close();
 
-  await profile.setSyncing(true);
+  profile.setSyncing(true);
   const next = await profile.tab('ann', '2');
   await expect.poll(next.lists).toEqual(['Groceries']);
   await expect.poll(next.status).toBe('online 0');

@@ -31,7 +31,7 @@ it('pushes, is poked, pulls, takes back what is refused, and goes on offline, al
   await expect.poll(ann.status).toBe('online 0');
   await expect.poll(ann.lists).toEqual(['Groceries', 'Garden']);
 
-  await profile.setSyncing(false);
+  profile.setSyncing(false);
   await create('c', 'Offline');
   await expect.poll(ann.status).toBe('offline 1');
   // The witness finds it in the database.
@@ -40,7 +40,7 @@ it('pushes, is poked, pulls, takes back what is refused, and goes on offline, al
   await ann.page.reload();
   await expect.poll(ann.lists).toEqual(['Groceries', 'Garden', 'Offline']);
   expect(await onServer()).toEqual(['Groceries', 'Garden']);
-  await profile.setSyncing(true);
+  profile.setSyncing(true);
   await expect.poll(onServer).toEqual(['Groceries', 'Garden', 'Offline']);
   await expect.poll(elsewhere.lists).toEqual(['Groceries', 'Garden', 'Offline']);
 });
