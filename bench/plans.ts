@@ -9,7 +9,7 @@ import { changesOf, deltaQuery, type TableChanges } from '../src/store/patches/p
 import { seatedSql } from '../src/store/patches/seats.js';
 import type { SyncedTable } from '../src/store/patches/states.js';
 import { type BoundView, ClientViews } from '../src/view/client-views.js';
-import type { CompiledView } from '../src/view/compile.js';
+import type { CompiledView } from '../src/view/compile/compile.js';
 import { render } from '../src/view/parse/template.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';

@@ -4,7 +4,7 @@ import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { type EndpointRoute, syncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
-import { viewRoutes } from './endpoints/views.js';
+import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
 import { admitting } from './http/identify.js';

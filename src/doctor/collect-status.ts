@@ -18,9 +18,9 @@ import { codeVersion, installedVersion, refuseOther } from '../installation/vers
 import { readQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
 import { type BoundView, ClientViews } from '../view/client-views.js';
+import type { Strategy } from '../view/compile/strategy.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
-import type { Strategy } from '../view/strategy.js';
 import { type Finding, type FindingCode, finding, told } from './finding.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 

@@ -2,17 +2,17 @@ import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import { type Answer, json } from '../http/answer.js';
 import { readBytes, readJSON } from '../http/body.js';
-import { type Delivery, deliver } from '../http/deliver.js';
 import { type Authenticate, type Caller, identify } from '../http/identify.js';
 import { decodeText, parse, parseText } from '../http/parse.js';
 import type { Exchange, RequestID, Route } from '../http/route.js';
+import { type Delivery, deliver } from '../http/sending/deliver.js';
 import type { Budget } from '../limits/budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PullRoute } from '../pulls/pull-route.js';
-import type { PokeStreams } from './poke-streams.js';
+import type { PokeStreams } from './listening/poke-streams.js';
 import type { SyncEndpoint } from './sync-paths.js';
 
 /** A push as it was received. */

@@ -1,5 +1,5 @@
 /** What a route answers a request with. Refusals are thrown instead, as Problems. */
-import type { StreamOptions } from './stream.js';
+import type { StreamOptions } from './sending/stream.js';
 
 /** A successful answer. */
 export type Answer = JSONAnswer | EventStream | Reply;

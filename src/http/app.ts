@@ -5,7 +5,7 @@ import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
 import { requestIDOf } from './request-id.js';
 import type { Exchange, RequestID, RequestObserver, Route, Told } from './route.js';
-import { type StreamEnd, toBody } from './stream.js';
+import { type StreamEnd, toBody } from './sending/stream.js';
 
 /** What `createApp` returns. */
 export interface App {

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Mutator, MutatorDocs } from '../registry/mutators.js';
-import { type Described, describeValidator } from './json-schema.js';
 import { toCamelCase, UniqueNames } from './names.js';
+import { type Described, describeValidator } from './schemas/json-schema.js';
+import { refusesJson, verdictOf } from './schemas/verdict.js';
 import type { Example, SchemaObject } from './types.js';
-import { refusesJson, verdictOf } from './verdict.js';
 
 /** What the document needs to know about a mutator. */
 export type DescribedMutator = MutatorDocs & Pick<Mutator, 'validator' | 'validates'>;

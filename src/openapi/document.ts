@@ -1,5 +1,4 @@
 import { type DescribedMutator, describeCall } from './call.js';
-import { ComponentSchemas } from './component-schemas.js';
 import { describeHeaders, describeParameters, parameterRefs } from './conventions.js';
 import { toCamelCase, UniqueNames } from './names.js';
 import {
@@ -12,6 +11,7 @@ import {
   sharedComponents,
 } from './operations.js';
 import { describeProblems } from './problems.js';
+import { ComponentSchemas } from './schemas/component-schemas.js';
 import type { Info, OpenAPIDocument, PathItem, SecurityScheme, Tag } from './types.js';
 import { viewHeaders, viewParameters } from './view-conventions.js';
 import { componentsOfViews, type DescribedView, describeViews, nameViews, viewsTag } from './views.js';

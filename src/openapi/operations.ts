@@ -1,8 +1,8 @@
 import { MAX_BATCH_LENGTH } from '../protocol/calls.js';
 import type { CallDescription, DescribedMutator } from './call.js';
-import type { ComponentSchemas } from './component-schemas.js';
 import { answerSchema, anyResult, successResponse } from './conventions.js';
 import { upperFirst } from './names.js';
+import type { ComponentSchemas } from './schemas/component-schemas.js';
 import type { Operation, Reference, RequestBody, SchemaObject } from './types.js';
 
 /** What all operations of a document have in common. */

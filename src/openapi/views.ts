@@ -1,10 +1,10 @@
 /** What the document says about reading views. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { ComponentSchemas } from './component-schemas.js';
-import { describeValidator } from './json-schema.js';
 import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
 import { headerRef } from './problems.js';
-import { type DescribedRows, rowSchema } from './row-schema.js';
+import type { ComponentSchemas } from './schemas/component-schemas.js';
+import { describeValidator } from './schemas/json-schema.js';
+import { type DescribedRows, rowSchema } from './schemas/row-schema.js';
 import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
 import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
 

@@ -5,7 +5,7 @@ import { findAffected } from '../store/affected.js';
 import { changesOf } from '../store/patches/patch-sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import type { TailBatch } from '../store/tail.js';
-import type { CompiledView } from '../view/compile.js';
+import type { CompiledView } from '../view/compile/compile.js';
 import type { Listener } from './audiences.js';
 import type { SeatedQuestion } from './plan-pokes.js';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail, type TailBatch } from '../store/tail.js';
-import type { CompiledView } from '../view/compile.js';
+import type { CompiledView } from '../view/compile/compile.js';
 import type { Looks } from '../window/looks.js';
 import type { Window } from '../window/window.js';
 import { askEach } from './ask-each.js';

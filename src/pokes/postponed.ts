@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { readTail } from '../store/tail.js';
-import type { CompiledView } from '../view/compile.js';
+import type { CompiledView } from '../view/compile/compile.js';
 import { askEach } from './ask-each.js';
 import type { Audience, Audiences, Listener, Seat } from './audiences.js';
 import { planPokes, thorough } from './plan-pokes.js';

@@ -5,7 +5,7 @@ import { noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { Listening } from '../protocol/poke.js';
 import type { ViewPart } from '../view/client-views.js';
-import type { CompiledView } from '../view/compile.js';
+import type { CompiledView } from '../view/compile/compile.js';
 import type { Looks } from '../window/looks.js';
 import { Audiences, type Listener, type Outlook } from './audiences.js';
 import { type Base, type LookParts, look } from './look.js';

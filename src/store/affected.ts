@@ -3,7 +3,7 @@ import type { Database, Statement } from '../db/database.js';
 import { digest } from '../protocol/cookie.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { ViewParameters } from '../view/client-views.js';
-import type { CompiledView } from '../view/compile.js';
+import type { CompiledView } from '../view/compile/compile.js';
 import { isSmall } from './header.js';
 import type { TableChanges } from './patches/patch-sql.js';
 import { seatParameter, seatsQuery, seatsValues } from './patches/seats.js';

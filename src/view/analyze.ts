@@ -10,18 +10,18 @@ import { checkMoments, guardMoments, momentParameters } from './analysis/moments
 import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
 import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
+import { tablesIn } from './compile/rewrite.js';
+import { type Choice, chooseStrategy } from './compile/strategy.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
-import { tablesIn } from './rewrite.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
 import { type Settling, settleOrders } from './settle/order.js';
 import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
 import { settleWindows } from './settle/windows.js';
-import { type Choice, chooseStrategy } from './strategy.js';
 
 /** What is known about a view's query. */
 export interface Analysis extends Choice {

@@ -6,7 +6,7 @@ import { SetupError } from '../errors.js';
 import { readQuery } from '../sql.js';
 import { isMovingMoment } from './analysis/moments.js';
 import { type Analysis, analyze } from './analyze.js';
-import { type CompiledView, compileView, prefixType } from './compile.js';
+import { type CompiledView, compileView, prefixType } from './compile/compile.js';
 import type { View, ViewInput, Views } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
 import { KeySpace } from './keys/key-space.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CORSOptions, withCORS } from '../../src/auth/cors.js';
-import { PokeStreams } from '../../src/endpoints/poke-streams.js';
+import { PokeStreams } from '../../src/endpoints/listening/poke-streams.js';
 import { streamBudget } from '../../src/limits/request-limits.js';
 import { type Listening, listen } from '../../src/node.js';
 import { pull, setUp } from '../endpoints/requests.js';

@@ -1,7 +1,7 @@
 /** An app whose poke endpoint has listeners that a test can count and poke. */
 import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../src/context.js';
-import { PokeStreams } from '../../src/endpoints/poke-streams.js';
+import { PokeStreams } from '../../src/endpoints/listening/poke-streams.js';
 import { streamBudget } from '../../src/limits/request-limits.js';
 import type { Listening } from '../../src/protocol/poke.js';
 import { setUp } from './requests.js';

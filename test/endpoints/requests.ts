@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { UserContext } from '../../src/context.js';
 import { type HealthRoutesOptions, healthRoutes } from '../../src/endpoints/health.js';
-import { PokeStreams } from '../../src/endpoints/poke-streams.js';
+import { PokeStreams } from '../../src/endpoints/listening/poke-streams.js';
 import { type SyncEndpointsOptions, syncEndpoints } from '../../src/endpoints/sync.js';
 import { syncPaths } from '../../src/endpoints/sync-paths.js';
 import { json } from '../../src/http/answer.js';

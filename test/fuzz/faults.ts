@@ -20,7 +20,7 @@ export const faults: readonly Fault[] = [
     kinds: ofRows,
     seed: 98,
     patch: {
-      file: 'view/strategy.ts',
+      file: 'view/compile/strategy.ts',
       find: `JoinExpr.jointype !== 'JOIN_INNER'`,
       replace: `JoinExpr.jointype === 'JOIN_FULL'`,
     },
@@ -55,7 +55,7 @@ export const faults: readonly Fault[] = [
     name: 'nobody is poked',
     kinds: ['missed poke'],
     seed: 2,
-    patch: { file: 'endpoints/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
+    patch: { file: 'endpoints/listening/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
   },
   {
     name: 'functions that are not immutable are taken',

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer, JSONAnswer } from '../../src/http/answer.js';
-import { compress } from '../../src/http/compress.js';
+import { compress } from '../../src/http/sending/compress.js';
 
 type Decompress = (bytes: Uint8Array) => Promise<Buffer>;
 

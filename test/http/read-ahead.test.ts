@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readAhead } from '../../src/http/read-ahead.js';
+import { readAhead } from '../../src/http/sending/read-ahead.js';
 import { Budget } from '../../src/limits/budget.js';
 import { memoryLog } from '../log.js';
 

@@ -27,7 +27,7 @@ export const rooms: readonly Room[] = [
   { name: 'registry', sources: ['src/registry/*.ts'], tests: ['test/registry/*.test.ts'] },
   {
     name: 'openapi',
-    sources: ['src/openapi/*.ts'],
+    sources: ['src/openapi/**/*.ts'],
     // Those left out read the document by other programs, which takes long.
     tests: ['test/openapi/!(lint|typed-*).test.ts'],
     ignoresStatic: true,
@@ -35,7 +35,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'http',
     // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
-    sources: ['src/{http,endpoints}/*.ts', '!src/**/{poke-streams,stream,forward}.ts'],
+    sources: ['src/{http,endpoints}/**/*.ts', '!src/**/{poke-streams,stream,forward}.ts'],
     tests: [
       'test/{http,endpoints}/{app,body,call-headers,docs-page,poke-requests}.test.ts',
       'test/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
@@ -65,7 +65,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'view',
-    sources: ['src/view/*.ts'],
+    sources: ['src/view/*.ts', 'src/view/compile/*.ts'],
     tests: ['test/view/*.test.ts'],
     slow: /\/(alike|settled|stability)/,
     ignoresStatic: true,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ComponentSchemas } from '../../src/openapi/component-schemas.js';
+import { ComponentSchemas } from '../../src/openapi/schemas/component-schemas.js';
 import { documentArgs, documentMutators } from './schemas.js';
 
 /** What `.meta({id})` registers is the process's, so each test has types of its own. */

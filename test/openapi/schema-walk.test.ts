@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describePath, walkSchema } from '../../src/openapi/schema-walk.js';
+import { describePath, walkSchema } from '../../src/openapi/schemas/schema-walk.js';
 import type { Schema } from '../../src/openapi/types.js';
 
 describe('a path in a schema', () => {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { refusesJson, verdictOf } from '../../src/openapi/verdict.js';
+import { refusesJson, verdictOf } from '../../src/openapi/schemas/verdict.js';
 import { handWritten } from './schemas.js';
 
 const validating = (validate: StandardSchemaV1['~standard']['validate']): StandardSchemaV1 => ({

@@ -1,7 +1,7 @@
 /** Client views of every kind, and how a client's rows are compared with the oracle's. */
 import type { Client } from 'pg';
+import type { Strategy } from '../../src/view/compile/strategy.js';
 import type { Views } from '../../src/view/define.js';
-import type { Strategy } from '../../src/view/strategy.js';
 
 export interface User {
   readonly userID: string;

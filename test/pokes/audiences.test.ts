@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Audiences, type Listener, type Outlook } from '../../src/pokes/audiences.js';
 import type { SyncedTable } from '../../src/store/patches/states.js';
 import type { BoundView } from '../../src/view/client-views.js';
-import type { CompiledView } from '../../src/view/compile.js';
+import type { CompiledView } from '../../src/view/compile/compile.js';
 
 const views = { todo: {} as CompiledView, list: {} as CompiledView };
 const table = (id: number): SyncedTable => ({ id }) as SyncedTable;

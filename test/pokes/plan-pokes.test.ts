@@ -12,8 +12,8 @@ import {
 import { parseSnapshot } from '../../src/protocol/snapshot.js';
 import { mostMutations, mostRows } from '../../src/store/header.js';
 import type { TailBatch, TailChange } from '../../src/store/tail.js';
-import type { CompiledView } from '../../src/view/compile.js';
-import type { Strategy } from '../../src/view/strategy.js';
+import type { CompiledView } from '../../src/view/compile/compile.js';
+import type { Strategy } from '../../src/view/compile/strategy.js';
 
 const todo = { oid: 16001, id: 1 };
 const share = { oid: 16002, id: 2 };

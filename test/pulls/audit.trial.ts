@@ -19,7 +19,7 @@ interface Fault extends Patch {
 const faults: readonly Fault[] = [
   {
     name: 'a negation is taken for monotone',
-    file: 'view/strategy.ts',
+    file: 'view/compile/strategy.ts',
     find: `if (bool && bool.boolop !== 'NOT_EXPR') {`,
     replace: 'if (bool) {',
     reports: [{ view: 'alone', surplus: [null], missing: [] }],

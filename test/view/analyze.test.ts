@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { analyze as analyzeView } from '../../src/view/analyze.js';
-import { seatedSelect } from '../../src/view/seated.js';
+import { seatedSelect } from '../../src/view/compile/seated.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../database.js';
 
 const analyze = (db: Database, text: string) => analyzeView(db, text, ['id']);

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
 import { analyze } from '../../src/view/analyze.js';
-import { type CompiledView, compileView } from '../../src/view/compile.js';
+import { type CompiledView, compileView } from '../../src/view/compile/compile.js';
 import type { ViewShape } from '../../src/view/define.js';
 import { render } from '../../src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';

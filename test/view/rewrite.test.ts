@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { focusSets, rewrite, tablesIn } from '../../src/view/compile/rewrite.js';
 import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
 import { render, toTemplate } from '../../src/view/parse/template.js';
-import { focusSets, rewrite, tablesIn } from '../../src/view/rewrite.js';
 
 beforeAll(() => parserLoaded);
 

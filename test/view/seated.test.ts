@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { seatedSelect } from '../../src/view/compile/seated.js';
 import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
-import { seatedSelect } from '../../src/view/seated.js';
 
 beforeAll(() => parserLoaded);
 

@@ -1,9 +1,9 @@
 /** Queries that are read as a whole: how they are written, and that they have the same rows. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Strategy } from '../../src/view/compile/strategy.js';
+import { wholeSelect } from '../../src/view/compile/whole.js';
 import { deparseSelect, parserLoaded, parseSelect } from '../../src/view/parse/syntax.js';
-import type { Strategy } from '../../src/view/strategy.js';
-import { wholeSelect } from '../../src/view/whole.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 
 beforeAll(() => parserLoaded);

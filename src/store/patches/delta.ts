@@ -1,5 +1,5 @@
 /** What has changed in one view, as WITH queries and queries for its ops. */
-import type { CompiledView } from '../../view/compile.js';
+import type { CompiledView } from '../../view/compile/compile.js';
 import { rowHash } from './checksums.js';
 import { rowColumns, sidesOf } from './sides.js';
 

@@ -1,6 +1,6 @@
 /** Small deltas of many client views in one prepared statement: their parameters are its parameters. */
 import type { BoundView } from '../../view/client-views.js';
-import type { CompiledView } from '../../view/compile.js';
+import type { CompiledView } from '../../view/compile/compile.js';
 import { type LookInput, type Outlined, parameterReport, reportParameters, reportValues } from '../look.js';
 import { alone, deltaOf, type Seating, seated } from './delta.js';
 import type { TableChanges } from './patch-sql.js';

@@ -1,8 +1,8 @@
 /** A view's rows before and after changes to its tables, as queries over the tables' states. */
 import { identifier } from '../../sql.js';
-import type { CompiledView } from '../../view/compile.js';
+import type { CompiledView } from '../../view/compile/compile.js';
+import type { Stand } from '../../view/compile/rewrite.js';
 import { render, type Template } from '../../view/parse/template.js';
-import type { Stand } from '../../view/rewrite.js';
 import { states } from './states.js';
 
 /**

@@ -2,7 +2,7 @@
 import { literal } from '../../db/literal.js';
 import { digest } from '../../protocol/cookie.js';
 import { identifier } from '../../sql.js';
-import type { CompiledView, QueryForms } from '../compile.js';
+import type { CompiledView, QueryForms } from '../compile/compile.js';
 import type { Template } from '../parse/template.js';
 
 /** The row's key is the last parameter. It has the view's prefix, unless that depends on the user. */

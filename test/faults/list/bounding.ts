@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.js';
 
 const budget = { file: 'src/limits/budget.ts', tests: ['test/limits/budget.test.ts'] };
-const ahead = { file: 'src/http/read-ahead.ts', tests: ['test/http/read-ahead.test.ts'] };
-const stream = { file: 'src/http/stream.ts', tests: ['test/http/stream.test.ts'] };
+const ahead = { file: 'src/http/sending/read-ahead.ts', tests: ['test/http/read-ahead.test.ts'] };
+const stream = { file: 'src/http/sending/stream.ts', tests: ['test/http/stream.test.ts'] };
 const parse = { file: 'src/http/parse.ts', tests: ['test/http/parse.test.ts'] };
 const push = { file: 'src/protocol/push.ts', tests: ['test/protocol/requests.test.ts'] };
 const bodies = ['test/conformance/large-bodies.test.ts'];
@@ -49,7 +49,7 @@ export const bounding: readonly Fault[] = [
   },
   {
     name: 'a temporary file keeps its name',
-    file: 'src/http/spool-file.ts',
+    file: 'src/http/sending/spool-file.ts',
     find: '    await rm(path);\n',
     replace: '    if (path === "") await rm(path);\n',
     tests: ahead.tests,

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
-const walk = 'src/openapi/schema-walk.ts';
-const components = 'src/openapi/component-schemas.ts';
+const walk = 'src/openapi/schemas/schema-walk.ts';
+const components = 'src/openapi/schemas/component-schemas.ts';
 const tests = ['test/openapi/component-schemas.test.ts'];
 
 export const documenting: readonly Fault[] = [
@@ -28,7 +28,7 @@ export const documenting: readonly Fault[] = [
   },
   {
     name: 'metadata of a validator is published',
-    file: 'src/openapi/json-schema.ts',
+    file: 'src/openapi/schemas/json-schema.ts',
     find: 'kept.has(keyword) || (',
     replace: 'keyword || (',
     tests: ['test/openapi/validators.test.ts'],

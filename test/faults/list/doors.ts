@@ -2,8 +2,8 @@
 import type { Fault } from '../fault.js';
 
 const poke = { file: 'src/poke.ts', tests: ['test/poke.test.ts'] };
-const hooks = { file: 'src/endpoints/poke-hooks.ts', tests: ['test/endpoints/poke-hooks.test.ts'] };
-const listeners = 'src/endpoints/listeners.ts';
+const hooks = { file: 'src/endpoints/listening/poke-hooks.ts', tests: ['test/endpoints/poke-hooks.test.ts'] };
+const listeners = 'src/endpoints/listening/listeners.ts';
 const server = { file: 'src/server.ts', tests: ['test/endpoints/sync-doors.test.ts'] };
 const meaning = { file: 'src/writes/call-failures.ts', tests: ['test/rest/map-error.test.ts'] };
 const keys = { file: 'src/key-value/store.ts', tests: ['test/key-value/key-value.test.ts'] };
@@ -46,7 +46,7 @@ export const doors: readonly Fault[] = [
   },
   {
     name: 'the validators of zod 3 are converted',
-    file: 'src/openapi/converters.ts',
+    file: 'src/openapi/schemas/converters.ts',
     find: "if (!('_zod' in validator)) throw new Error(needsZod4);",
     replace: '',
     tests: ['test/openapi/zod-3.test.ts'],

@@ -3,9 +3,9 @@ import type { Fault } from '../fault.js';
 const views = ['test/rest/views.test.ts'];
 const streams = ['test/rest/view-streams.test.ts'];
 const reads = ['test/pulls/reads.test.ts'];
-const requests = 'src/endpoints/view-requests.ts';
+const requests = 'src/endpoints/views/view-requests.ts';
 const answers = 'src/pulls/read-answer.ts';
-const watches = 'src/endpoints/watches.ts';
+const watches = 'src/endpoints/listening/watches.ts';
 const full = 'src/store/patches/full-patch.ts';
 const shaped = ['test/rest/shaped-views.test.ts'];
 const keySql = 'src/view/keys/key-sql.ts';
@@ -112,7 +112,7 @@ export const reading: readonly Fault[] = [
   },
   {
     name: 'a user may wait as often as it likes',
-    file: 'src/endpoints/listeners.ts',
+    file: 'src/endpoints/listening/listeners.ts',
     find: 'holding.take(1);',
     replace: '',
     tests: streams,
@@ -154,14 +154,14 @@ export const reading: readonly Fault[] = [
   },
   {
     name: 'a column that may be omitted is said to be always there',
-    file: 'src/openapi/row-schema.ts',
+    file: 'src/openapi/schemas/row-schema.ts',
     find: '!omitsNulls || isNeverNull',
     replace: 'true || isNeverNull',
     tests: ['test/openapi/row-schema.test.ts'],
   },
   {
     name: 'a column of an outer join is said to be never null',
-    file: 'src/openapi/row-schema.ts',
+    file: 'src/openapi/schemas/row-schema.ts',
     find: '(keepsNotNull && isNotNull)',
     replace: 'isNotNull',
     tests: ['test/openapi/row-schema.test.ts'],

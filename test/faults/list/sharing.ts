@@ -12,7 +12,7 @@ const large = ['test/pulls/large-patches.test.ts'];
 export const sharing: readonly Fault[] = [
   {
     name: 'a full join that Postgres plans for constants alone is read for several users at once',
-    file: 'src/view/seated.ts',
+    file: 'src/view/compile/seated.ts',
     find: "join.jointype === 'JOIN_FULL' && ",
     replace: 'false && ',
     tests: ['test/view/seated.test.ts'],

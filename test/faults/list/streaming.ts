@@ -1,12 +1,12 @@
 import type { Fault } from '../fault.js';
 
-const stream = 'src/http/stream.ts';
+const stream = 'src/http/sending/stream.ts';
 const copy = 'src/db/copy.ts';
 const writer = 'src/pulls/write-ops.ts';
 const written = ['test/pulls/written-ops.test.ts'];
 const node = ['test/node.test.ts'];
 const pg = ['test/db/pg.test.ts'];
-const compress = 'src/http/compress.ts';
+const compress = 'src/http/sending/compress.ts';
 const compressing = ['test/http/compress.test.ts'];
 const compressed = ['test/conformance/pull-compressed.test.ts'];
 
@@ -63,14 +63,14 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'compression cannot be turned off',
-    file: 'src/http/deliver.ts',
+    file: 'src/http/sending/deliver.ts',
     find: 'compression && isWorthIt',
     replace: 'isWorthIt',
     tests: compressed,
   },
   {
     name: 'short answers are compressed',
-    file: 'src/http/deliver.ts',
+    file: 'src/http/sending/deliver.ts',
     find: 'compression && isWorthIt',
     replace: 'compression',
     tests: compressed,
@@ -179,14 +179,14 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'the text of a date is taken for its JSON',
-    file: 'src/view/value-sql.ts',
+    file: 'src/view/compile/value-sql.ts',
     find: 'strings.has(typeOID)',
     replace: 'strings.has(typeOID) || typeOID === 1082',
     tests: written,
   },
   {
     name: 'a bigint that is too large is written as a number',
-    file: 'src/view/value-sql.ts',
+    file: 'src/view/compile/value-sql.ts',
     find: `case when \${exact} then \${whole}`,
     replace: `case when true then \${whole}`,
     tests: written,
@@ -214,35 +214,35 @@ export const streaming: readonly Fault[] = [
   },
   {
     name: 'pokes that nobody reads are kept',
-    file: 'src/endpoints/poke-streams.ts',
+    file: 'src/endpoints/listening/poke-streams.ts',
     find: 'if (controller.desiredSize! > 0) {',
     replace: 'if (controller) {',
     tests: ['test/endpoints/poke-streams.test.ts'],
   },
   {
     name: 'a stream of pokes outlives its authorization',
-    file: 'src/endpoints/poke-streams.ts',
+    file: 'src/endpoints/listening/poke-streams.ts',
     find: 'Math.min(ms, streamLifeMs())',
     replace: 'streamLifeMs()',
     tests: ['test/endpoints/poke-streams.test.ts'],
   },
   {
     name: 'a stream of pokes that has ended still has its listener',
-    file: 'src/endpoints/listeners.ts',
+    file: 'src/endpoints/listening/listeners.ts',
     find: 'this.#leave?.();',
     replace: '',
     tests: ['test/endpoints/poke-streams.test.ts'],
   },
   {
     name: 'streams of pokes are opened without limit',
-    file: 'src/endpoints/listeners.ts',
+    file: 'src/endpoints/listening/listeners.ts',
     find: '    holding.take(1);\n',
     replace: '',
     tests: ['test/endpoints/poke-requests.test.ts'],
   },
   {
     name: 'a server that stops opens streams of pokes',
-    file: 'src/endpoints/listeners.ts',
+    file: 'src/endpoints/listening/listeners.ts',
     find: 'this.#isClosed = true;',
     replace: '',
     tests: ['test/endpoints/poke-requests.test.ts'],

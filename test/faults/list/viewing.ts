@@ -3,21 +3,21 @@ import type { Fault } from '../fault.js';
 export const viewing: readonly Fault[] = [
   {
     name: 'a row for which two alternatives hold is read twice',
-    file: 'src/view/whole.ts',
+    file: 'src/view/compile/whole.ts',
     find: 'isOneOf ? [] :',
     replace: 'true ? [] :',
     tests: ['test/view/whole.test.ts'],
   },
   {
     name: 'a null alternative hides what another one yields',
-    file: 'src/view/whole.ts',
+    file: 'src/view/compile/whole.ts',
     find: "{ BooleanTest: { arg, booltesttype: 'IS_NOT_TRUE' } }",
     replace: "{ BoolExpr: { boolop: 'NOT_EXPR', args: [arg] } }",
     tests: ['test/view/whole.test.ts'],
   },
   {
     name: 'the alternatives that fail for some rows are tested for all',
-    file: 'src/view/whole.ts',
+    file: 'src/view/compile/whole.ts',
     find: 'disjuncts.some(isJoin) && isPlain(disjuncts)',
     replace: 'disjuncts.some(isJoin)',
     tests: ['test/view/whole.test.ts'],
@@ -31,7 +31,7 @@ export const viewing: readonly Fault[] = [
   },
   {
     name: 'what holds for all rows of a subquery is taken for monotone',
-    file: 'src/view/strategy.ts',
+    file: 'src/view/compile/strategy.ts',
     find: "link.subLinkType === 'ANY_SUBLINK')",
     replace: "link.subLinkType === 'ANY_SUBLINK' || link.subLinkType === 'ALL_SUBLINK')",
     tests: ['test/view/analyze.test.ts'],
@@ -73,21 +73,21 @@ export const viewing: readonly Fault[] = [
   },
   {
     name: 'a value that is null is no value',
-    file: 'src/view/value-sql.ts',
+    file: 'src/view/compile/value-sql.ts',
     find: "omitsNull ? '' : `",
     replace: "omitsNull || before === '' ? '' : `",
     tests: ['test/pulls/shaped-views.test.ts'],
   },
   {
     name: 'a cookie outlives another value',
-    file: 'src/view/compile.ts',
+    file: 'src/view/compile/compile.ts',
     find: 'hasOwnPrefix, value, columns',
     replace: 'hasOwnPrefix, columns',
     tests: ['test/pulls/other-views.test.ts'],
   },
   {
     name: 'a cookie outlives another template',
-    file: 'src/view/compile.ts',
+    file: 'src/view/compile/compile.ts',
     find: 'const options = { template, ',
     replace: 'const options = { ',
     tests: ['test/pulls/other-views.test.ts'],
@@ -123,7 +123,7 @@ export const viewing: readonly Fault[] = [
   },
   {
     name: 'times are written in the time zone of the session',
-    file: 'src/view/value-sql.ts',
+    file: 'src/view/compile/value-sql.ts',
     find: " at time zone 'UTC')",
     replace: '::timestamp)',
     tests: ['test/pulls/shaped-views.test.ts'],

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Schema, SchemaObject } from '../types.js';
 import { convert, inexpressible, type Side } from './converters.js';
 import { describePath, walkSchema } from './schema-walk.js';
-import type { Schema, SchemaObject } from './types.js';
 
 /** A validator as JSON Schema (draft 2020-12), as far as possible. */
 export interface Described {

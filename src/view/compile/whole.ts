@@ -4,7 +4,7 @@
  * Postgres takes `owner_id = me OR id IN (SELECT …)` for true of every other row, and so reads whole tables. As rows of a
  * UNION ALL, each alternative has an index of its own, and an estimate that is right.
  */
-import { cloneTree, isTree, names, type Tree, visits } from './parse/tree.js';
+import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
 import type { Strategy } from './strategy.js';
 
 /** How many ORs of a query are rewritten, since each copies what is beside it; and how many alternatives each may have. */

@@ -1,6 +1,6 @@
 /** Those who are told of changes: each is counted as long as it listens, and all end with the server. */
-import { Problem } from '../errors.js';
-import type { Budget } from '../limits/budget.js';
+import { Problem } from '../../errors.js';
+import type { Budget } from '../../limits/budget.js';
 
 /** All listeners of one kind. */
 export class Listeners {

@@ -1,4 +1,4 @@
-import type { Schema, SchemaObject } from './types.js';
+import type { Schema, SchemaObject } from '../types.js';
 
 /** Where a subschema is: the keywords and names that lead to it. */
 export type SchemaPath = readonly string[];

@@ -7,8 +7,8 @@
  * the condition is copied, as it is to the arms of a UNION ALL or to partitions, Postgres does that for only one of the
  * copies: the others keep the rows of another user (observed on Postgres 15 and 18; nodeSubplan.c, ExecHashSubPlan).
  */
-import { columnRef, integer, put } from './parse/nodes.js';
-import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
+import { columnRef, integer, put } from '../parse/nodes.js';
+import { cloneTree, isTree, type Tree, visits } from '../parse/tree.js';
 
 /**
  * Where a condition stands. Postgres turns subqueries of `conjunct`s into joins. A `disjunct` is part of an OR, or

@@ -1,13 +1,13 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
-import type { ResultColumn } from '../db/database.js';
-import { digest } from '../protocol/cookie.js';
-import type { Analysis } from './analyze.js';
-import type { ViewShape } from './define.js';
-import { keyCondition, keySql } from './keys/key-sql.js';
-import { describeKeys, patternOf } from './keys/patterns.js';
-import { deparseSelect } from './parse/syntax.js';
-import { type Template, toTemplate } from './parse/template.js';
-import type { Tree } from './parse/tree.js';
+import type { ResultColumn } from '../../db/database.js';
+import { digest } from '../../protocol/cookie.js';
+import type { Analysis } from '../analyze.js';
+import type { ViewShape } from '../define.js';
+import { keyCondition, keySql } from '../keys/key-sql.js';
+import { describeKeys, patternOf } from '../keys/patterns.js';
+import { deparseSelect } from '../parse/syntax.js';
+import { type Template, toTemplate } from '../parse/template.js';
+import type { Tree } from '../parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';

@@ -1,7 +1,7 @@
 /** Chooses how changes of a view are found. */
-import { isAggregate, type Meaning } from './analysis/meaning.js';
-import { names, type Tree, visits } from './parse/tree.js';
-import { isDistinctOn } from './settle/order.js';
+import { isAggregate, type Meaning } from '../analysis/meaning.js';
+import { names, type Tree, visits } from '../parse/tree.js';
+import { isDistinctOn } from '../settle/order.js';
 
 /**
  * `incremental`: the view is evaluated over the changed rows alone, at a cost of O(changes). `compare`: the view now is

@@ -1,18 +1,18 @@
 /** Streams of the changes of a view, or of one of its rows, as server-sent events. */
-import type { UserContext } from '../context.js';
-import type { EventStream } from '../http/answer.js';
-import type { Caller } from '../http/identify.js';
-import { readAhead } from '../http/read-ahead.js';
-import { toStream } from '../http/stream.js';
-import type { Budget } from '../limits/budget.js';
-import { heartbeat, retryField } from '../protocol/poke.js';
-import { cookieIn } from '../protocol/read-token.js';
-import type { ReadRoute } from '../pulls/pull-route.js';
-import { linesIn, type Patched } from '../pulls/pulled.js';
-import { opsAsEvent } from '../pulls/read-answer.js';
-import { heartbeatMs, streamLifeMs, streamRetryMs } from './stream-life.js';
+import type { UserContext } from '../../context.js';
+import type { EventStream } from '../../http/answer.js';
+import type { Caller } from '../../http/identify.js';
+import { readAhead } from '../../http/sending/read-ahead.js';
+import { toStream } from '../../http/sending/stream.js';
+import type { Budget } from '../../limits/budget.js';
+import { heartbeat, retryField } from '../../protocol/poke.js';
+import { cookieIn } from '../../protocol/read-token.js';
+import type { ReadRoute } from '../../pulls/pull-route.js';
+import { linesIn, type Patched } from '../../pulls/pulled.js';
+import { opsAsEvent } from '../../pulls/read-answer.js';
+import { heartbeatMs, streamLifeMs, streamRetryMs } from '../listening/stream-life.js';
+import type { Watch, Watches } from '../listening/watches.js';
 import type { Asked } from './view-requests.js';
-import type { Watch, Watches } from './watches.js';
 
 /** What streams are made of. */
 export interface ViewStreamParts<Context extends UserContext> {

@@ -1,10 +1,10 @@
 /** What a request for a view, or for one of its rows, asks for. */
 
-import { entityTagsIn, preferenceOf, preferredType } from '../http/negotiation.js';
-import type { Inputs } from '../protocol/fields.js';
-import { malformed, readInputs } from '../protocol/fields.js';
-import { isToken } from '../protocol/read-token.js';
-import type { ViewPart } from '../view/client-views.js';
+import { entityTagsIn, preferenceOf, preferredType } from '../../http/negotiation.js';
+import type { Inputs } from '../../protocol/fields.js';
+import { malformed, readInputs } from '../../protocol/fields.js';
+import { isToken } from '../../protocol/read-token.js';
+import type { ViewPart } from '../../view/client-views.js';
 
 /** The media types in which views are read. */
 export const mediaTypes = ['application/json', 'application/x-ndjson', 'text/event-stream'] as const;

@@ -1,7 +1,7 @@
+import { UniqueNames } from '../names.js';
+import type { Reference, Schema, SchemaObject } from '../types.js';
 import type { Side } from './converters.js';
-import { UniqueNames } from './names.js';
 import { walkSchema } from './schema-walk.js';
-import type { Reference, Schema, SchemaObject } from './types.js';
 
 /** The document's `components/schemas`: collects schemas, with the definitions that they bring along. */
 export class ComponentSchemas {

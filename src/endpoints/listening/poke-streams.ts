@@ -1,10 +1,10 @@
-import type { UserContext } from '../context.js';
-import type { EventStream } from '../http/answer.js';
-import { type Authenticate, identify } from '../http/identify.js';
-import type { Exchange } from '../http/route.js';
-import type { StreamEnd, StreamOptions } from '../http/stream.js';
-import type { Budget } from '../limits/budget.js';
-import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../protocol/poke.js';
+import type { UserContext } from '../../context.js';
+import type { EventStream } from '../../http/answer.js';
+import { type Authenticate, identify } from '../../http/identify.js';
+import type { Exchange } from '../../http/route.js';
+import type { StreamEnd, StreamOptions } from '../../http/sending/stream.js';
+import type { Budget } from '../../limits/budget.js';
+import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../../protocol/poke.js';
 import { Listeners } from './listeners.js';
 import { heartbeatMs, streamLifeMs, streamRetryMs } from './stream-life.js';
 

@@ -1,9 +1,9 @@
 /** SQL for what a client is sent of a row: its value as JSON text, whole or part by part. */
-import type { ResultColumn } from '../db/database.js';
-import { SetupError } from '../errors.js';
-import { identifier, quotedText } from '../sql.js';
-import { clientNames } from './column-names.js';
-import type { ViewShape } from './define.js';
+import type { ResultColumn } from '../../db/database.js';
+import { SetupError } from '../../errors.js';
+import { identifier, quotedText } from '../../sql.js';
+import { clientNames } from '../column-names.js';
+import type { ViewShape } from '../define.js';
 
 /** How a row's value is written, from one column after the other. */
 export interface ValueForm {

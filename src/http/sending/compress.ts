@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import type { JSONAnswer, Reply } from './answer.js';
+import type { JSONAnswer, Reply } from '../answer.js';
 
 interface Encoding {
   /** Its name in `Accept-Encoding` and `Content-Encoding`. */

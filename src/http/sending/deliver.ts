@@ -1,7 +1,7 @@
-import type { Budget } from '../limits/budget.js';
-import type { JSONAnswer, Reply } from './answer.js';
+import type { Budget } from '../../limits/budget.js';
+import type { JSONAnswer, Reply } from '../answer.js';
+import type { Caller } from '../identify.js';
 import { compress } from './compress.js';
-import type { Caller } from './identify.js';
 import { readAhead } from './read-ahead.js';
 
 /** The least length of an answer that is compressed, in UTF-16 units. */

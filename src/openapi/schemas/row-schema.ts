@@ -1,6 +1,6 @@
 /** The JSON Schema of a view's rows, from the types of its columns. Pure. */
-import type { DescribedColumn, ResultType } from '../catalog/result-types.js';
-import type { SchemaObject } from './types.js';
+import type { DescribedColumn, ResultType } from '../../catalog/result-types.js';
+import type { SchemaObject } from '../types.js';
 
 /** What is known about a view's rows. */
 export interface DescribedRows {

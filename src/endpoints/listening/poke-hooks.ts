@@ -1,8 +1,8 @@
-import type { UserContext } from '../context.js';
-import { checkContext } from '../http/identify.js';
-import type { Budget } from '../limits/budget.js';
-import { describeError, type Logger } from '../log.js';
-import { type PokedClients, readPokedClients } from '../protocol/poke.js';
+import type { UserContext } from '../../context.js';
+import { checkContext } from '../../http/identify.js';
+import type { Budget } from '../../limits/budget.js';
+import { describeError, type Logger } from '../../log.js';
+import { type PokedClients, readPokedClients } from '../../protocol/poke.js';
 import { Listeners } from './listeners.js';
 import type { Listen } from './poke-streams.js';
 

@@ -1,8 +1,8 @@
 /** Those who wait for changes of what they read, within a request. */
-import type { UserContext } from '../context.js';
-import type { Caller } from '../http/identify.js';
-import type { Budget } from '../limits/budget.js';
-import type { ViewPart } from '../view/client-views.js';
+import type { UserContext } from '../../context.js';
+import type { Caller } from '../../http/identify.js';
+import type { Budget } from '../../limits/budget.js';
+import type { ViewPart } from '../../view/client-views.js';
 import { Listeners } from './listeners.js';
 
 /** What is waited for. */

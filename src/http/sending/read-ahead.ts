@@ -1,6 +1,6 @@
-import type { Budget, Holding } from '../limits/budget.js';
-import { describeError, type Logger } from '../log.js';
-import type { Caller } from './identify.js';
+import type { Budget, Holding } from '../../limits/budget.js';
+import { describeError, type Logger } from '../../log.js';
+import type { Caller } from '../identify.js';
 import { SpoolFile } from './spool-file.js';
 
 /** How long a client may keep the source waiting, all in all, until it is read ahead, in milliseconds. */

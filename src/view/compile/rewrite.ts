@@ -1,6 +1,6 @@
 /** Rewrites a view's query so that it reads other states of its tables. Pure: tree in, tree out. */
-import { scopesOf } from './parse/scopes.js';
-import { cloneTree, isTree, type Tree, visits } from './parse/tree.js';
+import { scopesOf } from '../parse/scopes.js';
+import { cloneTree, isTree, type Tree, visits } from '../parse/tree.js';
 
 /** What an occurrence of a table reads: the WITH query with this name, or the table itself. */
 export type Stand = string | 'now';

@@ -1,21 +1,21 @@
 /** The routes that read views, without a client group. */
-import type { UserContext } from '../context.js';
-import { Problem } from '../errors.js';
-import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../http/answer.js';
-import { type Delivery, deliver } from '../http/deliver.js';
-import { type Authenticate, type Caller, identify } from '../http/identify.js';
-import type { Exchange, Route } from '../http/route.js';
-import { replyTagged, tag } from '../http/tagged.js';
-import { isStorableText } from '../protocol/fields.js';
-import { cookieIn, tokenOf } from '../protocol/read-token.js';
-import type { ReadRoute } from '../pulls/pull-route.js';
-import type { Patched } from '../pulls/pulled.js';
-import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../pulls/read-answer.js';
-import type { ViewPart } from '../view/client-views.js';
-import type { ListedView } from '../view/listed-views.js';
+import type { UserContext } from '../../context.js';
+import { Problem } from '../../errors.js';
+import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
+import { type Authenticate, type Caller, identify } from '../../http/identify.js';
+import type { Exchange, Route } from '../../http/route.js';
+import { type Delivery, deliver } from '../../http/sending/deliver.js';
+import { replyTagged, tag } from '../../http/tagged.js';
+import { isStorableText } from '../../protocol/fields.js';
+import { cookieIn, tokenOf } from '../../protocol/read-token.js';
+import type { ReadRoute } from '../../pulls/pull-route.js';
+import type { Patched } from '../../pulls/pulled.js';
+import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
+import type { ViewPart } from '../../view/client-views.js';
+import type { ListedView } from '../../view/listed-views.js';
+import type { Watches } from '../listening/watches.js';
 import { type Asked, entityTag, readAsked, type ViewMediaType } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
-import type { Watches } from './watches.js';
 
 /** The options of `viewRoutes`. */
 export interface ViewRoutesOptions<Context extends UserContext> extends Delivery {
