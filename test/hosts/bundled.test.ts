@@ -49,4 +49,4 @@ it('passes the probe', async () => {
   serving = await serve({ args: ['server.mjs'], cwd: folder }, database.url);
   await probe(serving.url);
   await endsCleanly(serving);
-});
+}, 120_000);
