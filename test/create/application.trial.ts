@@ -70,6 +70,23 @@ it('is made of the packages as they are published, compiles, and passes its test
   await npm(folder, 'test');
 });
 
+it('does not compile with a wrong mutator, argument or field, on either side', async () => {
+  const mistakes: Record<string, [right: string, wrong: string]> = {
+    'client/app.tsx': ['mutate.todo.setDone(', 'mutate.todo.finish('],
+    'client/client.ts': ['update(id, { done })', 'update(id, { finished: done })'],
+    'server/sync.ts': ['args.title', 'args.text'],
+    'test/sync.test.ts': ["title: 'Say hello', created", 'title: 7, created'],
+  };
+  const texts = Object.keys(mistakes).map((file) => readFileSync(join(folder, file), 'utf8'));
+  for (const [i, [file, [right, wrong]]] of Object.entries(mistakes).entries()) {
+    expect(texts[i]).toContain(right);
+    writeFileSync(join(folder, file), texts[i]!.replace(right, wrong));
+  }
+  const output = await npm(folder, 'run', 'check').catch(String);
+  expect([...new Set([...output.matchAll(/^(\S+)\(\d+/gm)].map(([, file]) => file))]).toEqual(Object.keys(mistakes));
+  for (const [i, file] of Object.keys(mistakes).entries()) writeFileSync(join(folder, file), texts[i]!);
+});
+
 it('is developed with one command, which begins anew with other code, and ends with Ctrl-C', async () => {
   const dev = await serveScript('dev');
   const [ann, phone] = [await openPage(dev.url), await openPage(dev.url)];

@@ -81,6 +81,18 @@ describe('create-tidemark', () => {
   });
 });
 
+describe('the template', () => {
+  it('has no cast and no type of its own', () => {
+    const folder = join(root, 'create-tidemark/template');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+    expect(files.length).toBeGreaterThan(5);
+    for (const file of files) {
+      const code = readFileSync(join(folder, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '');
+      expect(code, file).not.toMatch(/\bas\b|\bany\b|\b(type|interface) \w+ [={]|\w!/);
+    }
+  });
+});
+
 describe('its package', () => {
   it('has the version of Tidemark, and so has the template', () => {
     const { version, engines } = readJSON('package.json');
