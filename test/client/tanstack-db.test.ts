@@ -8,7 +8,7 @@ import {
   eq,
   type WithVirtualProps,
 } from '@tanstack/db';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../examples/tasks/src/auth.js';
 import type { Todo } from '../../examples/tasks/src/views.js';
 import { tidemarkCollectionOptions } from '../../src/tanstack-db.js';
@@ -141,11 +141,15 @@ describe('a collection of a view', () => {
     await expect.poll(found).toEqual(['Garden 2', 'Market 2']);
   });
 
-  it('starts anew after it was cleaned up', async () => {
-    const { todos } = await watched();
+  it('reads nothing after it was cleaned up, and then starts anew', async () => {
+    const getKey = vi.fn(({ id }: Todo) => id);
+    const todos = createCollection(tidemarkCollectionOptions({ client, view: 'todo', getKey }));
+    await todos.preload();
     await todos.cleanup();
+    getKey.mockClear();
     await sql("update todo set title = 'Red roses' where id = '2'");
     await expect.poll(async () => (await client.view('todo').get('2'))?.title).toBe('Red roses');
+    expect(getKey).not.toHaveBeenCalled();
     await todos.preload();
     expect(todos.toArray.map(({ title }) => title)).toEqual(['Milk', 'Red roses', 'Oats']);
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Todo } from '../../examples/tasks/src/views.js';
 import { type TasksClient, useApplication } from './application.js';
@@ -105,6 +106,25 @@ describe('an observable of rows', () => {
     await expect.poll(() => rows.get()?.length).toBe(1);
     stop();
   });
+});
+
+it('the rows that pending mutations have changed are known, in all tabs, until the server has confirmed them', async () => {
+  const user = randomUUID();
+  const [one, two] = [application.client({ user }), application.client({ user })];
+  for (const tab of [one, two]) await expect.poll(() => tab.view('todo').list()).toHaveLength(3);
+  const [first, second] = [one, two].map((tab) => tab.view('todo').observeUnconfirmed());
+  const stops = [first!, second!].map(({ subscribe }) => subscribe(() => {}));
+  for (const tab of [one, two]) tab.setOnline(false);
+  await one.mutate.todo.update({ id: '2', title: 'Red roses' });
+  await one.mutate.list.create({ id: '1', name: 'Of another view' });
+  expect([...first!.get()]).toEqual(['2']);
+  const seen = first!.get();
+  await one.mutate.todo.update({ id: '2', done: true });
+  expect(first!.get()).toBe(seen);
+  await expect.poll(() => [...second!.get()]).toEqual(['2']);
+  for (const tab of [one, two]) tab.setOnline(true);
+  for (const { get } of [first!, second!]) await expect.poll(() => get().size).toBe(0);
+  for (const stop of stops) stop();
 });
 
 it('an update leaves undefined fields as they are, and rows that are not there away', async () => {
