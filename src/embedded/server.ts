@@ -7,6 +7,8 @@ import { endOf, errorCode, isServerOf, postmasterPid, readIfThere } from './proc
 import { canReach, type ServerUser } from './user.js';
 
 const startLimit = 120_000;
+/** For connections that are being closed: a pool says that it has ended before the last of them has. */
+const smartStopLimit = 500;
 const fastStopLimit = 10_000;
 const immediateStopLimit = 5_000;
 const logLimit = 10_000_000;
@@ -110,6 +112,8 @@ async function stop(
   send: (signal: NodeJS.Signals) => void,
 ): Promise<void> {
   const steps = [
+    // On Windows, Node would kill it.
+    ...(process.platform === 'win32' ? [] : [['SIGTERM', smartStopLimit] as const]),
     ['SIGINT', fastStopLimit],
     ['SIGQUIT', immediateStopLimit],
     ['SIGKILL', immediateStopLimit],

@@ -171,6 +171,22 @@ describe('a folder with data', () => {
     expect(readdirSync(directory).sort()).toEqual(['connection.json', 'postgres', 'postgres.log']);
   });
 
+  it('is stopped when the connections that are ending have ended, and no later because of one that stays', async () => {
+    const database = await start({ directory: newFolder() });
+    const errors: string[] = [];
+    const connect = async (onError: (error: Error) => void) => {
+      const client = new Client({ connectionString: database.url }).on('error', onError);
+      await client.connect();
+      return client;
+    };
+    const ending = await Promise.all(Array.from({ length: 20 }, () => connect(({ message }) => errors.push(message))));
+    await connect(() => {});
+    const ended = ending.map((client) => client.end());
+    await database.stop();
+    await Promise.all(ended);
+    expect(errors).toEqual([]);
+  });
+
   it('is UTF-8, listens on 127.0.0.1 alone, has no socket, and wants the password', async () => {
     const { url } = await start({ directory });
     const text = `select getdatabaseencoding() as encoding, current_setting('listen_addresses') as addresses,

@@ -54,10 +54,9 @@ async function untilServing(url: string, { child }: Running): Promise<void> {
   for (;;) {
     const answer = await fetch(`${url}/healthz`).catch((error: unknown) => error as Error);
     // Not by its class: servers in this process may have put another in its place.
-    const status = 'status' in answer ? answer.status : undefined;
-    if (status === 200) return;
+    if ('status' in answer && answer.status === 200) return void (await answer.text());
     if (child.exitCode !== null) throw new Error('it has ended');
-    if (Date.now() > deadline) throw status === undefined ? answer : new Error(`status ${status}`);
+    if (Date.now() > deadline) throw 'status' in answer ? new Error(`status ${answer.status}`) : answer;
     await sleep(50);
   }
 }
