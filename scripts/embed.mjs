@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
+import licenses from 'spdx-license-list/full.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const text = (file) => readFileSync(root + file, 'utf8');
@@ -55,6 +56,16 @@ export function instantiateWasm(imports, done) {
   WebAssembly.instantiate(unpacked(packed), imports).then(({ instance }) => done(instance));
 }`;
 
+/** What is in the library's WebAssembly, of which its package says nothing. */
+const noticeOfTheParser = `It contains libpg_query:
+
+${licenses['BSD-3-Clause'].licenseText.replace('<year> <owner>', '2015 Lukas Fittl').trim()}
+
+and parts of PostgreSQL:
+
+${licenses.PostgreSQL.licenseText.trim()}
+`;
+
 function replaced(code, replacements) {
   return replacements.reduce((before, [from, to]) => {
     const after = before.replace(from, to);
@@ -95,5 +106,5 @@ async function embedParser(target) {
   if (others.length > 0 || unknown.length > 0) throw new Error(`The parser is not one file: ${unknown.join(', ')}`);
   const { version, license } = JSON.parse(text(`${folder}/package.json`));
   writeFileSync(target, `/*! libpg-query ${version} (${license}), bundled: see parser.js.LICENSE.txt */\n${code}`);
-  writeFileSync(`${target}.LICENSE.txt`, text(`${folder}/LICENSE`));
+  writeFileSync(`${target}.LICENSE.txt`, `${text(`${folder}/LICENSE`).trim()}\n\n${noticeOfTheParser}`);
 }
