@@ -20,7 +20,10 @@ export interface ClientView<Row> extends ReadView<Row> {
   subscribe(listener: (rows: readonly Row[]) => void, options?: ListOptions<Row>): () => void;
   /** The rows as an observable; undefined until it has a listener and they have been read. */
   observe(options?: ListOptions<Row>): Observable<readonly Row[] | undefined>;
-  /** The keys of the rows that are not, or no longer, the server's, but what pending mutations have made of them. */
+  /**
+   * The keys of the rows that are not, or no longer, the server's, but what pending mutations have made of them. It is up
+   * to date while it has a listener.
+   */
   observeUnconfirmed(): Observable<ReadonlySet<string>>;
   /** Calls the listener with what has changed: first, with all rows that are there. Returns a function that stops it. */
   watch(listener: (changes: readonly RowChange<Row>[]) => void): () => void;

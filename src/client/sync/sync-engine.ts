@@ -35,7 +35,14 @@ export class SyncEngine extends ReplicacheImpl {
   readonly stores: StoreProvider;
   readonly #options: SyncEngineOptions;
   readonly #pending: Cell<readonly PendingMutation[]> = new Cell<readonly PendingMutation[]>([]);
-  readonly #unconfirmed: Cell<ReadonlySet<string>> = new Cell<ReadonlySet<string>>(new Set());
+  #tellsUnconfirmed = false;
+  readonly #unconfirmed: Cell<ReadonlySet<string>> = new Cell<ReadonlySet<string>>(new Set(), () => {
+    this.#tellsUnconfirmed = true;
+    void this.#updatePending();
+    return () => {
+      this.#tellsUnconfirmed = false;
+    };
+  });
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
   readonly #starting = new Set<Promise<void>>();
@@ -70,7 +77,10 @@ export class SyncEngine extends ReplicacheImpl {
     return this.#pending;
   }
 
-  /** The keys whose values are not the server's, but what pending mutations have made of them. */
+  /**
+   * The keys whose values are not the server's, but what pending mutations have made of them. As long as nobody listens,
+   * it does not follow each call.
+   */
   get unconfirmed(): Observable<ReadonlySet<string>> {
     return this.#unconfirmed;
   }
@@ -78,7 +88,8 @@ export class SyncEngine extends ReplicacheImpl {
   /** Calls a mutator. */
   async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<void> {
     await this.mutate[name]!(args);
-    await this.#updatePending();
+    // Comparing takes longer with each pending mutation, so many calls would take very long.
+    await this.#updatePending({ compare: this.#tellsUnconfirmed });
   }
 
   override subscribe<Result>(
@@ -174,12 +185,12 @@ export class SyncEngine extends ReplicacheImpl {
     };
   }
 
-  async #updatePending(): Promise<void> {
+  async #updatePending({ compare = true }: { compare?: boolean } = {}): Promise<void> {
     try {
       // Waits until the engine is open.
       await this.query(() => undefined);
       const found = await this.experimentalPendingMutations();
-      this.#unconfirmed.set(await unconfirmedKeys(this.memdag));
+      if (compare) this.#unconfirmed.set(await unconfirmedKeys(this.memdag));
       const known = this.#pending.get();
       const same =
         found.length === known.length &&
