@@ -72,9 +72,11 @@ export class Standby {
 
   /** Ends all of its processes at once, without a word to its clients. It comes back by itself. */
   async kill(): Promise<void> {
-    const [pid] = readFileSync(join(this.#database.dataDirectory, 'postmaster.pid'), 'utf8').split('\n');
+    const pid = readFileSync(join(this.#database.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]!;
+    // Its children notice only after a while that it is gone.
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    for (const one of [pid, ...children]) process.kill(Number(one), 'SIGKILL');
     await this.#client.end().catch(() => {});
-    process.kill(Number(pid), 'SIGKILL');
     this.#isPaused = false;
     for (;;) {
       await sleep(50);
@@ -124,7 +126,10 @@ async function copyData(primary: EmbeddedDatabase, to: string): Promise<void> {
     copyFiles(primary.dataDirectory, to);
     const { rows } = await client.query<{ label: string }>('select labelfile as label from pg_backup_stop(false)');
     const { uid, gid } = statSync(to);
-    for (const [name, text] of [['backup_label', rows[0]!.label], ['standby.signal', '']] as const) {
+    for (const [name, text] of [
+      ['backup_label', rows[0]!.label],
+      ['standby.signal', ''],
+    ] as const) {
       writeFileSync(join(to, name), text);
       chownSync(join(to, name), uid, gid);
     }

@@ -29,6 +29,8 @@ export interface Patched {
   readonly held: readonly Uint8Array[];
   /** The others. It is to be closed. */
   readonly more?: PatchStream | undefined;
+  /** Once all ops have been read: what they turned out to belong to, if not to this. */
+  readonly replacement?: (() => Patched | undefined) | undefined;
 }
 
 /** What a new cookie says. */

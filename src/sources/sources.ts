@@ -6,18 +6,20 @@ import type { ClientViewInput } from '../installation/current-installation.js';
 import { NoPlaceError } from '../limits/gate.js';
 import { describeError, type Logger } from '../log.js';
 import type { TailState } from '../pokes/tail.js';
+import { orderOf } from '../protocol/cookie.js';
 import type { Listening } from '../protocol/poke.js';
-import { noGroup } from '../protocol/pull.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
 import type { AuditState } from '../pulls/auditor.js';
 import type { Demanding } from '../pulls/demand.js';
-import type { PulledPart, PullRoute, Pulls, ReadRequest } from '../pulls/pull-route.js';
-import type { Pulled } from '../pulls/pulled.js';
+import type { PulledPart, Pulls, ReadRequest } from '../pulls/pull-route.js';
+import type { Patched, Pulled } from '../pulls/pulled.js';
 import type { ViewPart } from '../view/client-views.js';
 import type { Window } from '../window/window.js';
 import { everything, nothing, ownWrites, type Wanted } from './demands.js';
 import { Listeners } from './listeners.js';
 import { Nudges } from './nudges.js';
 import type { PacedLooks } from './paced-looks.js';
+import { replaceable } from './replaceable.js';
 import type { Source } from './source.js';
 import type { Standby } from './standby.js';
 import { Standbys } from './standbys.js';
@@ -45,6 +47,8 @@ interface Question<Context extends UserContext, T extends Pulled> {
   /** @param window the primary's, if it answers */
   readonly wanted: (window: Window | undefined) => Wanted;
   readonly read: (pulls: Pulls<Context>, demand?: Demanding) => Promise<T>;
+  /** What a standby has answered, so that it does not matter if the standby fails before the end. */
+  readonly secured: (pulled: T) => T;
 }
 
 /**
@@ -84,12 +88,13 @@ export class Sources<Context extends UserContext> {
   }
 
   /** As `Pulls.pull`. */
-  pull(request: Parameters<PullRoute<Context>>[0], caller: Caller<Context>): Promise<Pulled> {
+  pull(request: PullRequest, caller: Caller<Context>): Promise<Pulled> {
     const { clientGroupID, profileID, schemaVersion, refused } = request;
-    return this.#read(keyOf(clientGroupID, caller.context.userID), caller, {
+    return this.#read<Pulled>(keyOf(clientGroupID, caller.context.userID), caller, {
       input: { ctx: caller.context, profileID, schemaVersion, refused },
       wanted: (window) => ownWrites(window, clientGroupID),
       read: (pulls, demand) => pulls.pull(request, caller, demand),
+      secured: (pulled) => ('cookie' in pulled ? replaceable(pulled, () => this.#pullAll(request, caller)) : pulled),
     });
   }
 
@@ -101,6 +106,8 @@ export class Sources<Context extends UserContext> {
       part,
       wanted: (window) => (isFollowing ? nothing : everything(window)),
       read: (pulls, demand) => pulls.read(request, caller, demand),
+      // Its rows may have been taken as they came.
+      secured: (pulled) => pulled,
     });
   }
 
@@ -165,7 +172,7 @@ export class Sources<Context extends UserContext> {
   async #readFrom<T extends Pulled>(
     standby: Standby<Context>,
     caller: Caller<Context>,
-    { input, part, wanted, read }: Question<Context, T>,
+    { input, part, wanted, read, secured }: Question<Context, T>,
   ): Promise<T | Fallback> {
     const { moves, log } = this.#options;
     const confirms = async (viewsDigest: string) =>
@@ -176,7 +183,7 @@ export class Sources<Context extends UserContext> {
       try {
         const reading = read(standby.source.pulls, (base) => ({ ...want(base), confirms }));
         const pulled = await standby.ask(reading, closeLate);
-        if (pulled.kind !== 'behind') return pulled;
+        if (pulled.kind !== 'behind') return secured(pulled);
         if (pulled.isUncertain) return 'uncertain';
       } catch (error) {
         if (error instanceof NoPlaceError || caller.signal?.().aborted) throw error;
@@ -187,6 +194,18 @@ export class Sources<Context extends UserContext> {
       if (performance.now() + pauseMs > until) return 'behind';
       await sleep(pauseMs);
     }
+  }
+
+  /** All data, from the primary. Its order is higher than that of the request. */
+  async #pullAll(request: PullRequest, caller: Caller<Context>): Promise<Patched> {
+    this.#options.onFallback('failed');
+    const order = orderOf(request.cookie);
+    const pulled = await this.#primary.pulls.pull(
+      { ...request, cookie: order === undefined ? null : { order } },
+      caller,
+    );
+    if (!('cookie' in pulled)) throw new Error('A pull without a cookie has all data');
+    return pulled;
   }
 
   #placesOf({ clientGroupID }: Listening, userID: string): readonly Source<Context>[] {
