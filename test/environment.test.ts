@@ -17,6 +17,7 @@ const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
 
 const names = [
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'TIDEMARK_DATA',
   'PORT',
   'HOST',
@@ -86,6 +87,22 @@ describe('the environment', () => {
     set({ DATABASE_URL: 'app:secret@db.example.com/app' });
     await expect(openDatabase()).rejects.toThrow(/^DATABASE_URL is not a connection string/);
     await expect(openDatabase()).rejects.not.toThrow(/secret/);
+  });
+
+  it('names its standbys', async () => {
+    set({ DATABASE_URL: cluster });
+    expect((await openDatabase()).readURLs).toEqual([]);
+    set({ DATABASE_READ_URL: ' postgres://one/app,postgresql://two/app postgres://three/app' });
+    expect((await openDatabase()).readURLs).toEqual([
+      'postgres://one/app',
+      'postgresql://two/app',
+      'postgres://three/app',
+    ]);
+    set({ DATABASE_READ_URL: 'postgres://one/app,app:secret@two/app' });
+    await expect(openDatabase()).rejects.toThrow(/^DATABASE_READ_URL is not a connection string/);
+    await expect(openDatabase()).rejects.not.toThrow(/secret/);
+    set({ DATABASE_URL: '', DATABASE_READ_URL: 'postgres://one/app' });
+    await expect(openDatabase()).rejects.toThrow('DATABASE_READ_URL names standbys, but DATABASE_URL is not set');
   });
 });
 

@@ -166,6 +166,15 @@ describe('behind standbys that replay nothing', () => {
   });
 });
 
+it('metrics tell how standbys are, and how often the primary had to answer', async () => {
+  const text = await server.metrics();
+  for (const standby of standbys) {
+    expect(text).toContain(`tidemark_standby_used{standby="${nameOf(standby)}"} 1`);
+    expect(text).toContain(`tidemark_standby_lag_seconds{standby="${nameOf(standby)}"} 0`);
+  }
+  expect(text).toMatch(/^tidemark_standby_fallback_total\{reason="behind"\} [1-9]/m);
+});
+
 describe('a standby', () => {
   it('that lags too much is left out and taken back, and its listeners are moved and poked', async () => {
     const listening = await server.listen();
