@@ -160,6 +160,7 @@ describe('the database at DATABASE_URL', () => {
 describe('an embedded database', () => {
   const database = {
     url: 'postgres://postgres:secret@127.0.0.1:5432/tidemark',
+    readURLs: [],
     embedded: true,
     connectionFile: '/data/connection.json',
     lost: new Promise<Error>(() => {}),
