@@ -20,7 +20,7 @@ import { traced } from './telemetry/traced-database.js';
 import type { BoundView } from './view/client-views.js';
 import { clientNames } from './view/column-names.js';
 import { sampleInput } from './view/sample.js';
-import { Looks } from './window/looks.js';
+import { type Readings as LookReadings, Looks } from './window/looks.js';
 
 /** What databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {
@@ -64,7 +64,7 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const standbys = [options.readDatabase ?? []]
     .flat()
     .map((source) => new Standby(createSource(traced(open(source), tracing), false, shared)));
-  const moves = new PacedLooks(new Looks(db, withoutTables(installation), keptMoves));
+  const moves = new PacedLooks(new Looks(db, noTables, keptMoves));
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
   const sources = new Sources({ primary, standbys, moves, log, onFallback });
   const isNotified = notify && standbys.length > 0;
@@ -90,13 +90,8 @@ export async function openDatabases<Context extends UserContext, Tx>(
 /** How many applied mutations the server remembers, to know whether a standby shows them. */
 const keptMoves = 10_000;
 
-/** For looks that ask for mutations alone. */
-function withoutTables<Context extends UserContext>(installation: Source<Context>['installation']) {
-  return {
-    present: async () => ({ cluster: (await installation.present()).cluster, tableIDs: [] }),
-    remained: (since: number, until: number) => installation.remained(since, until),
-  };
-}
+/** Looks for mutations alone ask for no tables. What has become of the history, each look says itself. */
+const noTables: LookReadings = { present: async () => ({ cluster: '', tableIDs: [] }), remained() {} };
 
 async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {

@@ -148,6 +148,19 @@ describe('behind standbys that replay nothing', () => {
     expect(reads('primary')).toEqual([]);
   });
 
+  it('nobody is poked before there is something to see', async () => {
+    const listening = await server.listen();
+    const { cookie } = await server.pull(null);
+    await pauseAll();
+    const { count } = listening;
+    await other.push(1, 'put', { id: 'unseen', n: 1 }, server.newGroup());
+    for (let i = 0; i < 15; i++) expect((await server.pull(cookie)).patch).toEqual([]);
+    expect(listening.count).toBe(count);
+    for (const standby of standbys) await standby.resume();
+    await expect.poll(() => listening.count).toBeGreaterThan(count);
+    listening.end();
+  });
+
   it('a client that has seen more is not shown less', async () => {
     const { cookie } = await server.pull(null);
     await pauseAll();

@@ -35,8 +35,8 @@ export const standingBy: readonly Fault[] = [
   {
     name: 'who listens stays where it is',
     file: 'src/sources/listeners.ts',
-    find: 'await Promise.all(some.map((one) => this.#moveOne(one)));',
-    replace: 'some.map((one) => one.poke());',
+    find: 'this.#moving.then(() => this.#moveAll())',
+    replace: 'Promise.resolve()',
     tests: reading,
   },
   {
