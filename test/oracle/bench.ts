@@ -120,12 +120,12 @@ export class Bench {
     return url;
   }
 
-  async createJudge(url: string, specs: readonly ViewSpec[], report: Report): Promise<Judge> {
+  /** @param forgets whether answers can no longer show what was over long ago */
+  async createJudge(url: string, specs: readonly ViewSpec[], report: Report, forgets: boolean): Promise<Judge> {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
     await replica.setUp();
     const pool = this.#openPool(url, { max: 4 });
-    const forgets = this.#replication === undefined;
     return new Judge(await describeViews(client, specs), new History(pool), replica, { report, forgets });
   }
 

@@ -59,7 +59,8 @@ export async function runOracle(options: OracleOptions): Promise<OracleResult> {
     const random = new Random(seed);
     const nodes = { code, url, specs: views, report, readsFromStandbys };
     const send = await bench.startNodes({ ...nodes, random: random.stream(200) });
-    const judge = await bench.createJudge(url, views, report);
+    // A standby that is read from lags by seconds at most.
+    const judge = await bench.createJudge(url, views, report, replication === undefined || readsFromStandbys);
     const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);
