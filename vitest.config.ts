@@ -20,6 +20,7 @@ const expect = { poll: { timeout: 10_000 } };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 const browserTrials = 'test/{browser,create}/**/*.trial.ts';
+const tortureTrials = 'test/torture/*.trial.ts';
 
 /** The files of a worker share their modules, which take long to load. */
 const server = {
@@ -57,36 +58,36 @@ const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'producti
 });
 
 /** The example as it is delivered, in a real browser. */
-const browser = (name: string, include: string, maxWorkers: number, groupOrder: number) => ({
+const browser = (name: string, include: string) => ({
   ...shared,
   test: {
     name,
     setupFiles,
     include: [include],
     globalSetup: ['test/browser/setup.ts'],
-    maxWorkers,
-    sequence: { groupOrder },
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000, interval: 50 } },
   },
 });
 
-/** What takes long: random histories, broken copies, kills. Each keeps the machine busy by itself. */
-const trials = {
+/** What takes long: random histories, broken copies, kills. Some keep the machine busy, others mostly wait. */
+const trials = (name: string, include: string, exclude: readonly string[] = []) => ({
   ...shared,
   test: {
-    name: 'trials',
+    name,
     setupFiles,
-    include: ['test/**/*.trial.ts'],
-    exclude: [...configDefaults.exclude, browserTrials],
-    maxWorkers: 1,
-    sequence: { groupOrder: 2 },
+    include: [include],
+    exclude: [...configDefaults.exclude, ...exclude],
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect,
   },
-};
+});
 
 export default defineConfig({
   test: {
@@ -96,11 +97,13 @@ export default defineConfig({
     projects: [
       server,
       client('client', 'replicache', 'production'),
-      browser('browser', browserTests, 2, 1),
+      browser('browser', browserTests),
       client('client trials', 'replicache', 'development'),
       client('own client trials', 'tidemark', 'production'),
-      trials,
-      browser('browser trials', browserTrials, 1, 3),
+      browser('browser trials', browserTrials),
+      // Projects of a group begin in the order of their names, so the longest file is not left to the end.
+      trials('torture trials', tortureTrials),
+      trials('trials', 'test/**/*.trial.ts', [browserTrials, tortureTrials]),
     ],
   },
 });
