@@ -21,6 +21,12 @@ const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 const browserTrials = 'test/{browser,create}/**/*.trial.ts';
 const tortureTrials = 'test/torture/*.trial.ts';
+/** They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time. */
+const loneTrials = [
+  'test/conformance/large-pulls.trial.ts',
+  'test/live/calls-killed.trial.ts',
+  'test/oracle/crowd.trial.ts',
+];
 
 /** The files of a worker share their modules, which take long to load. */
 const server = {
@@ -73,21 +79,31 @@ const browser = (name: string, include: string) => ({
   },
 });
 
-/** What takes long: random histories, broken copies, kills. Some keep the machine busy, others mostly wait. */
-const trials = (name: string, include: string, exclude: readonly string[] = []) => ({
+/** What takes long: random histories, broken copies, kills. Most files leave much of the machine to another one. */
+const trials = (
+  name: string,
+  include: readonly string[],
+  { exclude = [], maxWorkers = 2, groupOrder = 1 }: TrialsOptions = {},
+) => ({
   ...shared,
   test: {
     name,
     setupFiles,
-    include: [include],
+    include: [...include],
     exclude: [...configDefaults.exclude, ...exclude],
-    maxWorkers: 2,
-    sequence: { groupOrder: 1 },
+    maxWorkers,
+    sequence: { groupOrder },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect,
   },
 });
+
+interface TrialsOptions {
+  readonly exclude?: readonly string[];
+  readonly maxWorkers?: number;
+  readonly groupOrder?: number;
+}
 
 export default defineConfig({
   test: {
@@ -102,8 +118,9 @@ export default defineConfig({
       client('own client trials', 'tidemark', 'production'),
       browser('browser trials', browserTrials),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
-      trials('torture trials', tortureTrials),
-      trials('trials', 'test/**/*.trial.ts', [browserTrials, tortureTrials]),
+      trials('torture trials', [tortureTrials]),
+      trials('trials', ['test/**/*.trial.ts'], { exclude: [browserTrials, tortureTrials, ...loneTrials] }),
+      trials('lone trials', loneTrials, { maxWorkers: 1, groupOrder: 2 }),
     ],
   },
 });
