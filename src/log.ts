@@ -16,23 +16,31 @@ export function jsonLog(level = 'info'): Logger {
 
 let standardOutput: StandardOutput | undefined;
 
+/** So much is written to a pipe as a whole, even if several processes write to it. */
+const pipeBytes = 4_096;
+
 /** Writes the lines of one turn of the event loop together: many requests may be answered in one. */
 class StandardOutput {
   readonly #output = destination({ dest: 1, sync: true });
   #lines = '';
+  #bytes = 0;
 
   constructor() {
     process.on('exit', () => this.#flush());
   }
 
   write(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > pipeBytes) this.#flush();
     if (this.#lines === '') setImmediate(() => this.#flush());
     this.#lines += line;
+    this.#bytes += bytes;
   }
 
   #flush(): void {
     if (this.#lines !== '') this.#output.write(this.#lines);
     this.#lines = '';
+    this.#bytes = 0;
   }
 }
 

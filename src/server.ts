@@ -18,7 +18,7 @@ import { restSurface } from './rest.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
 import { Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
-import { Telemetry } from './telemetry/telemetry.js';
+import { type ExposeTogether, Telemetry } from './telemetry/telemetry.js';
 import { listViews } from './view/listed-views.js';
 
 /** What `createSync` returns. */
@@ -68,12 +68,26 @@ const isInNext = process.env.NEXT_RUNTIME !== undefined;
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
 ): Promise<Sync<Context>> {
+  return startSync(options);
+}
+
+/** A server that may be one of several processes. */
+export interface StartedSync<Context extends UserContext> extends Sync<Context> {
+  /** As `drain`, but `/readyz` goes on: another process answers on the same port. */
+  endStreams(): void;
+}
+
+/** @param together if this process is one of several: how it tells what all of them have measured */
+export async function startSync<Context extends UserContext, Tx>(
+  options: SyncOptions<Context, Tx> & WithTx<Tx>,
+  together?: ExposeTogether,
+): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
   const log = options.log ?? jsonLog();
   const limits = requestLimits(options.limits);
   const bodies = bodyBudget(limits);
   const spool = spoolBudget(limits);
-  const telemetry = await Telemetry.start(metrics !== 'off');
+  const telemetry = await Telemetry.start(metrics !== 'off', together);
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const counted = limitUsers<Context>(rates, log);
@@ -116,6 +130,10 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     return createHandler(route('*', asGiven), log, requestHooks)(request, env);
   };
 
+  const endStreams = () => {
+    streams.close();
+    watches.close();
+  };
   return {
     fetch: app.fetch,
     pull: (request, ctx, env) => answer(sync.pull, request, ctx, env),
@@ -125,9 +143,9 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ready,
     drain() {
       isStopping = true;
-      streams.close();
-      watches.close();
+      endStreams();
     },
+    endStreams,
     async close() {
       telemetry.end();
       readings.end();

@@ -23,6 +23,7 @@ Examples:
   $ tidemark status --json
   $ tidemark doctor --strict
   $ tidemark serve --config config/tidemark.config.ts
+  $ tidemark serve --workers auto
   $ tidemark openapi > openapi.json
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
   $ tidemark call list.create - --dry-run < list.json
@@ -82,7 +83,12 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .command('serve')
     .description('Serve pulls and pushes until stopped')
     .option(...configOption)
-    .action(async (options) => (await import('./serve.js')).serve(terminal, options));
+    .option('--workers <n>', 'serve in n processes on one port, auto: one a core; each has ten connections to Postgres')
+    .action(async ({ workers, ...options }) =>
+      workers === undefined
+        ? (await import('./serve.js')).serve(terminal, options)
+        : (await import('./serve-workers.js')).serveWorkers(terminal, workers, options),
+    );
   program
     .command('migrate')
     .description('Install or upgrade Tidemark in the database')

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import { openPool } from '../db/pg.js';
-import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '../environment.js';
+import { databaseURL, dataDirectory, describeEmbedded, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
@@ -39,6 +39,12 @@ export async function withExistingDatabase<T>(
     throw new SetupError(`DATABASE_URL is not set, and there is no embedded database in ${directory}.`);
   }
   return withDatabase(terminal, work, 0);
+}
+
+/** Says where an embedded database is, and makes it ready for a server. */
+export async function prepareDatabase(terminal: Terminal, config: Config, database: OpenedDatabase): Promise<void> {
+  terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
+  await migrateDatabase(terminal, config, database);
 }
 
 /**

@@ -1,8 +1,6 @@
-import type { Config } from '../config.js';
 import { syncPaths } from '../endpoints/sync-paths.js';
 import {
   addressFromEnvironment,
-  describeEmbedded,
   forwardFromEnvironment,
   logFromEnvironment,
   type OpenedDatabase,
@@ -11,7 +9,7 @@ import {
 import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import { loadConfig } from './config.js';
-import { migrateDatabase } from './database.js';
+import { prepareDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
 /** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once it is listening. */
@@ -22,10 +20,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   const forward = forwardFromEnvironment();
   const database = await openDatabase({ log: terminal.log });
   try {
-    if (database.embedded) {
-      terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
-      await migrateDatabase(terminal, config, database);
-    }
+    if (database.embedded) await prepareDatabase(terminal, config, database);
     const { url, readURLs } = database;
     const sync = await createSync({ ...config, database: url, readDatabase: readURLs, log, forward });
     const close = async (): Promise<void> => {
@@ -34,7 +29,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
     };
     try {
       const server = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
-      terminal.say(listening(server.url, config, database));
+      terminal.say(listening(server.url, syncPaths(config.basePath ?? '', config.paths), database));
     } catch (error) {
       await sync.close();
       throw error;
@@ -45,8 +40,12 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   }
 }
 
-function listening(url: string, { basePath = '', paths }: Config, { embedded }: OpenedDatabase): string {
+/** What is printed when a server listens. */
+export function listening(
+  url: string,
+  { pull, push }: { readonly pull: string; readonly push: string },
+  { embedded }: OpenedDatabase,
+): string {
   const where = embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
-  const { pull, push } = syncPaths(basePath, paths);
   return `Listening at ${url}${pull} and ${url}${push}, on ${where}.`;
 }

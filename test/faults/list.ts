@@ -28,6 +28,7 @@ import { streaming } from './list/streaming.js';
 import { transactions } from './list/transactions.js';
 import { viewing } from './list/viewing.js';
 import { windowing } from './list/windowing.js';
+import { working } from './list/working.js';
 
 const rooms: Readonly<Record<string, readonly Fault[]>> = {
   auditing,
@@ -58,6 +59,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   documenting,
   journaling,
   living,
+  working,
 };
 
 /** Their names begin with the room's. */

@@ -42,14 +42,14 @@ export const living: readonly Fault[] = [
   },
   {
     name: 'a server stops listening before anybody knows',
-    file: 'src/node.ts',
+    file: 'src/serving.ts',
     find: 'if (delayMs > 0) await sleep(delayMs);',
     replace: '',
     tests: stopping,
   },
   {
     name: 'the exit status does not say that requests were cut off',
-    file: 'src/node.ts',
+    file: 'src/serving.ts',
     find: 'return cutOff.length === 0 && isClosed;',
     replace: 'return true;',
     tests: stopping,
