@@ -191,12 +191,16 @@ async function openDatabase<Context extends UserContext, Tx>(
   const pool = openPool(options.database, {
     limits: { transactionMs, lockMs, statementMs },
     onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
+    onUnprepared: () =>
+      log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),
   });
   const db = traced(pool, telemetry.tracing);
   const installation = new CurrentInstallation(db, new ClientViews(db, options.views));
   const sample = sampleInput(options);
   const ready = async () => void (await installation.bind(sample));
   try {
+    // All that a pooler must be able to do: keep a transaction on one connection.
+    await db.atOneMoment(async () => {});
     const bound = await installation.bind(sample);
     await checkViews(db, bound);
     await journal.check(db);

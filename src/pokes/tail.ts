@@ -34,6 +34,10 @@ export interface TailState {
   readonly lagMs: number | null;
 }
 
+const deaf =
+  'Notifications of Postgres do not arrive, as through a pooler in transaction mode. This server looks for changes ' +
+  'without them; have it connect to Postgres directly, or leave out `pokes.notify`';
+
 /**
  * Pokes the listeners whose client view has changed, whoever made the change. Reads the change log only while there are
  * listeners. What is missed because the database cannot be reached is seen at the next look: each look begins where the
@@ -137,7 +141,13 @@ export class Tail<Context extends UserContext> {
       return;
     }
     const { db, notify } = this.#options;
-    if (notify) this.#unlisten ??= db.listen(noticeChannel, () => this.nudge());
+    if (notify) {
+      this.#unlisten ??= db.listen(
+        noticeChannel,
+        () => this.nudge(),
+        () => this.#options.log.warn({}, deaf),
+      );
+    }
     const waitMs = Math.max(0, this.#times.due() - performance.now());
     // Failures have been logged already.
     this.#timer = setTimeout(() => this.#look().catch(() => {}), waitMs);
