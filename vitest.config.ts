@@ -36,6 +36,26 @@ const server = {
   },
 };
 
+/** What runs again through a pgbouncer in transaction mode: one file or more for each way to the database. */
+const pooledTests = [
+  'conformance/{client-records,one-hostile-user,pull-abandoned,pull-cookies,pull-wire,refused-mutations}',
+  'db/transaction-limits',
+  'doctor/healthy',
+  'pokes/tail',
+  'rest/{calls,idempotency,view-streams,views}',
+  'writes/{nested-transactions,push,push-failures,sessions}',
+];
+
+const pooled = {
+  ...server,
+  test: {
+    ...server.test,
+    name: 'pooled',
+    include: pooledTests.map((file) => `test/${file}.test.ts`),
+    env: { TIDEMARK_TEST_POOLED: 'true' },
+  },
+};
+
 /**
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
  * and that of `tidemark/client`, which is always built for production.
@@ -95,6 +115,7 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       server,
+      pooled,
       client('client', 'replicache', 'production'),
       browser('browser', browserTests, 2, 1),
       client('client trials', 'replicache', 'development'),

@@ -4,7 +4,7 @@ import { type Checkout, checkOut } from './checkout.js';
 
 const retryMs = 1_000;
 /** How long a notification may take that was sent for a trial, in milliseconds. */
-const trialMs = 10_000;
+const trialMs = 5_000;
 
 /**
  * `Database.listen`: holds a connection of the pool, and takes another one if it is lost. The channel's name must need

@@ -148,7 +148,7 @@ async function attemptOnce<T>(
     const ended = await within(together(client, ...last.map(inline), 'commit', ...after()).catch(explainFailed));
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
-    if (ended[last.length]!.command === 'ROLLBACK') throw new SwallowedError();
+    if (ended.some(({ command }) => command === 'ROLLBACK')) throw new SwallowedError();
     return result;
   } catch (error) {
     if (error instanceof GivenUpError) checkout.cancel();
