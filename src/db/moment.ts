@@ -2,7 +2,7 @@ import type { Pool, QueryConfig } from 'pg';
 import { checkOut } from './checkout.js';
 import type { Database, Statement } from './database.js';
 import type { NamedStatements } from './poolers/named-statements.js';
-import { explainPooler } from './poolers/settings.js';
+import { failExplained } from './poolers/settings.js';
 
 /** The limit for statements that do not have a `timeoutMs`. */
 const usualLimitMs = 3_000;
@@ -40,9 +40,7 @@ export async function atOneMoment<T>(
   };
   let isSound = false;
   try {
-    await run({ text: begin }).catch((error: unknown) => {
-      throw explainPooler(error);
-    });
+    await run({ text: begin }).catch(failExplained);
     const result = await work(query);
     // What has been read remains valid even if the commit fails.
     isSound = await run({ text: 'commit' }).then(

@@ -6,7 +6,7 @@ import { type Checkout, checkOut } from './checkout.js';
 import type { Database, Edges, OwnEdges, Statement } from './database.js';
 import { inline } from './literal.js';
 import { endOfSession } from './poolers/session-end.js';
-import { explainPooler } from './poolers/settings.js';
+import { failExplained } from './poolers/settings.js';
 import { ConnectionLostError, GivenUpError, isOfFailedTransaction, isRetryable } from './sqlstate.js';
 
 /** How long a transaction, and what it waits for, may take, in milliseconds. */
@@ -119,9 +119,7 @@ async function attemptOnce<T>(
   let last: readonly Statement[] = [];
   const begin = async () => {
     const texts = [beginning, ...settingsOf(limits), ...first.map(inline)];
-    const results = await together(client, ...texts).catch((error: unknown) => {
-      throw explainPooler(error);
-    });
+    const results = await together(client, ...texts).catch(failExplained);
     return results.slice(results.length - first.length).map(({ rows }) => rows);
   };
   const after = () => (discarded ? endOfSession : []);

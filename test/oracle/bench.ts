@@ -5,6 +5,7 @@ import type { Logger } from '../../src/log.js';
 import type { AuditState } from '../../src/pulls/auditor.js';
 import type { Sync } from '../../src/server.js';
 import { silent } from '../log.js';
+import { startPgBouncer } from '../pgbouncer.js';
 import type { Replication } from '../replication.js';
 import type { Send } from './client.js';
 import type { Code } from './code.js';
@@ -20,6 +21,8 @@ import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 /** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
 const windows = [100_000, 3, 0];
 const nodesOfPrimary = windows.length;
+/** The place of the node that may go through a pooler: the one whose window is always short asks the most. */
+const pooledPlace = 1;
 /** Of all client groups. */
 const audited = 0.5;
 
@@ -29,6 +32,8 @@ export interface NodeOptions {
   readonly specs: readonly ViewSpec[];
   readonly report: Report;
   readonly random: Random;
+  /** Whether one of the nodes goes through a pooler, which has fewer connections than the node. Default false. */
+  readonly isPooled?: boolean;
 }
 
 export class Bench {
@@ -66,7 +71,7 @@ export class Bench {
   }
 
   /** Installs the code under test and returns the way to its nodes, which take turns. */
-  async startNodes({ code, url, specs, report, random }: NodeOptions): Promise<Send> {
+  async startNodes({ code, url, specs, report, random, isPooled = false }: NodeOptions): Promise<Send> {
     const views = toViews(specs);
     await code.migrate({ database: url, views, log: silent });
     await this.#replication?.caughtUp();
@@ -85,9 +90,9 @@ export class Bench {
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
     const pools = standbys.map((standby) => this.#openPool(standby));
     if (standbys.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
-    const onPrimary = await Promise.all(
-      Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)),
-    );
+    const urls: string[] = Array.from({ length: nodesOfPrimary }, () => url);
+    if (isPooled) urls[pooledPlace] = await this.#pool(url);
+    const onPrimary = await Promise.all(urls.map((one, place) => start(this.#openPool(one), place)));
     const lagging = await Promise.all(pools.map(start));
     let turn = 0;
     return async (path, userID, body) => {
@@ -131,6 +136,13 @@ export class Bench {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     for (const name of this.#databases) await this.#onCluster(`drop database ${name} with (force)`);
+  }
+
+  /** The URL of a database through a pooler. */
+  async #pool(url: string): Promise<string> {
+    const pooler = await startPgBouncer(url, { size: 4 });
+    this.#closers.push(() => pooler.stop());
+    return pooler.url;
   }
 
   #openPool(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
@@ -184,10 +196,14 @@ function balanced(urls: readonly string[], random: Random): typeof pg.Client {
 function countShared(client: pg.PoolClient, { counts }: Report): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const watched = (statement: unknown, ...rest: unknown[]) => {
-    const { name, text, values } = statement as { name?: string; text?: string; values?: unknown[] };
+    const { text, values } = statement as { text?: string; values?: unknown[] };
     const groups = new Set((values ? JSON.stringify(values) : text)?.match(/"group \d+"/g));
-    if (groups.size > 1) counts[name === 'tidemark_look' ? 'sharedProbes' : 'sharedDeltas'] += groups.size;
+    if (groups.size > 1) counts[isProbe(text) ? 'sharedProbes' : 'sharedDeltas'] += groups.size;
     return query(statement, ...rest);
   };
   client.query = watched as typeof client.query;
+}
+
+function isProbe(text: string | undefined): boolean {
+  return text?.startsWith('select l::text as line from tidemark.look(') === true && !text.includes('where');
 }

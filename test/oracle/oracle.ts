@@ -22,6 +22,8 @@ export interface OracleOptions {
   readonly cluster: string;
   /** The cluster's standbys, which are then asked too. */
   readonly replication?: Replication;
+  /** Whether one of the servers reaches its database through a pgbouncer. Default false. */
+  readonly isPooled?: boolean;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
   /** How many users pull at once. Default 18. */
@@ -45,13 +47,21 @@ const writers = 6;
 const holdMs = 1000;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
-  const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 18 } = options;
+  const {
+    cluster,
+    replication,
+    seed,
+    isPooled = false,
+    code = await loadCode(),
+    views = viewSpecs,
+    crowd = 18,
+  } = options;
   const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
     const url = await bench.createApplication(crowd);
     const random = new Random(seed);
-    const send = await bench.startNodes({ code, url, specs: views, report, random: random.stream(200) });
+    const send = await bench.startNodes({ code, url, specs: views, report, random: random.stream(200), isPooled });
     const judge = await bench.createJudge(url, views, report);
     const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));

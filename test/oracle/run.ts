@@ -1,6 +1,6 @@
 /**
  * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys.
+ * with two standbys; with `--pooler`, one server goes through a pgbouncer.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../replication.js';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     'keep-going': { type: 'boolean', default: false },
     standbys: { type: 'boolean', default: false },
+    pooler: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -26,6 +27,7 @@ try {
     seed,
     transactions,
     ...servers,
+    isPooled: values.pooler,
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),
   });

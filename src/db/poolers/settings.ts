@@ -32,3 +32,8 @@ export function explainPooler(error: unknown): unknown {
     cause: error,
   });
 }
+
+/** @throws what `explainPooler` returns. */
+export function failExplained(error: unknown): never {
+  throw explainPooler(error);
+}
