@@ -38,12 +38,10 @@ const server = {
 
 /** What runs again through a pgbouncer in transaction mode: one file or more for each way to the database. */
 const pooledTests = [
-  'conformance/{client-records,one-hostile-user,pull-abandoned,pull-cookies,pull-wire,refused-mutations}',
-  'db/transaction-limits',
+  'conformance/{client-records,pull-wire}',
   'doctor/healthy',
-  'pokes/tail',
-  'rest/{calls,idempotency,view-streams,views}',
-  'writes/{nested-transactions,push,push-failures,sessions}',
+  'rest/{calls,idempotency,view-streams}',
+  'writes/{nested-transactions,push,sessions}',
 ];
 
 const pooled = {

@@ -33,6 +33,8 @@ export interface PgBouncerOptions {
   readonly mode?: 'session' | 'transaction' | 'statement';
   /** The most connections to the server for each database. Default 2. */
   readonly size?: number;
+  /** Where it listens on 127.0.0.1. Default: any free port. */
+  readonly port?: number;
   /** More lines of its configuration. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -43,7 +45,7 @@ const attempts = 5;
 /** @param url a connection string with the name and the password of a superuser */
 export async function startPgBouncer(url: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
   for (let attempt = 1; ; attempt++) {
-    const started = await start(url, await freePort(), options);
+    const started = await start(url, options.port ?? (await freePort()), options);
     if (started instanceof PoolerProcess) return started.forServer(url);
     if (attempt === attempts || !/address already in use/i.test(started)) {
       throw new Error(`pgbouncer has not started (on Debian: apt-get install pgbouncer):\n${started}`);

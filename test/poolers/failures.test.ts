@@ -62,36 +62,14 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     });
   const pull = (sync: Sync) => post(sync, 'pull', { pullVersion: 1, cookie: null });
 
-  it.each<
-    [
-      what: string,
-      options: PgBouncerOptions,
-      breaks: (pooler: PgBouncer) => Promise<unknown>,
-      mends: (pooler: PgBouncer) => Promise<unknown>,
-    ]
-  >([
-    [
-      'no connection to the server for too long',
-      { size: 1, settings: { query_wait_timeout: 1 } },
-      (pooler) => pooler.command('pause'),
-      (pooler) => pooler.command('resume'),
-    ],
-    [
-      'a database that it has dropped the connections to',
-      { settings: { client_login_timeout: 1 } },
-      (pooler) => pooler.command(`kill ${new URL(pooler.url).pathname.slice(1)}`),
-      (pooler) => pooler.command(`resume ${new URL(pooler.url).pathname.slice(1)}`),
-    ],
-  ])('%s passes: no mutation is skipped, and all goes on', async (_what, options, breaks, mends) => {
-    const pooler = await pool(options);
+  it('no connection to the server for too long passes: no mutation is skipped, and all goes on', async () => {
+    const pooler = await pool({ size: 1, settings: { query_wait_timeout: 1 } });
     const sync = await serve(pooler.url);
     expect(await push(sync, ++pushes)).toBe(200);
-    await breaks(pooler);
+    await pooler.command('pause');
     expect(await Promise.all([push(sync, pushes + 1), pull(sync)])).toEqual([503, 503]);
-    await mends(pooler);
-    await vi.waitFor(async () => expect(await push(sync, pushes + 1)).toBe(200));
-    pushes++;
-    expect(await pull(sync)).toBe(200);
+    await pooler.command('resume');
+    expect(await Promise.all([push(sync, ++pushes), pull(sync)])).toEqual([200, 200]);
     const { rows } = await database.pool.query(`select from note where id = 'n${pushes}'`);
     expect(rows).toHaveLength(1);
   });
@@ -102,7 +80,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(await push(sync, ++pushes)).toBe(200);
     await first.stop('SIGTERM');
     expect(await Promise.all([push(sync, pushes + 1), pull(sync)])).toEqual([503, 503]);
-    await pool({ settings: { listen_port: new URL(first.url).port } });
+    await pool({ port: Number(new URL(first.url).port) });
     expect(await Promise.all([push(sync, ++pushes), pull(sync)])).toEqual([200, 200]);
   });
 

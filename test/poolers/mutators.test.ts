@@ -47,7 +47,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   });
 
   const lasting = [
-    `set app.user = 'dan'`,
+    `set app.who = 'dan'`,
     'select pg_advisory_lock(7)',
     'create temp table mine as select 1 as secret',
     'prepare mine as select 1',
@@ -57,13 +57,13 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   ];
   const sessionText = `
     select current_user = session_user as "asItself", pg_backend_pid() as pid,
-      nullif(current_setting('app.user', true), '') as "user",
+      nullif(current_setting('app.who', true), '') as who,
       (select count(*)::int from pg_class where relnamespace = pg_my_temp_schema()) as tables,
       (select count(*)::int from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks,
       (select count(*)::int from pg_prepared_statements where from_sql) as prepared,
       (select count(*)::int from pg_cursors where is_holdable) as cursors,
       (select count(*)::int from pg_listening_channels()) as channels`;
-  const nothing = { user: null, asItself: true, tables: 0, locks: 0, prepared: 0, cursors: 0, channels: 0 };
+  const nothing = { who: null, asItself: true, tables: 0, locks: 0, prepared: 0, cursors: 0, channels: 0 };
 
   it.each([
     ['applied', false],
