@@ -1,7 +1,7 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { CurrentInstallation } from '../installation/current-installation.js';
-import { noticeChannel } from '../installation/notify.js';
+import { noNotices, noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { Listening } from '../protocol/poke.js';
 import type { ViewPart } from '../view/client-views.js';
@@ -33,10 +33,6 @@ export interface TailState {
   /** Milliseconds since the change log was last read; null while it need not be read. */
   readonly lagMs: number | null;
 }
-
-const deaf =
-  'Notifications of Postgres do not arrive, as through a pooler in transaction mode. This server looks for changes ' +
-  'without them; have it connect to Postgres directly, or leave out `pokes.notify`';
 
 /**
  * Pokes the listeners whose client view has changed, whoever made the change. Reads the change log only while there are
@@ -103,10 +99,13 @@ export class Tail<Context extends UserContext> {
     return () => this.#audiences.remove(listener);
   }
 
-  /** Something has been committed: look at once. */
-  nudge(): void {
+  /**
+   * Something has been committed: look at once.
+   * @param committedAt when it was, by `performance.now()`
+   */
+  nudge(committedAt: number = performance.now()): void {
     if (this.#audiences.size === 0) return;
-    this.#nudgedAt ??= performance.now();
+    this.#nudgedAt = Math.min(this.#nudgedAt ?? committedAt, committedAt);
     this.#times.nudge();
     if (!this.#looking) this.#wait();
   }
@@ -145,7 +144,7 @@ export class Tail<Context extends UserContext> {
       this.#unlisten ??= db.listen(
         noticeChannel,
         () => this.nudge(),
-        () => this.#options.log.warn({}, deaf),
+        () => this.#options.log.warn({}, noNotices),
       );
     }
     const waitMs = Math.max(0, this.#times.due() - performance.now());

@@ -28,7 +28,7 @@ export type HistogramName =
   | 'tidemark.mutator.duration'
   | 'tidemark.poke.delay';
 
-export type CounterName = 'tidemark.poke.sent';
+export type CounterName = 'tidemark.poke.sent' | 'tidemark.standby.fallback';
 
 export type GaugeName =
   | 'tidemark.poke.lag'
@@ -44,6 +44,8 @@ export type GaugeName =
   | 'tidemark.change_log.rows'
   | 'tidemark.change_log.reach'
   | 'tidemark.change_log.held_back'
+  | 'tidemark.standby.used'
+  | 'tidemark.standby.lag'
   | 'tidemark.event_loop.lag';
 
 export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = {
@@ -92,6 +94,11 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
 
 export const counters: Readonly<Record<CounterName, Instrument>> = {
   'tidemark.poke.sent': { unit: '1', description: 'Pokes sent to clients.' },
+  'tidemark.standby.fallback': {
+    unit: '1',
+    description: 'Pulls and reads that the primary answered, since a standby could not, and why.',
+    attributes: ['reason'],
+  },
 };
 
 export const gauges: Readonly<Record<GaugeName, Instrument>> = {
@@ -131,6 +138,16 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
   'tidemark.change_log.held_back': {
     unit: 's',
     description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
+  },
+  'tidemark.standby.used': {
+    unit: '1',
+    description: 'Whether a standby is read from.',
+    attributes: ['standby'],
+  },
+  'tidemark.standby.lag': {
+    unit: 's',
+    description: 'Time for which a standby has not shown everything.',
+    attributes: ['standby'],
   },
   'tidemark.event_loop.lag': {
     unit: 's',

@@ -18,6 +18,15 @@ export interface ReadingSources {
   readonly tail: () => TailState;
   readonly audits: () => AuditState;
   readonly upkeep: () => UpkeepState;
+  readonly standbys: () => readonly StandbyState[];
+}
+
+/** A standby from which pulls may read. */
+export interface StandbyState {
+  readonly name: string;
+  readonly isUsed: boolean;
+  /** Undefined if it is not known. */
+  readonly lagMs: number | undefined;
 }
 
 /** For how long the state of the change log is not read again, in milliseconds. */
@@ -38,7 +47,7 @@ export class Readings {
 
   /** What cannot be read now, since the database is away, is left out. */
   async read(): Promise<Reading[]> {
-    const { db, gates, bodies, spool, streams, tail, audits, upkeep } = this.#sources;
+    const { db, gates, bodies, spool, streams, tail, audits, upkeep, standbys } = this.#sources;
     // Watching takes time, so it begins when somebody wants to know.
     this.#eventLoop.enable();
     const { total, idle, waiting } = db.usage();
@@ -62,6 +71,13 @@ export class Readings {
       ...(lagMs === null ? [] : [{ name: 'tidemark.poke.lag', value: lagMs / 1000 } as const]),
       { name: 'tidemark.audit.differences', value: audits().differences },
       { name: 'tidemark.change_log.held_back', value: upkeep().heldSeconds },
+      ...standbys().flatMap(({ name, isUsed, lagMs }): Reading[] => {
+        const attributes = { standby: name };
+        return [
+          { name: 'tidemark.standby.used', value: isUsed ? 1 : 0, attributes },
+          ...(lagMs === undefined ? [] : [{ name: 'tidemark.standby.lag', value: lagMs / 1000, attributes } as const]),
+        ];
+      }),
       { name: 'tidemark.event_loop.lag', value: this.#lag() },
       ...(await this.#ofLog()),
     ];

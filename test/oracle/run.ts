@@ -1,6 +1,7 @@
 /**
  * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys; with `--pooler`, one server goes through a pgbouncer.
+ * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, one node goes through
+ * a pgbouncer.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../replication.js';
@@ -15,23 +16,26 @@ const { values } = parseArgs({
     'keep-going': { type: 'boolean', default: false },
     standbys: { type: 'boolean', default: false },
     pooler: { type: 'boolean', default: false },
+    reading: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 const transactions = Number(values.transactions);
 
 console.log(`seed ${seed}, ${transactions} transactions`);
-const { stop, ...servers } = await startServers(values.standbys ? laggingStandbys : undefined);
+const replication = { ...laggingStandbys, ...(values.reading && { waitsFor: 'nobody' }) };
+const { stop, ...servers } = await startServers(values.standbys || values.reading ? replication : undefined);
 try {
   const { report, workload, seconds } = await runOracle({
     seed,
     transactions,
     ...servers,
     isPooled: values.pooler,
+    readsFromStandbys: values.reading,
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),
   });
-  const counts = { ...report.counts, ...(values.standbys && report.ofStandbys) };
+  const counts = { ...report.counts, ...(servers.replication && report.ofStandbys) };
   console.log({ seed, seconds, ...workload, ...counts, differences: report.differenceCount });
   for (const difference of report.differences) console.log(describeDifference(difference));
   if (report.differenceCount > 0) process.exitCode = 1;

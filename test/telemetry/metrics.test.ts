@@ -59,7 +59,9 @@ it('every instrument has a value', async () => {
     ...Object.entries(counters).map(([name, instrument]) => `${prometheusName(name, instrument)}_total`),
     ...Object.entries(gauges).map(([name, instrument]) => prometheusName(name, instrument)),
   ];
-  expect(names.filter((name) => !new RegExp(`^${name}[{ ]`, 'm').test(text))).toEqual([]);
+  // Those of standbys have a test of their own, with standbys.
+  const own = names.filter((name) => !name.startsWith('tidemark_standby_'));
+  expect(own.filter((name) => !new RegExp(`^${name}[{ ]`, 'm').test(text))).toEqual([]);
 });
 
 it.each<[string, Record<string, string>, number]>([

@@ -64,7 +64,7 @@ export const pooling: readonly Fault[] = [
   },
   {
     name: 'a pooler that has no transactions is found out by the first push',
-    file: 'src/engine.ts',
+    file: 'src/databases.ts',
     find: 'await db.atOneMoment(async () => {});',
     replace: '',
     tests: failures,
