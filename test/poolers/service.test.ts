@@ -96,8 +96,8 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
     onTestFinished(() => reader.close());
     const first = await sendTo(servers[1]!)('/api/views/whole', { headers: { Authorization: 'Bearer ben' } });
     await first.text();
-    const waiting = sendTo(servers[1]!)('/api/views/whole?wait=20', {
-      headers: { Authorization: 'Bearer ben', 'If-None-Match': first.headers.get('ETag')! },
+    const waiting = sendTo(servers[1]!)('/api/views/whole', {
+      headers: { Authorization: 'Bearer ben', 'If-None-Match': first.headers.get('ETag')!, Prefer: 'wait=20' },
     });
     await database.pool.query(`insert into note values ('by psql', 'ben')`);
     await reader.poked(2);
