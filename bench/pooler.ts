@@ -18,8 +18,9 @@ const samples = Number(options.samples);
 const size = 1_000;
 const user = userOf(size);
 const writers = 16;
-const rounds = 5;
-const roundMs = samples < 50 ? 200 : 1_500;
+const isSmoke = samples < 50;
+const rounds = isSmoke ? 3 : 5;
+const roundMs = isSmoke ? 200 : 1_500;
 
 /** One client's pushes, each of one mutation. */
 class Pusher {
