@@ -42,7 +42,10 @@ export interface PgBouncerOptions {
 /** How many times another port is tried, should somebody else have taken the one that was free. */
 const attempts = 5;
 
-/** @param url a connection string with the name and the password of a superuser */
+/**
+ * @param url a connection string with a user and a password, of a primary or a standby. If the user is a superuser, the
+ * pooler knows all other roles, too.
+ */
 export async function startPgBouncer(url: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
   for (let attempt = 1; ; attempt++) {
     const started = await start(url, options.port ?? (await freePort()), options);
@@ -64,7 +67,6 @@ async function start(url: string, port: number, options: PgBouncerOptions): Prom
     unix_socket_dir: '',
     auth_type: 'scram-sha-256',
     auth_file: join(folder, 'users'),
-    // So that it knows all other roles, too.
     auth_user: name,
     admin_users: name,
     pool_mode: options.mode ?? 'transaction',
