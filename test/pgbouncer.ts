@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { guardAgainstCrash } from '../src/embedded/guard.js';
 import { chooseServerUser, handOver } from '../src/embedded/user.js';
 import { freePort } from './process.js';
 
@@ -91,6 +92,8 @@ async function start(url: string, port: number, options: PgBouncerOptions): Prom
     env: { PATH: path },
     ...user,
   });
+  // A run that is killed leaves none behind.
+  if (child.pid !== undefined) guardAgainstCrash(child, user);
   return PoolerProcess.watch(child, folder, port);
 }
 
