@@ -43,6 +43,24 @@ const server = {
   },
 };
 
+/** What runs again through a pgbouncer in transaction mode: one file or more for each way to the database. */
+const pooledTests = [
+  'conformance/{client-records,pull-wire}',
+  'doctor/healthy',
+  'rest/{calls,idempotency,view-streams}',
+  'writes/{nested-transactions,push,sessions}',
+];
+
+const pooled = {
+  ...server,
+  test: {
+    ...server.test,
+    name: 'pooled',
+    include: pooledTests.map((file) => `test/${file}.test.ts`),
+    env: { TIDEMARK_TEST_POOLED: 'true' },
+  },
+};
+
 /**
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
  * and that of `tidemark/client`, which is always built for production.
@@ -112,6 +130,7 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       server,
+      pooled,
       client('client', 'replicache', 'production'),
       browser('browser', browserTests),
       client('client trials', 'replicache', 'development'),

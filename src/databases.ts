@@ -6,7 +6,7 @@ import type { Database } from './db/database.js';
 import { openPool } from './db/pg.js';
 import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
-import { noticeChannel } from './installation/notify.js';
+import { noNotices, noticeChannel } from './installation/notify.js';
 import { describeError, type Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { PacedLooks } from './sources/paced-looks.js';
@@ -55,6 +55,8 @@ export async function openDatabases<Context extends UserContext, Tx>(
     openPool(source, {
       limits: { transactionMs, lockMs, statementMs },
       onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
+      onUnprepared: () =>
+        log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),
     });
   const { tracing } = telemetry;
   const { notify = false } = options.pokes ?? {};
@@ -68,13 +70,16 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
   const sources = new Sources({ primary, standbys, moves, log, onFallback });
   const isNotified = notify && standbys.length > 0;
-  const unlisten = isNotified ? db.listen(noticeChannel, () => sources.nudge()) : () => {};
+  const onNotice = () => sources.nudge();
+  const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {
     unlisten();
     await sources.close();
     await db.close();
   };
   try {
+    // All that a pooler must be able to do: keep a transaction on one connection.
+    await db.atOneMoment(async () => {});
     const bound = await installation.bind(sampleInput(options));
     await checkViews(db, bound);
     await journal.check(db);

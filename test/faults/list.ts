@@ -16,6 +16,7 @@ import { journaling } from './list/journaling.js';
 import { living } from './list/living.js';
 import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
+import { pooling } from './list/pooling.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
 import { reading } from './list/reading.js';
@@ -37,6 +38,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   examining,
   retention,
   transactions,
+  pooling,
   pushing,
   refusing,
   nesting,

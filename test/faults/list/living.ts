@@ -71,14 +71,14 @@ export const living: readonly Fault[] = [
   {
     name: 'a database that cannot be reached yet is not waited for',
     file: 'src/db/reachable.ts',
-    find: 'if (!isTransient(error) || ',
-    replace: 'if (isTransient(error) || ',
+    find: 'if (!mayPass || ',
+    replace: 'if (mayPass || ',
     tests: environment,
   },
   {
     name: 'a wrong password is tried again',
     file: 'src/db/reachable.ts',
-    find: '!isTransient(error) || ',
+    find: '!mayPass || ',
     replace: '',
     tests: environment,
   },
