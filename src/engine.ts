@@ -27,6 +27,7 @@ import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
 import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
+import type { Surroundings } from './surroundings.js';
 import type { SyncOptions } from './sync-options.js';
 import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
@@ -46,6 +47,8 @@ export interface EngineParts<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly telemetry: Telemetry;
   readonly log: Logger;
+  /** If there are any, they say when the upkeep is done. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** What a server does with its database, whoever asks for it and by which path. */
@@ -69,6 +72,7 @@ export interface Engine<Context extends UserContext, Tx> {
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
+  readonly upkeep: Upkeep;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
   /** Ends the background work, and closes the connections that were opened here. */
@@ -92,24 +96,25 @@ export async function startEngine<Context extends UserContext, Tx>(
     window = 100_000,
     audit = 0,
   } = options;
-  const { mutators, telemetry, log } = parts;
+  const { mutators, telemetry, log, surroundings } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
   const { pool, db, installation, rows, ready } = await openDatabase(options, journal, parts);
   const auditor = new Auditor(db, audit);
   const gates = gatesFor(db.connections);
   const looks = new Looks(db, installation, window);
+  const { intervalMs = 200 } = pokes;
   const tail = new Tail({
     db,
     installation,
     looks,
     log,
-    intervalMs: pokes.intervalMs ?? 200,
+    intervalMs: () => surroundings?.lookIntervalMs(intervalMs) ?? intervalMs,
     notify: pokes.notify ?? false,
     onPoke: () => telemetry.count('tidemark.poke.sent'),
     onTold: (ms) => telemetry.record('tidemark.poke.delay', ms / 1000),
   });
-  const openStreams = streamBudget(pokes);
+  const openStreams = streamBudget(pokes, surroundings?.within.streams);
   const pokeTail: Listen<Context> = (ctx, clients, poke) => tail.listen(ctx, clients, poke);
   const streams = new PokeStreams(pokeTail, openStreams);
   const hooks = new PokeHooks({ listen: pokeTail, budget: openStreams, log });
@@ -146,7 +151,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     retentionBytes: options.retentionBytes ?? usualRetention.bytes,
     clientRetentionSeconds: options.clientRetentionSeconds ?? year,
   });
-  const endUpkeep = upkeep.start();
+  const endUpkeep = surroundings ? () => {} : upkeep.start();
   return {
     db: pool,
     gates,
@@ -169,6 +174,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     rows,
     openStreams,
     states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
+    upkeep,
     ready,
     async close() {
       endUpkeep();
@@ -185,11 +191,12 @@ export async function startEngine<Context extends UserContext, Tx>(
 async function openDatabase<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
   journal: Journal,
-  { telemetry, log }: EngineParts<Tx, Context>,
+  { telemetry, log, surroundings }: EngineParts<Tx, Context>,
 ) {
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
   const pool = openPool(options.database, {
     limits: { transactionMs, lockMs, statementMs },
+    stock: surroundings?.stock,
     onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
   });
   const db = traced(pool, telemetry.tracing);

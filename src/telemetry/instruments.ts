@@ -44,6 +44,7 @@ export type GaugeName =
   | 'tidemark.change_log.rows'
   | 'tidemark.change_log.reach'
   | 'tidemark.change_log.held_back'
+  | 'tidemark.tenants'
   | 'tidemark.event_loop.lag';
 
 export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = {
@@ -131,6 +132,11 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
   'tidemark.change_log.held_back': {
     unit: 's',
     description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
+  },
+  'tidemark.tenants': {
+    unit: '1',
+    description: 'Tenants that are open, those of them that are busy, and others that cannot be opened.',
+    attributes: ['state'],
   },
   'tidemark.event_loop.lag': {
     unit: 's',

@@ -1,4 +1,3 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Database } from '../db/database.js';
 import type { Gates } from '../gates.js';
 import type { Budget } from '../limits/budget.js';
@@ -6,6 +5,7 @@ import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
 import { type LogState, readLogState } from '../store/log-state.js';
 import type { UpkeepState } from '../store/upkeep.js';
+import { EventLoopLag } from './event-loop-lag.js';
 import type { Reading } from './recorder.js';
 
 /** What the gauges are read from. */
@@ -22,13 +22,10 @@ export interface ReadingSources {
 
 /** For how long the state of the change log is not read again, in milliseconds. */
 const freshMs = 15_000;
-/** How often the event loop is looked at, in milliseconds. */
-const resolution = 10;
-
 /** Reads the gauges of a server. */
 export class Readings {
   readonly #sources: ReadingSources;
-  readonly #eventLoop: IntervalHistogram = monitorEventLoopDelay({ resolution });
+  readonly #eventLoop = new EventLoopLag();
   #log: LogState | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -39,8 +36,6 @@ export class Readings {
   /** What cannot be read now, since the database is away, is left out. */
   async read(): Promise<Reading[]> {
     const { db, gates, bodies, spool, streams, tail, audits, upkeep } = this.#sources;
-    // Watching takes time, so it begins when somebody wants to know.
-    this.#eventLoop.enable();
     const { total, idle, waiting } = db.usage();
     const { lagMs } = tail();
     const connection = (state: string, value: number): Reading => ({
@@ -62,20 +57,13 @@ export class Readings {
       ...(lagMs === null ? [] : [{ name: 'tidemark.poke.lag', value: lagMs / 1000 } as const]),
       { name: 'tidemark.audit.differences', value: audits().differences },
       { name: 'tidemark.change_log.held_back', value: upkeep().heldSeconds },
-      { name: 'tidemark.event_loop.lag', value: this.#lag() },
+      { name: 'tidemark.event_loop.lag', value: this.#eventLoop.read() },
       ...(await this.#ofLog()),
     ];
   }
 
   end(): void {
-    this.#eventLoop.disable();
-  }
-
-  /** In seconds. */
-  #lag(): number {
-    const { max } = this.#eventLoop;
-    this.#eventLoop.reset();
-    return Math.max(0, max / 1e9 - resolution / 1e3);
+    this.#eventLoop.end();
   }
 
   async #ofLog(): Promise<Reading[]> {

@@ -1,0 +1,225 @@
+import type { UserContext } from '../context.js';
+import { Problem, SetupError } from '../errors.js';
+import { lazySync } from '../lazy-sync.js';
+import { startDeadline } from '../limits/deadline.js';
+import { describeError, type Logger } from '../log.js';
+import type { StartedSync, Sync } from '../server.js';
+import { Attempts } from './attempts.js';
+import type { Resident } from './closing.js';
+import { Pace } from './pace.js';
+
+/** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
+const mostUnderWay = 1_000;
+/** How long a request waits for its tenant to be opened. */
+const patienceMs = 10_000;
+/** For how long nobody asks again for a tenant that there is not, and for a room where there was none. */
+const unknownMs = 5_000;
+const fullMs = 1_000;
+
+/** What a tenant is made with. */
+export interface TenantParts<Context extends UserContext> {
+  /** Starts its sync. Rejects with a Problem if that is the answer to whoever asks; with another error if it failed. */
+  readonly start: (tenant: Tenant<Context>) => Promise<StartedSync<Context>>;
+  /** Adds who it is to every line. */
+  readonly log: Logger;
+  /** Is told of each request, by 1 when it comes and by -1 when it has its response. */
+  readonly onRunning: (change: number) => void;
+  /** Whether no others have requests under way, if this one has so many. */
+  readonly isAlone: (running: number) => boolean;
+  readonly isStopping: () => boolean;
+}
+
+/** A tenant, whether it is open or not: it is opened when it is first used, and again after it has been closed. */
+export class Tenant<Context extends UserContext> implements Resident {
+  readonly name: string;
+  readonly #parts: TenantParts<Context>;
+  readonly #pace = new Pace(() => this.#parts.isAlone(this.#running));
+  readonly #attempts = new Attempts();
+  #lazy = this.#closed();
+  #sync: StartedSync<Context> | undefined;
+  #refusal: Problem | undefined;
+  /** Requests that have no response yet; and responses whose bodies have not ended. */
+  #running = 0;
+  #answering = 0;
+  #isOpening = false;
+  #isKeptUp = true;
+  #usedAt = 0;
+  #keptUpAt = 0;
+  #keepingUp: Promise<void> | undefined;
+
+  constructor(name: string, parts: TenantParts<Context>) {
+    this.name = name;
+    this.#parts = parts;
+  }
+
+  get isOpen(): boolean {
+    return this.#sync !== undefined;
+  }
+
+  get isFailing(): boolean {
+    return this.#refusal?.status === 503;
+  }
+
+  /** Whether somebody waits for changes. */
+  get isListening(): boolean {
+    return (this.#sync?.sources.streams.used ?? 0) > 0;
+  }
+
+  get isBusy(): boolean {
+    const isAnswering = this.#running > 0 || this.#answering > 0;
+    return isAnswering || this.isListening || this.#isOpening || this.#keepingUp !== undefined;
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  get sources(): StartedSync['sources'] | undefined {
+    return this.#sync?.sources;
+  }
+
+  /**
+   * Answers a request, when it is its turn.
+   * @throws Problem if the tenant cannot be opened, or has too many requests under way
+   */
+  serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
+    return this.use((sync) =>
+      this.#pace.run(
+        () => answer(sync),
+        () => request.signal,
+      ),
+    );
+  }
+
+  /** To be called when its sync begins to answer a request. */
+  begin(): void {
+    this.#answering++;
+  }
+
+  /** To be called when that request has been answered, to the end of its body. */
+  end(): void {
+    this.#answering--;
+    this.#note();
+  }
+
+  /**
+   * Does something with its sync, and opens it before.
+   * @throws as `serve`, and what the work throws
+   */
+  async use<T>(work: (sync: Sync<Context>) => Promise<T>): Promise<T> {
+    if (this.#running >= mostUnderWay) {
+      throw new Problem('unavailable', 'Too many requests of this tenant are being served; try again later');
+    }
+    this.#count(1);
+    try {
+      if (!this.#sync) await this.#open();
+      return await work(this.#lazy);
+    } finally {
+      this.#count(-1);
+      this.#note();
+    }
+  }
+
+  /** Does the upkeep, if it has been used since the last time, and that was `everyMs` ago. */
+  keepUp(now: number, everyMs: number): Promise<void> {
+    if (this.isListening) this.#note();
+    if (!this.#sync || this.#isKeptUp || now - this.#keptUpAt < everyMs) return Promise.resolve();
+    this.#isKeptUp = true;
+    this.#keptUpAt = now;
+    this.#keepingUp ??= this.#sync
+      .keepUp()
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ error: describeError(error) }, 'Could not delete old records; trying again later'),
+      )
+      .finally(() => {
+        this.#keepingUp = undefined;
+      });
+    return this.#keepingUp;
+  }
+
+  drain(): void {
+    this.#sync?.drain();
+  }
+
+  /** Closes it. The next use opens it again. */
+  async close(): Promise<void> {
+    const lazy = this.#lazy;
+    this.#lazy = this.#closed();
+    this.#sync = undefined;
+    await lazy.close();
+  }
+
+  #closed(): Sync<Context> {
+    return lazySync(() => this.#start());
+  }
+
+  async #start(): Promise<StartedSync<Context>> {
+    this.#isOpening = true;
+    try {
+      const sync = await this.#parts.start(this);
+      this.#attempts.succeed();
+      this.#refusal = undefined;
+      this.#keptUpAt = performance.now();
+      this.#sync = sync;
+      if (this.#parts.isStopping()) sync.drain();
+      return sync;
+    } catch (error) {
+      throw this.#fail(error);
+    } finally {
+      this.#isOpening = false;
+    }
+  }
+
+  /** @throws Problem if that has failed, is taken to fail, or takes too long */
+  async #open(): Promise<void> {
+    const waitMs = this.#attempts.waitMs(performance.now());
+    if (this.#refusal && waitMs > 0) throw laterBy(this.#refusal, waitMs);
+    const late = () => new Problem('unavailable', 'This tenant is still being opened; try again later');
+    const { within, end } = startDeadline(patienceMs, late);
+    try {
+      await within(this.#lazy.ready());
+    } finally {
+      end();
+    }
+  }
+
+  #fail(error: unknown): Problem {
+    const now = performance.now();
+    this.#refusal = refusalOf(error);
+    if (error instanceof Problem) {
+      this.#attempts.fail(now, error.status === 503 ? fullMs : unknownMs);
+    } else {
+      this.#attempts.fail(now);
+      const retryMs = Math.round(this.#attempts.waitMs(now));
+      this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
+    }
+    return laterBy(this.#refusal, this.#attempts.waitMs(now));
+  }
+
+  #count(change: 1 | -1): void {
+    this.#running += change;
+    this.#parts.onRunning(change);
+  }
+
+  #note(): void {
+    this.#usedAt = performance.now();
+    this.#isKeptUp = false;
+  }
+}
+
+/** What those are told who ask for a tenant that could not be opened. The log has the reason. */
+function refusalOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const isSetUp = !(error instanceof SetupError);
+  const detail = isSetUp
+    ? 'The database of this tenant cannot be opened now; try again later'
+    : 'This tenant is not set up correctly; the log of the server says why';
+  return new Problem('unavailable', detail, { extensions: { degraded: [isSetUp ? 'database' : 'setup'] } });
+}
+
+/** The same refusal, with the time after which it may be over. */
+function laterBy({ code, message, status, headers, extensions }: Problem, waitMs: number): Problem {
+  if (status !== 503) return new Problem(code, message, { status, headers, extensions });
+  const seconds = Math.ceil(waitMs / 1000);
+  return new Problem(code, message, { status, headers: { ...headers, 'Retry-After': String(seconds) }, extensions });
+}
