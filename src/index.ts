@@ -46,7 +46,7 @@ export { createSync, type Sync } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { PokesOptions, SyncOptions, TimeoutOptions } from './sync-options.js';
 export type { OpenedTenant, TenantOptions, TenantsOptions } from './tenants/options.js';
-export { createTenants, type Tenants } from './tenants.js';
+export { createTenants, defineTenants, type Tenants } from './tenants.js';
 export {
   type DefineView,
   defineView,

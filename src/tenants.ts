@@ -7,6 +7,7 @@ import { json } from './http/answer.js';
 import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
 import { Budget } from './limits/budget.js';
+import { startDeadline } from './limits/deadline.js';
 import { jsonLog } from './log.js';
 import { isStorableText } from './protocol/fields.js';
 import type { PokedClients } from './protocol/poke.js';
@@ -32,6 +33,8 @@ const MiB = 1024 * 1024;
 const share = 1 / 4;
 /** The longest name of a tenant, in UTF-16 units. */
 const longestName = 200;
+/** How long the application may take to say what a tenant's options are, in milliseconds. */
+const openMs = 30_000;
 /** While nothing happens, all tenants with listeners together look for changes a hundred times a second at most. */
 const lookMs = 10;
 
@@ -65,7 +68,9 @@ export async function createTenants<Context extends UserContext = UserContext, T
     idleMs,
     log,
     prepare: async (tenant) => {
-      const opened = await options.open(tenant.name);
+      const late = () => new Error(`The option \`open\` has not returned after ${openMs / 1000} seconds`);
+      const { within, end } = startDeadline(openMs, late);
+      const opened = await within((async () => options.open(tenant.name))()).finally(end);
       if (!opened) throw new Problem('not-found', 'There is no such tenant');
       return () => startTenant(tenant, opened, shared);
     },
@@ -112,6 +117,13 @@ export async function createTenants<Context extends UserContext = UserContext, T
       await house.close();
     },
   };
+}
+
+/** Gives the default export of `tidemark.config.ts` its type, where there are tenants. Returns it unchanged. */
+export function defineTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
+  options: TenantsOptions<Context, Tx>,
+): TenantsOptions<Context, Tx> {
+  return options;
 }
 
 function isName(value: unknown): value is string {

@@ -6,7 +6,7 @@ import type { StartedSync } from '../server.js';
 import { idleSince, leastRecent } from './closing.js';
 import { Tenant } from './tenant.js';
 
-const sweepMs = 1_000;
+const longestSweepMs = 1_000;
 const upkeepMs = 60_000;
 /** How many tenants are remembered that are not open, such as those that there are not. */
 const mostShut = 10_000;
@@ -48,7 +48,7 @@ export class House<Context extends UserContext> {
   constructor(options: HouseOptions<Context>) {
     this.#options = options;
     const onFailure = (error: unknown) => options.log.error({ error: describeError(error) }, 'Idle tenants stay open');
-    this.#endSweeps = repeat(async () => this.#sweep(), sweepMs, onFailure);
+    this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, longestSweepMs), onFailure);
   }
 
   get isStopping(): boolean {

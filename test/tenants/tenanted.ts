@@ -80,8 +80,20 @@ export function requestTo(path: string, { tenant, user = 'ann', method = 'POST',
 
 export const pullBody = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
 
-export function pull(tenants: Pick<Tenants, 'fetch'>, tenant: string, user?: string, body = {}): Promise<Response> {
+/** A pull whose answer is not read. */
+export function beginPull(
+  tenants: Pick<Tenants, 'fetch'>,
+  tenant: string,
+  user?: string,
+  body = {},
+): Promise<Response> {
   return tenants.fetch(requestTo('/sync/pull', { tenant, user, body: { ...pullBody, ...body } }));
+}
+
+/** A pull, whose answer is read. */
+export async function pull(...args: Parameters<typeof beginPull>): Promise<Response> {
+  const answer = await beginPull(...args);
+  return new Response(await answer.text(), answer);
 }
 
 export function push(
@@ -98,4 +110,10 @@ export function push(
   const mutations = [{ id: mutationID, clientID, name: 'note.create', args, timestamp: 1 }];
   const body = { pushVersion: 1, clientGroupID, profileID: 'p', schemaVersion: '', mutations };
   return tenants.fetch(requestTo('/sync/push', { tenant, user, body }));
+}
+
+/** How many tenants there are, as the process says. */
+export async function occupancy(tenants: Pick<Tenants, 'fetch'>): Promise<Record<'open' | 'busy' | 'failing', number>> {
+  const answer = await tenants.fetch(requestTo('/readyz', { method: 'GET' }));
+  return ((await answer.json()) as { tenants: Record<'open' | 'busy' | 'failing', number> }).tenants;
 }

@@ -1,0 +1,131 @@
+/** What happens to one tenant, or is done by it, touches no other. Counted rather than timed. */
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { copyDatabase, type TestDatabase, untilWaiting } from '../database.js';
+import { ChaosProxy } from '../torture/rig/proxy.js';
+import { createTenantDatabase, occupancy, pull, push, startTenants, type Tenanted } from './tenanted.js';
+
+const count = 40;
+const rounds = 3;
+let template: TestDatabase;
+let databases: TestDatabase[];
+beforeAll(async () => {
+  template = await createTenantDatabase();
+  await template.pool.end();
+  databases = [];
+  for (let i = 0; i < count; i++) databases.push(await copyDatabase(template.url));
+});
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+const nameOf = (i: number) => `tenant ${i}`;
+const others = Array.from({ length: count - 1 }, (_, i) => nameOf(i + 1));
+const [victim, otherOf] = [nameOf(0), (i: number) => others[i]!];
+
+let proxy: ChaosProxy;
+let tenants: Tenanted;
+/** Each of the others' requests so far. */
+let pushed: number;
+beforeEach(async () => {
+  const urls = Object.fromEntries(databases.map(({ url }, i) => [nameOf(i), url]));
+  const address = new URL(urls[victim]!);
+  proxy = await ChaosProxy.open(Number(address.port));
+  address.port = new URL(proxy.url).port;
+  // Fewer connections than tenants, so that they take turns.
+  tenants = await startTenants({ ...urls, [victim]: address.href }, { connections: 30 });
+  pushed ??= 0;
+});
+afterEach(async () => {
+  proxy.close();
+  await tenants.close();
+});
+
+/** Each of the others writes, and reads what it has written. */
+async function othersWork(): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const mutationID = ++pushed;
+    const work = others.map(async (name) => {
+      const note = { id: `n${mutationID}`, body: name };
+      statuses.push((await push(tenants, name, note, { mutationID })).status);
+      const answer = await pull(tenants, name);
+      statuses.push(answer.status);
+      expect(await answer.text()).toContain(`"n${mutationID}"`);
+    });
+    await Promise.all(work);
+  }
+  return statuses;
+}
+
+const served = Array<number>(2 * rounds * others.length).fill(200);
+
+it('a lock in the database of one holds up none of the others', async () => {
+  await pull(tenants, victim);
+  const holder = await databases[0]!.pool.connect();
+  await holder.query('begin; lock table note in access exclusive mode');
+  let answered = 0;
+  const held = Array.from({ length: 200 }, async (_, i) => {
+    const answer = await pull(tenants, victim, `user ${i}`, { clientGroupID: `group ${i}` });
+    answered++;
+    return answer.status;
+  });
+  await untilWaiting(databases[0]!.pool, 4);
+  expect(await othersWork()).toEqual(served);
+  // None of those that wait has been answered, and none of the others has waited for them.
+  expect(answered).toBe(0);
+  await holder.query('rollback');
+  holder.release();
+  expect(new Set(await Promise.all(held))).toEqual(new Set([200]));
+});
+
+it('a database that is gone holds up none of the others', async () => {
+  expect((await pull(tenants, victim)).status).toBe(200);
+  proxy.target = 1;
+  proxy.cut();
+  const lost = Promise.all(Array.from({ length: 200 }, (_, i) => pull(tenants, victim, `user ${i}`)));
+  expect(await othersWork()).toEqual(served);
+  expect(new Set((await lost).map(({ status }) => status))).toEqual(new Set([503]));
+});
+
+it('a database that does not answer holds up none of the others, whether its tenant is open or not', async () => {
+  proxy.break('half-open');
+  const opening = Promise.all(Array.from({ length: 200 }, (_, i) => pull(tenants, victim, `user ${i}`)));
+  expect(await othersWork()).toEqual(served);
+  expect(new Set((await opening).map(({ status }) => status))).toEqual(new Set([503]));
+  proxy.heal();
+  await vi.waitFor(async () => expect((await pull(tenants, victim)).status).toBe(200));
+  proxy.break('half-open');
+  let answered = 0;
+  const open = Array.from({ length: 200 }, (_, i) => pull(tenants, victim, `user ${i}`).then(() => answered++));
+  expect(await othersWork()).toEqual(served);
+  expect(answered).toBeLessThan(200);
+  proxy.cut();
+  proxy.heal();
+  await Promise.all(open);
+});
+
+it('a flood of one takes no more than its share of the turns', async () => {
+  let flooded = 0;
+  let isOver = false;
+  const flood = Array.from({ length: 300 }, async (_, i) => {
+    while (!isOver) {
+      await pull(tenants, victim, `user ${i % 30}`, { clientGroupID: `group ${i}` });
+      flooded++;
+      await setImmediate();
+    }
+  });
+  expect(await othersWork()).toEqual(served);
+  // How many requests of the flood were answered while one of another tenant was.
+  const meanwhile: number[] = [];
+  for (let i = 0; i < 60; i++) {
+    const before = flooded;
+    const answer = await pull(tenants, otherOf(i % others.length));
+    expect(answer.status).toBe(200);
+    meanwhile.push(flooded - before);
+  }
+  isOver = true;
+  await Promise.all(flood);
+  console.log(meanwhile.sort((a, b) => a - b).join(' '), flooded);
+  expect(await occupancy(tenants)).toMatchObject({ open: count, failing: 0 });
+});
