@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserContext } from '../context.js';
 import { Problem, SetupError } from '../errors.js';
 import { lazySync } from '../lazy-sync.js';
@@ -10,6 +11,9 @@ import { Pace } from './pace.js';
 
 /** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
 const mostUnderWay = 1_000;
+/** How many refusals of a tenant are told at once within a time; others are told after it. */
+const promptRefusals = 20;
+const refusalMs = 1_000;
 /** How long a request waits for its tenant to be opened. */
 const patienceMs = 10_000;
 /** For how long nobody asks again for a tenant that there is not, and for a room where there was none. */
@@ -41,6 +45,7 @@ export class Tenant<Context extends UserContext> implements Resident {
   /** Requests that have no response yet; and responses whose bodies have not ended. */
   #running = 0;
   #answering = 0;
+  #refused = 0;
   #isOpening = false;
   #isKeptUp = true;
   #usedAt = 0;
@@ -108,8 +113,12 @@ export class Tenant<Context extends UserContext> implements Resident {
    */
   async use<T>(work: (sync: Sync<Context>) => Promise<T>): Promise<T> {
     if (this.#running >= mostUnderWay) {
-      throw new Problem('unavailable', 'Too many requests of this tenant are being served; try again later');
+      return this.#refuse(
+        new Problem('unavailable', 'Too many requests of this tenant are being served; try again later'),
+      );
     }
+    const waitMs = this.#attempts.waitMs(performance.now());
+    if (this.#refusal && waitMs > 0) return this.#refuse(laterBy(this.#refusal, waitMs));
     this.#count(1);
     try {
       if (!this.#sync) await this.#open();
@@ -170,10 +179,16 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** @throws Problem if that has failed, is taken to fail, or takes too long */
+  /** Clients that do not heed `Retry-After`, and come again at once, are told ever more slowly. */
+  async #refuse(refusal: Problem): Promise<never> {
+    this.#refused++;
+    setTimeout(() => this.#refused--, refusalMs).unref();
+    if (this.#refused > promptRefusals) await sleep(refusalMs);
+    throw refusal;
+  }
+
+  /** @throws Problem if that fails or takes too long */
   async #open(): Promise<void> {
-    const waitMs = this.#attempts.waitMs(performance.now());
-    if (this.#refusal && waitMs > 0) throw laterBy(this.#refusal, waitMs);
     const late = () => new Problem('unavailable', 'This tenant is still being opened; try again later');
     const { within, end } = startDeadline(patienceMs, late);
     try {

@@ -5,7 +5,7 @@ import { copyDatabase, type TestDatabase, untilWaiting } from '../database.js';
 import { ChaosProxy } from '../torture/rig/proxy.js';
 import { createTenantDatabase, occupancy, pull, push, startTenants, type Tenanted } from './tenanted.js';
 
-const count = 40;
+const count = 30;
 const rounds = 3;
 let template: TestDatabase;
 let databases: TestDatabase[];
