@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserContext } from '../context.js';
-import { Problem, SetupError } from '../errors.js';
+import { Problem } from '../errors.js';
 import { lazySync } from '../lazy-sync.js';
 import { startDeadline } from '../limits/deadline.js';
 import { describeError, type Logger } from '../log.js';
@@ -16,9 +16,6 @@ const promptRefusals = 20;
 const refusalMs = 1_000;
 /** How long a request waits for its tenant to be opened. */
 const patienceMs = 10_000;
-/** For how long nobody asks again for a tenant that there is not, and for a room where there was none. */
-const unknownMs = 5_000;
-const fullMs = 1_000;
 
 /** What a tenant is made with. */
 export interface TenantParts<Context extends UserContext> {
@@ -41,7 +38,6 @@ export class Tenant<Context extends UserContext> implements Resident {
   readonly #attempts = new Attempts();
   #lazy = this.#closed();
   #sync: StartedSync<Context> | undefined;
-  #refusal: Problem | undefined;
   /** Requests that have no response yet; and responses whose bodies have not ended. */
   #running = 0;
   #answering = 0;
@@ -62,7 +58,7 @@ export class Tenant<Context extends UserContext> implements Resident {
   }
 
   get isFailing(): boolean {
-    return this.#refusal?.status === 503;
+    return this.#attempts.isFailing;
   }
 
   /** Whether somebody waits for changes. */
@@ -117,8 +113,8 @@ export class Tenant<Context extends UserContext> implements Resident {
         new Problem('unavailable', 'Too many requests of this tenant are being served; try again later'),
       );
     }
-    const waitMs = this.#attempts.waitMs(performance.now());
-    if (this.#refusal && waitMs > 0) return this.#refuse(laterBy(this.#refusal, waitMs));
+    const refusal = this.#attempts.refusal(performance.now());
+    if (refusal) return this.#refuse(refusal);
     this.#count(1);
     try {
       if (!this.#sync) await this.#open();
@@ -167,7 +163,6 @@ export class Tenant<Context extends UserContext> implements Resident {
     try {
       const sync = await this.#parts.start(this);
       this.#attempts.succeed();
-      this.#refusal = undefined;
       this.#keptUpAt = performance.now();
       this.#sync = sync;
       if (this.#parts.isStopping()) sync.drain();
@@ -200,15 +195,12 @@ export class Tenant<Context extends UserContext> implements Resident {
 
   #fail(error: unknown): Problem {
     const now = performance.now();
-    this.#refusal = refusalOf(error);
-    if (error instanceof Problem) {
-      this.#attempts.fail(now, error.status === 503 ? fullMs : unknownMs);
-    } else {
-      this.#attempts.fail(now);
+    this.#attempts.fail(now, error);
+    if (!(error instanceof Problem)) {
       const retryMs = Math.round(this.#attempts.waitMs(now));
       this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
     }
-    return laterBy(this.#refusal, this.#attempts.waitMs(now));
+    return this.#attempts.refusal(now)!;
   }
 
   #count(change: 1 | -1): void {
@@ -220,21 +212,4 @@ export class Tenant<Context extends UserContext> implements Resident {
     this.#usedAt = performance.now();
     this.#isKeptUp = false;
   }
-}
-
-/** What those are told who ask for a tenant that could not be opened. The log has the reason. */
-function refusalOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  const isSetUp = !(error instanceof SetupError);
-  const detail = isSetUp
-    ? 'The database of this tenant cannot be opened now; try again later'
-    : 'This tenant is not set up correctly; the log of the server says why';
-  return new Problem('unavailable', detail, { extensions: { degraded: [isSetUp ? 'database' : 'setup'] } });
-}
-
-/** The same refusal, with the time after which it may be over. */
-function laterBy({ code, message, status, headers, extensions }: Problem, waitMs: number): Problem {
-  if (status !== 503) return new Problem(code, message, { status, headers, extensions });
-  const seconds = Math.ceil(waitMs / 1000);
-  return new Problem(code, message, { status, headers: { ...headers, 'Retry-After': String(seconds) }, extensions });
 }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ConnectionStock, type StockedPool } from '../../src/db/connection-stock.js';
 import { isTransient } from '../../src/db/sqlstate.js';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../database.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -153,14 +153,15 @@ it('tells those who wait when their pool is closed', async () => {
 it('breaks off what hangs', async () => {
   const pool = createPool();
   const holder = await database.pool.connect();
-  await holder.query('begin; select pg_advisory_xact_lock(1)');
+  await holder.query('select pg_advisory_lock(1)');
   const client = await pool.connect();
   client.on('error', () => {});
   const hanging = client.query('select pg_advisory_lock(1)');
+  await untilWaiting(database.pool, 1);
   pool.breakOff();
   await expect(hanging).rejects.toThrow();
   client.release(true);
   await vi.waitFor(async () => expect(await connections()).toBe(0));
-  await holder.query('rollback');
+  await holder.query('select pg_advisory_unlock(1)');
   holder.release();
 });

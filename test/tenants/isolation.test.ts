@@ -5,7 +5,9 @@ import { copyDatabase, type TestDatabase, untilWaiting } from '../database.js';
 import { ChaosProxy } from '../torture/rig/proxy.js';
 import { createTenantDatabase, occupancy, pull, push, startTenants, type Tenanted } from './tenanted.js';
 
-const count = 30;
+const count = 12;
+/** Fewer than all would take, so that they take turns. */
+const connections = 12;
 const rounds = 3;
 let template: TestDatabase;
 let databases: TestDatabase[];
@@ -32,8 +34,7 @@ beforeEach(async () => {
   const address = new URL(urls[victim]!);
   proxy = await ChaosProxy.open(Number(address.port));
   address.port = new URL(proxy.url).port;
-  // Fewer connections than tenants, so that they take turns.
-  tenants = await startTenants({ ...urls, [victim]: address.href }, { connections: 30 });
+  tenants = await startTenants({ ...urls, [victim]: address.href }, { connections });
   pushed ??= 0;
 });
 afterEach(async () => {
@@ -58,6 +59,14 @@ async function othersWork(): Promise<number[]> {
   return statuses;
 }
 
+/** How many connections Postgres has for the tenant of a database. */
+async function connectionsOf({ pool }: TestDatabase): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`
+    select count(*)::int from pg_stat_activity
+    where datname = current_database() and application_name = 'tidemark'`);
+  return rows[0]!.count;
+}
+
 const served = Array<number>(2 * rounds * others.length).fill(200);
 
 it('a lock in the database of one holds up none of the others', async () => {
@@ -70,13 +79,17 @@ it('a lock in the database of one holds up none of the others', async () => {
     answered++;
     return answer.status;
   });
-  await untilWaiting(databases[0]!.pool, 4);
+  await untilWaiting(databases[0]!.pool, 2);
   expect(await othersWork()).toEqual(served);
   // None of those that wait has been answered, and none of the others has waited for them.
   expect(answered).toBe(0);
   await holder.query('rollback');
   holder.release();
-  expect(new Set(await Promise.all(held))).toEqual(new Set([200]));
+  // Those that came when many waited already were told to come back.
+  const statuses = new Set(await Promise.all(held));
+  expect(statuses).toContain(200);
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect((await pull(tenants, victim)).status).toBe(200);
 });
 
 it('a database that is gone holds up none of the others', async () => {
@@ -105,7 +118,7 @@ it('a database that does not answer holds up none of the others, whether its ten
   await Promise.all(open);
 });
 
-it('a flood of one takes no more than its share of the turns', async () => {
+it('a flood of one takes no more than its share of the turns and of the connections', async () => {
   let flooded = 0;
   let isOver = false;
   const flood = Array.from({ length: 300 }, async (_, i) => {
@@ -116,16 +129,29 @@ it('a flood of one takes no more than its share of the turns', async () => {
     }
   });
   expect(await othersWork()).toEqual(served);
-  // How many requests of the flood were answered while one of another tenant was.
   const meanwhile: number[] = [];
+  const held: number[] = [];
   for (let i = 0; i < 60; i++) {
     const before = flooded;
-    const answer = await pull(tenants, otherOf(i % others.length));
-    expect(answer.status).toBe(200);
+    expect((await pull(tenants, otherOf(i % others.length))).status).toBe(200);
     meanwhile.push(flooded - before);
+    if (i % 10 === 0) held.push(await connectionsOf(databases[0]!));
   }
   isOver = true;
   await Promise.all(flood);
-  console.log(meanwhile.sort((a, b) => a - b).join(' '), flooded);
+  console.log(meanwhile.toSorted((a, b) => a - b).join(' '), flooded, held);
+  expect(Math.max(...held)).toBeLessThanOrEqual(connections / 2);
   expect(await occupancy(tenants)).toMatchObject({ open: count, failing: 0 });
+});
+
+it('a tenant has no more than a thousand requests under way: those beyond are refused before anything is done', async () => {
+  proxy.break('half-open');
+  const asked = Array.from({ length: 1_010 }, (_, i) => pull(tenants, victim, `user ${i}`));
+  const first = await Promise.race(asked);
+  expect([first.status, first.headers.get('Retry-After')]).toEqual([503, '1']);
+  expect(await first.json()).toMatchObject({ detail: expect.stringContaining('Too many requests of this tenant') });
+  expect(await othersWork()).toEqual(served);
+  proxy.cut();
+  const refused = await Promise.all(asked.map(async (answer) => (await answer).text().catch(() => 'read')));
+  expect(refused.filter((body) => body.includes('Too many requests of this tenant')).length).toBe(9);
 });
