@@ -77,7 +77,7 @@ export async function createTenants<Context extends UserContext = UserContext, T
   });
   const readings = new TenantReadings({
     stock,
-    budgets,
+    held: budgets,
     occupancy: () => house.occupancy(),
     open: () => house.open().flatMap(({ sources }) => sources ?? []),
   });

@@ -1,15 +1,14 @@
 import type { ConnectionStock } from '../db/connection-stock.js';
 import type { Gates } from '../gates.js';
-import type { Budget } from '../limits/budget.js';
 import { EventLoopLag } from '../telemetry/event-loop-lag.js';
-import type { ReadingSources } from '../telemetry/readings.js';
+import { type Gauged, gauges, type ReadingSources } from '../telemetry/readings.js';
 import type { Reading } from '../telemetry/recorder.js';
 import type { Occupancy } from './house.js';
 
 /** What the gauges of a process with tenants are read from. */
 export interface TenantSources {
   readonly stock: ConnectionStock;
-  readonly budgets: Readonly<Record<'bodies' | 'spool' | 'streams', Budget>>;
+  readonly held: Gauged['held'];
   readonly occupancy: () => Occupancy;
   /** Of each tenant that is open. */
   readonly open: () => readonly ReadingSources[];
@@ -28,29 +27,25 @@ export class TenantReadings {
   }
 
   read(): Reading[] {
-    const { stock, budgets, occupancy, open } = this.#sources;
-    const sources = open();
-    const sum = (read: (one: ReadingSources) => number) => sources.reduce((total, one) => total + read(one), 0);
-    const most = (read: (one: ReadingSources) => number) => sources.reduce((most, one) => Math.max(most, read(one)), 0);
-    const { total, idle } = stock.usage();
-    const gates: readonly (keyof Gates)[] = ['longReads', 'reads', 'writes'];
+    const { stock, held, occupancy, open } = this.#sources;
+    const all = open();
+    const lags = all.flatMap(({ tail }) => tail().lagMs ?? []);
+    const together = (gate: keyof Gates) => ({
+      running: sum(all.map(({ gates }) => gates[gate].running)),
+      waiting: sum(all.map(({ gates }) => gates[gate].waiting)),
+    });
     return [
       ...Object.entries(occupancy()).map(
         ([state, value]): Reading => ({ name: 'tidemark.tenants', value, attributes: { state } }),
       ),
-      { name: 'tidemark.connections', value: idle, attributes: { state: 'idle' } },
-      { name: 'tidemark.connections', value: total - idle, attributes: { state: 'used' } },
-      { name: 'tidemark.connections.pending', value: stock.waiting },
-      ...gates.flatMap((gate): Reading[] => [
-        { name: 'tidemark.gate.running', value: sum(({ gates }) => gates[gate].running), attributes: { gate } },
-        { name: 'tidemark.gate.waiting', value: sum(({ gates }) => gates[gate].waiting), attributes: { gate } },
-      ]),
-      { name: 'tidemark.body.held', value: budgets.bodies.used },
-      { name: 'tidemark.spool.held', value: budgets.spool.used },
-      { name: 'tidemark.poke.streams', value: budgets.streams.used },
-      { name: 'tidemark.poke.lag', value: most(({ tail }) => tail().lagMs ?? 0) / 1000 },
-      { name: 'tidemark.audit.differences', value: sum(({ audits }) => audits().differences) },
-      { name: 'tidemark.change_log.held_back', value: most(({ upkeep }) => upkeep().heldSeconds) },
+      ...gauges({
+        connections: { ...stock.usage(), waiting: stock.waiting },
+        gates: { longReads: together('longReads'), reads: together('reads'), writes: together('writes') },
+        held,
+        lagMs: lags.length > 0 ? Math.max(...lags) : null,
+        differences: sum(all.map(({ audits }) => audits().differences)),
+        heldSeconds: Math.max(0, ...all.map(({ upkeep }) => upkeep().heldSeconds)),
+      }),
       { name: 'tidemark.event_loop.lag', value: this.#eventLoop.read() },
     ];
   }
@@ -58,4 +53,8 @@ export class TenantReadings {
   end(): void {
     this.#eventLoop.end();
   }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -76,7 +76,7 @@ export async function serve(env: RunOptions['env'] = {}): Promise<Running & { ur
   const port = await freePort();
   const server = start(bin, ['serve'], { cwd: folder, env: { PORT: String(port), HOST: '127.0.0.1', ...env } });
   running.push(server);
-  const [, url] = await server.printed(/Listening at (http:\S+)\/sync\/pull/);
+  const [, url] = await server.printed(/Listening at (http:\S+?)(\/sync\/pull|,)/);
   return { ...server, url: url! };
 }
 
