@@ -152,6 +152,31 @@ describe('a tenant that is open', () => {
     await databases[1]!.pool.query('delete from note');
   });
 
+  it('costs its database nothing while nobody uses it', async () => {
+    tenants = await startTenants(urls);
+    for (const name of names) await pull(tenants, name);
+    /** When a connection to each last did something. */
+    const active = async (): Promise<string[]> => {
+      const { rows } = await databases[0]!.pool.query<{ at: string }>(
+        `select max(state_change)::text as at from pg_stat_activity
+         where application_name = 'tidemark' and datname = any ($1) group by datname order by array_position($1, datname)`,
+        [databases.map(({ url }) => new URL(url).pathname.slice(1))],
+      );
+      return rows.map(({ at }) => at);
+    };
+    const end = await tenants.onPoke('acme', { userID: 'ann' }, () => {});
+    const [, ...idle] = await active();
+    const looks = new Set<string>();
+    await vi.waitFor(async () => {
+      looks.add((await active())[0]!);
+      expect(looks.size).toBeGreaterThan(10);
+    }, 10_000);
+    // Those that look for changes have looked ten times, and nobody has asked the others for anything.
+    expect(idle.length).toBe(2);
+    expect((await active()).slice(1)).toEqual(idle);
+    end();
+  });
+
   it('makes room for another if it has not been used for longest', async () => {
     tenants = await startTenants(urls, { mostOpen: 2 });
     for (const name of ['acme', 'blau', 'acme', 'cyan']) await pull(tenants, name);
@@ -182,6 +207,17 @@ describe('a tenant that is open', () => {
 });
 
 describe('the process', () => {
+  it('serves all tenants over a single connection, if it has no more', async () => {
+    tenants = await startTenants(urls, { connections: 1 });
+    const ids = { clientID: 'of one', clientGroupID: 'of one' };
+    const work = names.map(async (name) => {
+      const pushed = await push(tenants, name, { id: 'one', body: 'hello' }, ids);
+      const pulled = await pull(tenants, name, 'ann', { clientGroupID: 'of one' });
+      return [pushed.status, pulled.status];
+    });
+    expect(await Promise.all(work)).toEqual(names.map(() => [200, 200]));
+  });
+
   it('says how it is, whatever a tenant is like', async () => {
     tenants = await startTenants({ ...urls, dead: 'postgres://nobody@127.0.0.1:1/none' }, { metrics: 'public' });
     await pull(tenants, 'acme');
