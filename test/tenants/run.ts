@@ -1,10 +1,11 @@
 /**
  * A thousand tenants in one server, and what happens to the others when one is flooded, locked, dead or hangs.
  *
- *   npm run tenants                                   all of it, in some five minutes
+ *   npm run tenants                                   all of it, in some ten minutes; 10 GB of the temporary folder
  *   npm run tenants -- --tenants 60 --busy 10 --seconds 5
  */
 import { type AddressInfo, createServer } from 'node:net';
+import { cpus, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -13,7 +14,6 @@ import { type ServerState, startProcess } from '../../bench/processes.js';
 import { printTable } from '../../bench/report/table.js';
 import type { Result } from '../../bench/scenario.js';
 import { quantile } from '../../bench/statistics.js';
-import { startCluster } from '../cluster.js';
 import { Postgres } from '../torture/rig/postgres.js';
 import { createCopies, createFirst } from './scale/databases.js';
 import { load, TenantClient } from './scale/load.js';
@@ -44,7 +44,7 @@ const tell = (name: string, value: number, unit: string, more: Partial<Result> =
 const names = Array.from({ length: count }, (_, i) => `tenant_${i}`);
 
 progress('starting two clusters');
-const cluster = await startCluster({ fsync: 'on', max_connections: '300' });
+const cluster = await Postgres.start();
 const other = await Postgres.start();
 const silence = createServer().listen(0, '127.0.0.1');
 progress(`creating ${count} databases`);
@@ -62,15 +62,14 @@ const server = await startProcess(new URL('scale/server.ts', import.meta.url).hr
   IDLE_MS: String(1000 * Number(values.idle)),
 });
 const state = () => server.ask<Pick<ServerState, 'rssMB' | 'heapMB' | 'cpuMs'>>({});
-const admin = new pg.Pool({ connectionString: cluster.url, max: 2 });
 const transactions = async () => {
-  const { rows } = await admin.query<{ count: string }>(
+  const { rows } = await cluster.pool.query<{ count: string }>(
     `select sum(xact_commit) as count from pg_stat_database where datname like 'tenant%'`,
   );
   return Number(rows[0]!.count);
 };
 const connections = async () =>
-  (await admin.query(`select from pg_stat_activity where application_name = 'tidemark'`)).rowCount!;
+  (await cluster.pool.query(`select from pg_stat_activity where application_name = 'tidemark'`)).rowCount!;
 
 try {
   await openAll();
@@ -86,12 +85,15 @@ try {
   await closed();
 } finally {
   await server.stop();
-  await admin.end();
   silence.close();
   await other.remove();
-  await cluster.stop();
+  await cluster.remove();
 }
 printTable(results);
+console.log(
+  `\n${count} tenants, ${busy} of them busy; ${cpus().length} × ${cpus()[0]!.model}, ` +
+    `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}; Postgres without fsync, on the same machine`,
+);
 process.exit(results.some((result) => isMet(result) === false) ? 1 : 0);
 
 async function openAll(): Promise<void> {

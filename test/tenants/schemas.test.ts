@@ -39,6 +39,8 @@ describe('tenants of one database', () => {
   it('have the tables of their schemas, also if their users have the same IDs', async () => {
     expect((await push(tenants, 'acme', note, { clientID, clientGroupID })).status).toBe(200);
     expect(await pullAs('acme', { clientGroupID })).toMatchObject({ patch: [{ key: 'note/n' }] });
+    const read = await tenants.fetch(requestTo('/api/views/note', { tenant: 'acme', method: 'GET' }));
+    expect(await read.json()).toMatchObject([note]);
     const other = await pullAs('blau', { clientGroupID: randomUUID() });
     expect(other).toMatchObject({ patch: [], lastMutationIDChanges: {} });
     const rows = await database.pool.query(
