@@ -26,9 +26,8 @@ export async function migrateTenants(terminal: Terminal, config: TenantsOptions,
   const worker = async () => {
     for (const tenant of left) {
       const outcome = await migrateOne(terminal, config, tenant).catch((error: unknown) => {
-        const reason = explainFailure(error);
-        failures.push({ tenant, reason });
-        return `failed. ${reason}`;
+        failures.push({ tenant, reason: reasonOf(error) });
+        return 'failed';
       });
       terminal.say(`${++done} of ${names.length}  ${tenant}: ${outcome}`);
     }
@@ -42,6 +41,11 @@ export async function migrateTenants(terminal: Terminal, config: TenantsOptions,
   terminal.say([`\n${failures.length} of ${names.length} tenants failed:`, ...listed].join('\n'));
   terminal.say('The others are ready. When the causes are removed, run this again.');
   return 1;
+}
+
+/** Without a stack, which would bury the other tenants' reasons. */
+function reasonOf(error: unknown): string {
+  return explainFailure(error).split(/\n +at /, 1)[0]!;
 }
 
 /** @returns what has been done, in a few words */
