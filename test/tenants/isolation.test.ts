@@ -120,7 +120,7 @@ it('a database that does not answer holds up none of the others, whether its ten
 
 it('a flood of one fails no request of the others, and takes no more than its share of the connections', async () => {
   let [flooded, isOver] = [0, false];
-  const flood = Array.from({ length: 300 }, async (_, i) => {
+  const flood = Array.from({ length: 100 }, async (_, i) => {
     const [user, clientID, clientGroupID] = [`user ${i % 30}`, `client ${i}`, `group ${i}`];
     for (let mutationID = 1; !isOver; mutationID++) {
       const note = { id: `${i} ${mutationID}`, body: 'flood' };
@@ -133,9 +133,9 @@ it('a flood of one fails no request of the others, and takes no more than its sh
   });
   const held: number[] = [];
   try {
-    for (let i = 1; i <= 3; i++) {
+    for (let i = 1; i <= 2; i++) {
       // Meanwhile, nobody else needs any.
-      await vi.waitFor(() => expect(flooded).toBeGreaterThan(i * 100), 10_000);
+      await vi.waitFor(() => expect(flooded).toBeGreaterThan(i * 50), 10_000);
       held.push(await connectionsOf(databases[0]!));
       expect(await othersWork()).toEqual(served);
     }
