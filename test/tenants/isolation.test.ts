@@ -131,19 +131,18 @@ it('a flood of one fails no request of the others, and takes no more than its sh
       await setImmediate();
     }
   });
-  const held: number[] = [];
   try {
     for (let i = 1; i <= 2; i++) {
-      // Meanwhile, nobody else needs any.
       await vi.waitFor(() => expect(flooded).toBeGreaterThan(i * 50), 10_000);
-      held.push(await connectionsOf(databases[0]!));
+      // Nobody else needs any now. One that is being closed is counted for a moment longer.
+      const held = () => connectionsOf(databases[0]!);
+      await vi.waitFor(async () => expect(await held()).toBeLessThanOrEqual(connections / 3), 10_000);
       expect(await othersWork()).toEqual(served);
     }
   } finally {
     isOver = true;
     await Promise.all(flood);
   }
-  expect(Math.max(...held)).toBeLessThanOrEqual(connections / 2);
   expect(await occupancy(tenants)).toMatchObject({ open: count, failing: 0 });
 });
 
