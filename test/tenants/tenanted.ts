@@ -25,9 +25,9 @@ const create = defineMutator(async ({ tx, args, ctx }) => {
   await tx.query('insert into note (id, owner_id, body) values ($1, $2, $3)', [id, ctx.userID, body]);
 });
 
-export const mutators = defineMutators({ note: { create } });
+const mutators = defineMutators({ note: { create } });
 
-export const authenticate = (request: Request): UserContext | null => {
+const authenticate = (request: Request): UserContext | null => {
   const userID = request.headers.get('Authorization')?.slice('Bearer '.length);
   return userID ? { userID } : null;
 };
