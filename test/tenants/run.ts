@@ -84,12 +84,13 @@ try {
   for (const client of clients) client.close();
   await closed();
 } finally {
+  // What has been measured until something failed.
+  printTable(results);
   await server.stop();
   silence.close();
   await other.remove();
   await cluster.remove();
 }
-printTable(results);
 console.log(
   `\n${count} tenants, ${busy} of them busy; ${cpus().length} × ${cpus()[0]!.model}, ` +
     `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}; Postgres without fsync, on the same machine`,
