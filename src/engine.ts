@@ -1,27 +1,21 @@
 import type { ClientBase } from 'pg';
-import { describeResult } from './catalog/result-types.js';
 import type { UserContext } from './context.js';
+import { openDatabases } from './databases.js';
 import type { Database } from './db/database.js';
-import { openPool } from './db/pg.js';
 import { createForward } from './endpoints/forward.js';
 import { PokeHooks } from './endpoints/listening/poke-hooks.js';
 import { type Listen, PokeStreams } from './endpoints/listening/poke-streams.js';
 import { Watches } from './endpoints/listening/watches.js';
 import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
-import { type Gates, gatesFor } from './gates.js';
+import type { Gates } from './gates.js';
 import type { Caller } from './http/identify.js';
-import { checkRefusals } from './installation/check-refusals.js';
-import { checkViews } from './installation/check-views.js';
-import { CurrentInstallation } from './installation/current-installation.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
-import { describeError, type Logger } from './log.js';
+import type { Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
-import { Tail } from './pokes/tail.js';
 import { noGroup } from './protocol/pull.js';
-import { Auditor } from './pulls/auditor.js';
-import { createPulls, type PullRoute, type ReadRoute } from './pulls/pull-route.js';
+import { type PullRoute, pullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
 import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
@@ -31,11 +25,7 @@ import type { Surroundings } from './surroundings.js';
 import type { SyncOptions } from './sync-options.js';
 import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
-import { traced } from './telemetry/traced-database.js';
-import { type BoundView, ClientViews } from './view/client-views.js';
-import { clientNames } from './view/column-names.js';
 import { sampleInput } from './view/sample.js';
-import { Looks } from './window/looks.js';
 import { type CallTransaction, callsOn } from './writes/call-transactions.js';
 import type { TransactFrom } from './writes/mutate.js';
 import { createPush } from './writes/push.js';
@@ -71,7 +61,7 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly rows: ReadonlyMap<string, DescribedRows>;
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
-  readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'upkeep'>;
+  readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'standbys' | 'upkeep'>;
   readonly upkeep: Upkeep;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
@@ -99,31 +89,28 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { mutators, telemetry, log, surroundings } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
-  const { pool, db, installation, rows, ready } = await openDatabase(options, journal, parts);
-  const auditor = new Auditor(db, audit);
-  const gates = gatesFor(db.connections);
-  const looks = new Looks(db, installation, window);
   const { intervalMs = 200 } = pokes;
-  const tail = new Tail({
-    db,
-    installation,
-    looks,
+  const shared = {
+    views: options.views,
+    audit,
     log,
+    window,
     intervalMs: () => surroundings?.lookIntervalMs(intervalMs) ?? intervalMs,
-    notify: pokes.notify ?? false,
     onPoke: () => telemetry.count('tidemark.poke.sent'),
-    onTold: (ms) => telemetry.record('tidemark.poke.delay', ms / 1000),
-  });
+    onTold: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
+  };
+  const databases = await openDatabases(options, { shared, journal, telemetry, log, stock: surroundings?.stock });
+  const { pool, primary, sources, rows } = databases;
+  const { db, gates } = primary;
   const openStreams = streamBudget(pokes, surroundings?.within.streams);
-  const pokeTail: Listen<Context> = (ctx, clients, poke) => tail.listen(ctx, clients, poke);
-  const streams = new PokeStreams(pokeTail, openStreams);
-  const hooks = new PokeHooks({ listen: pokeTail, budget: openStreams, log });
+  const listen: Listen<Context> = (ctx, clients, poke) => sources.listen(ctx, clients, poke);
+  const streams = new PokeStreams(listen, openStreams);
+  const hooks = new PokeHooks({ listen, budget: openStreams, log });
   const watches = new Watches<Context>(
-    (ctx, { part, ...input }, poke) => tail.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
+    (ctx, { part, ...input }, poke) => sources.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
     openStreams,
   );
-  const shared = { db, gates, installation, looks: window > 0 ? looks : undefined, auditor, schemaVersions };
-  const { pull, read } = createPulls(shared);
+  const pull = pullRoute<Context>((request, caller) => sources.pull(request, caller), schemaVersions);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({
     db,
@@ -161,75 +148,32 @@ export async function startEngine<Context extends UserContext, Tx>(
       if (request.cookie !== null) seen.note(request.clientGroupID);
       return pull(request, caller);
     },
-    read,
+    read: (request, caller) => sources.read(request, caller),
     push(request, ...rest) {
       seen.note(request.clientGroupID);
       // Even if a push failed, some of its mutations may have been committed.
-      return push(request, ...rest).finally(() => tail.nudge());
+      return push(request, ...rest).finally(() => sources.nudge());
     },
-    transact: (...args) => transact(...args).finally(() => tail.nudge()),
+    transact: (...args) => transact(...args).finally(() => sources.nudge()),
     streams,
     hooks,
     watches,
     rows,
     openStreams,
-    states: { tail: () => tail.state(), audits: () => auditor.state(), upkeep: () => upkeep.state() },
+    states: {
+      tail: () => sources.tail(),
+      audits: () => sources.audits(),
+      standbys: () => sources.standbys(),
+      upkeep: () => upkeep.state(),
+    },
     upkeep,
-    ready,
+    ready: () => sources.ready(sampleInput(options)),
     async close() {
       endUpkeep();
       streams.close();
       hooks.close();
       watches.close();
-      tail.close();
-      await db.close();
+      await databases.close();
     },
   };
-}
-
-/** Opens the database and checks that its views can be served, and its journal and refusals kept. */
-async function openDatabase<Context extends UserContext, Tx>(
-  options: SyncOptions<Context, Tx>,
-  journal: Journal,
-  { telemetry, log, surroundings }: EngineParts<Tx, Context>,
-) {
-  const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
-  const pool = openPool(options.database, {
-    limits: { transactionMs, lockMs, statementMs },
-    stock: surroundings?.stock,
-    onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
-  });
-  const db = traced(pool, telemetry.tracing);
-  const installation = new CurrentInstallation(db, new ClientViews(db, options.views));
-  const sample = sampleInput(options);
-  const ready = async () => void (await installation.bind(sample));
-  try {
-    const bound = await installation.bind(sample);
-    await checkViews(db, bound);
-    await journal.check(db);
-    await checkRefusals(db);
-    return { pool, db, installation, rows: await describeRows(db, bound.views), ready };
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
-}
-
-async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
-  const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
-    const columns = await describeResult(db, view.result);
-    // Only an outer join, or the like, makes nulls of a table's row.
-    const { name, keyColumns: key, strategy, shape } = view;
-    const shown = {
-      names: clientNames(
-        columns.map((column) => column.name),
-        shape.columns,
-      ),
-      value: shape.value,
-      omitsNulls: shape.nulls === 'omit',
-      isInUTC: shape.timestamps === 'UTC',
-    };
-    return [name, { columns, key, keepsNotNull: strategy === 'incremental', ...shown }];
-  });
-  return new Map(await Promise.all(described));
 }

@@ -19,6 +19,11 @@ import type { OnRefused } from './writes/refused-mutations.js';
 export interface SyncOptions<Context extends UserContext, Tx> extends SampleOptions<Context> {
   /** A connection string, or your own `pg` pool, which remains yours to close. */
   readonly database: string | Pool;
+  /**
+   * Standbys of the database, each a connection string or your own `pg` pool. Pulls and reads go to them, as long as they
+   * show what the client has seen and written. Default: none.
+   */
+  readonly readDatabase?: string | Pool | readonly (string | Pool)[] | undefined;
   /** The client views by name. */
   readonly views: Views<Context>;
   /** What `defineMutators` returns, from this library or from `@rocicorp/zero`. Default: no mutators. */

@@ -4,10 +4,11 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { type EmbeddedDatabase, startEmbedded } from '../src/embedded/start.js';
+import { startEmbedded } from '../src/embedded/start.js';
 import { binariesUnderTest, startCluster } from './cluster.js';
+import { connect, Standby } from './standby.js';
+
+export type { Standby } from './standby.js';
 
 export interface Replication {
   /** Of the database `tidemark` on the primary. */
@@ -45,7 +46,8 @@ export async function startServers(standbys: ReplicationOptions | undefined): Pr
   return { cluster: url, stop };
 }
 
-const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on' };
+/** A standby that was away finds all that it has missed. */
+const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on', wal_keep_size: '1GB' };
 
 export async function startReplication({ delays, waitsFor }: ReplicationOptions): Promise<Replication> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-replication-'));
@@ -65,13 +67,9 @@ export async function startReplication({ delays, waitsFor }: ReplicationOptions)
     const follow = new URL(primary.url);
     follow.pathname = '';
     follow.searchParams.set('application_name', `standby_${i}`);
-    const database = await startEmbedded({
-      ...options,
-      directory: join(folder, `standby ${i}`),
-      port: await freePort(),
-      settings: { ...common, primary_conninfo: follow.href, recovery_min_apply_delay: `${delay}ms` },
-    });
-    standbys.push(await Standby.watch(database));
+    const settings = { ...common, primary_conninfo: follow.href, recovery_min_apply_delay: `${delay}ms` };
+    const directory = join(folder, `standby ${i}`);
+    standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings }));
   }
   const looking = await connect(primary.url);
   return {
@@ -88,54 +86,6 @@ export async function startReplication({ delays, waitsFor }: ReplicationOptions)
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-export class Standby {
-  readonly url: string;
-  readonly #database: EmbeddedDatabase;
-  readonly #client: pg.Client;
-  #isPaused = false;
-
-  private constructor(database: EmbeddedDatabase, client: pg.Client) {
-    this.url = database.url;
-    this.#database = database;
-    this.#client = client;
-  }
-
-  static async watch(database: EmbeddedDatabase): Promise<Standby> {
-    return new Standby(database, await connect(database.url));
-  }
-
-  /** From when this resolves, nothing more is replayed until `resume`. */
-  async pause(): Promise<void> {
-    await this.#client.query('select pg_wal_replay_pause()');
-    const sql = `select pg_get_wal_replay_pause_state() = 'paused' as done`;
-    while (!(await this.#client.query<{ done: boolean }>(sql)).rows[0]!.done) await sleep(5);
-    this.#isPaused = true;
-  }
-
-  async resume(): Promise<void> {
-    if (this.#isPaused) await this.#client.query('select pg_wal_replay_resume()');
-    this.#isPaused = false;
-  }
-
-  /** Waits until everything up to this position has been replayed. */
-  async reaches(lsn: string): Promise<void> {
-    const sql = 'select pg_last_wal_replay_lsn() >= $1::pg_lsn as done';
-    while (!(await this.#client.query<{ done: boolean }>(sql, [lsn])).rows[0]!.done) await sleep(5);
-  }
-
-  async stop(): Promise<void> {
-    await this.#client.end();
-    await this.#database.stop();
-  }
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  client.on('error', () => {});
-  await client.connect();
-  return client;
 }
 
 async function freePort(): Promise<number> {

@@ -10,7 +10,7 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { createPulls, type Pulls, type ReadRequest } from '../src/pulls/pull-route.js';
+import { createPulls, type Pulls, pullRoute, type ReadRequest } from '../src/pulls/pull-route.js';
 import type { Pulled } from '../src/pulls/pulled.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
@@ -71,7 +71,7 @@ export class PullServer {
     const looks = new Looks(database, installation, 100_000);
     const gates = gatesFor(database.connections);
     const { auditor } = this;
-    this.#pulls = createPulls({ db: database, gates, installation, looks, auditor, schemaVersions: undefined });
+    this.#pulls = createPulls({ db: database, gates, installation, looks, auditor });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
@@ -80,7 +80,7 @@ export class PullServer {
 
   /** The answer, unread. */
   async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
-    const pulling = this.#pulls.pull(
+    const pulling = pullRoute<Context>(this.#pulls.pull, undefined)(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
@@ -93,7 +93,7 @@ export class PullServer {
   /** What is read without a client group. It must be read to its end, or closed. */
   read(request: Pick<ReadRequest, 'part' | 'form' | 'cookie'>, userID = 'ada'): Promise<Pulled> {
     return this.#pulls.read(
-      { profileID: 'profile', schemaVersion: '', ...request },
+      { profileID: 'profile', schemaVersion: '', isFollowing: false, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
   }

@@ -8,6 +8,7 @@ import { createTerminal, type Streams, type Terminal, UsageError } from './termi
 const help = `
 Environment:
   DATABASE_URL         Postgres 15 to 18; if not set, an embedded one keeps its data in .tidemark
+  DATABASE_READ_URL    its standbys, which answer pulls and reads; separated by commas
   TIDEMARK_DATA        another folder for the embedded database
   PORT, HOST           where serve listens (default: 3000, all addresses)
   LOG_LEVEL            debug, info, warn, error or silent (default: info)

@@ -33,14 +33,15 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
       terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
       await migrateDatabase(terminal, config, database);
     }
-    const sync = await createSync({ ...config, database: database.url, log, forward });
+    const { url, readURLs } = database;
+    const sync = await createSync({ ...config, database: url, readDatabase: readURLs, log, forward });
     const close = async (): Promise<void> => {
       await sync.close();
       await database.close();
     };
     try {
-      const { url } = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
-      terminal.say(listening(url, config, database));
+      const server = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
+      terminal.say(listening(server.url, config, database));
     } catch (error) {
       await sync.close();
       throw error;

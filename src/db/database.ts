@@ -50,6 +50,8 @@ export interface QueryDescription {
 
 /** All that the rest of Tidemark needs of Postgres. Only this adapter knows the driver. */
 export interface Database {
+  /** Its host and port, for logs and metrics. */
+  readonly name: string;
   /** The most connections that are open at once. */
   readonly connections: number;
 

@@ -44,7 +44,9 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     if (!pool.ending) options.onIdleError?.(error);
   };
   pool.on('error', onError);
+  const { host, port } = new pg.Client(pool.options);
   return {
+    name: `${host}:${port}`,
     connections: pool.options.max,
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     query: <Row>(statement: Statement) => query<Row>(pool, statement, limits?.statementMs),

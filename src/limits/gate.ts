@@ -18,6 +18,9 @@ export interface GateOptions {
   readonly refusal: string;
 }
 
+/** There is no place, and there will be none in time. */
+export class NoPlaceError extends Problem {}
+
 /** How much of what each is taken to last is changed by each one that ends. */
 const weight = 1 / 8;
 /** In seconds. */
@@ -180,12 +183,12 @@ export class Gate {
     next?.letIn();
   }
 
-  #refusal(code: 'unavailable' | 'too-many-requests'): Problem {
+  #refusal(code: 'unavailable' | 'too-many-requests'): NoPlaceError {
     const now = performance.now();
     const next = Math.max(now + this.#waitMs, this.#promised + this.#turnMs);
     this.#promised = Math.min(next, now + longestRetryAfter * 1000);
     const seconds = ((this.#promised - now) / 1000) * (1 + Math.random() / 2);
     const retryAfter = Math.min(Math.ceil(seconds), longestRetryAfter);
-    return new Problem(code, this.#options.refusal, { headers: { 'Retry-After': String(retryAfter) } });
+    return new NoPlaceError(code, this.#options.refusal, { headers: { 'Retry-After': String(retryAfter) } });
   }
 }

@@ -99,10 +99,13 @@ export class Tail<Context extends UserContext> {
     return () => this.#audiences.remove(listener);
   }
 
-  /** Something has been committed: look at once. */
-  nudge(): void {
+  /**
+   * Something has been committed: look at once.
+   * @param committedAt when it was, by `performance.now()`
+   */
+  nudge(committedAt: number = performance.now()): void {
     if (this.#audiences.size === 0) return;
-    this.#nudgedAt ??= performance.now();
+    this.#nudgedAt = Math.min(this.#nudgedAt ?? committedAt, committedAt);
     this.#times.nudge();
     if (!this.#looking) this.#wait();
   }

@@ -1,7 +1,7 @@
 /**
  * Decides how to answer a pull. Pure: it takes the cookie and what the database says, and returns the kind of answer.
  */
-import type { OpenedCookie } from '../protocol/cookie.js';
+import type { CookieMeaning, OpenedCookie } from '../protocol/cookie.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import { type Header, manyRows } from '../store/header.js';
 import type { ViewSize } from '../store/sizes.js';
@@ -57,10 +57,11 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
     return { kind: header.recovery || isBehind ? 'behind' : 'lost' };
   }
+  // The tables may have been altered since, too.
+  if (isBehind) return { kind: 'behind' };
   if (cookie.views !== views) return { kind: 'reset', reason: 'views' };
   if (cookie.epoch !== epoch) return { kind: 'reset', reason: 'epoch' };
   if (!isOneHistory) return { kind: 'reset', reason: 'future' };
-  if (isBehind) return { kind: 'behind' };
   if (cookie.parsedSnapshot.xmin < header.horizon) return { kind: 'reset', reason: 'horizon' };
   if (header.diverged) {
     // A standby whose xmin is not below the base's shows everything below the base's xmin, including the base's tick.
@@ -74,7 +75,7 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
 }
 
 /**
- * Whether the header's statement is known to show everything that the cookie's snapshot has seen.
+ * Whether the header's statement is known to show everything that a cookie's snapshot has seen.
  *
  * A primary's snapshot says exactly what it has seen. It can still be behind a standby's: a commit is often replayed
  * before the primary itself shows it, and always if commits wait for standbys.
@@ -83,8 +84,11 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
  * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
  * after everything that the cookie's snapshot has seen, the standby shows all of it.
  */
-function showsAllOf(cookie: OpenedCookie, { shown, recovery }: Header): boolean {
-  return (recovery && shown.xmax > cookie.parsedNext) || coversSnapshot(shown, cookie.parsedSnapshot);
+export function showsAllOf(
+  { parsedSnapshot, parsedNext }: CookieMeaning,
+  { shown, recovery }: Pick<Header, 'shown' | 'recovery'>,
+): boolean {
+  return (recovery && shown.xmax > parsedNext) || coversSnapshot(shown, parsedSnapshot);
 }
 
 /** True if an answer prepared for one plan also serves the other, which was made at a later snapshot. */

@@ -4,8 +4,6 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import { type PullRequest, unchangedText } from '../protocol/pull.js';
 import { linesIn, type Patched, type Pulled } from './pulled.js';
 
-const closing = ']}';
-
 /** Up to this size, in bytes, a body is cheaper to send whole. Longer bodies share the bytes of their ops. */
 const wholeBytes = 16 * 1024;
 
@@ -19,30 +17,34 @@ export function toAnswer(
   if (pulled.kind === 'behind') return { kind: 'json', text: unchangedText(cookie) };
   if (pulled.kind === 'lost') return { error: 'ClientStateNotFound' };
   const { held, more } = pulled;
-  const opening = openingOf(pulled);
   const isWhole = !more && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
-  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(opening, pulled, onOps) };
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(pulled, onOps) };
   onOps(held.reduce((sum, bytes) => sum + countLines(bytes), 0));
-  return { kind: 'json', text: `${opening}${Buffer.concat(held).toString()}${closing}` };
+  const start = startOf(pulled, held.length > 0);
+  return { kind: 'json', text: `{${fieldsOf(pulled)},${start}${Buffer.concat(held).toString()}]}` };
+}
+
+function fieldsOf({ cookie, lastMutationIDChanges }: Patched): string {
+  return `"cookie":${JSON.stringify(cookie)},"lastMutationIDChanges":${JSON.stringify(lastMutationIDChanges)}`;
 }
 
 /** Up to and including what precedes the first op that has been read. */
-function openingOf({ kind, cookie, lastMutationIDChanges, held }: Patched): string {
-  const clear = kind === 'reset' ? `{"op":"clear"}${held.length > 0 ? ',' : ''}` : '';
-  const changes = JSON.stringify(lastMutationIDChanges);
-  return `{"cookie":${JSON.stringify(cookie)},"lastMutationIDChanges":${changes},"patch":[${clear}`;
+function startOf({ kind }: Patched, hasOps: boolean): string {
+  return `"patch":[${kind === 'reset' ? `{"op":"clear"}${hasOps ? ',' : ''}` : ''}`;
 }
 
-async function* pieces(opening: string, patched: Patched, onOps: (ops: number) => void): AsyncGenerator<Uint8Array> {
+/** What the ops belong to comes last: only then it is certain. */
+async function* pieces(patched: Patched, onOps: (ops: number) => void): AsyncGenerator<Uint8Array> {
   let ops = 0;
-  let start = Buffer.from(opening);
+  let hasBegun = false;
+  const start = (hasOps: boolean) => Buffer.from(hasBegun ? '' : `{${startOf(patched, hasOps)}`);
   try {
     for await (const bytes of linesIn(patched)) {
       ops += countLines(bytes);
-      yield start.length > 0 ? Buffer.concat([start, bytes]) : bytes;
-      start = Buffer.alloc(0);
+      yield hasBegun ? bytes : Buffer.concat([start(true), bytes]);
+      hasBegun = true;
     }
-    yield Buffer.concat([start, Buffer.from(closing)]);
+    yield Buffer.concat([start(false), Buffer.from(`],${fieldsOf(patched.replacement?.() ?? patched)}}`)]);
   } finally {
     onOps(ops);
   }

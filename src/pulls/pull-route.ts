@@ -12,6 +12,7 @@ import { KnownCookies } from '../window/known-cookies.js';
 import type { Looks } from '../window/looks.js';
 import type { Auditor } from './auditor.js';
 import { DeltaSizes } from './delta-size.js';
+import type { Demanding } from './demand.js';
 import { Pull, type PullParts } from './pull.js';
 import { toAnswer } from './pull-answer.js';
 import type { Pulled } from './pulled.js';
@@ -24,8 +25,6 @@ export interface PullOptions<Context extends UserContext> {
   /** If undefined, each pull reads the change log by itself. */
   readonly looks: Looks | undefined;
   readonly auditor: Auditor;
-  /** The schema versions that the application serves; all if undefined. */
-  readonly schemaVersions: readonly string[] | undefined;
 }
 
 /**
@@ -43,33 +42,64 @@ export interface ReadRequest extends Pick<PullRequest, 'profileID' | 'schemaVers
   readonly part: ViewPart;
   /** `rows`: all of them, as soon as anything has changed since the cookie. `ops`: what has changed. */
   readonly form: PullParts['form'];
+  /** It goes on from the cookie, after a poke: what the poke was about is enough, wherever it is read. */
+  readonly isFollowing: boolean;
 }
 
+/** What has been read. `lost` is never the outcome. With `rows`, `delta` is not. */
+export type PulledPart = Exclude<Pulled, { kind: 'lost' }>;
+
 /**
- * Pulls a part of a client view, without a client group. `lost` is never the outcome. With `rows`, `delta` is not, and a
- * cookie that shows as much as a new one is kept. What is pulled must be read to its end, or closed.
+ * Pulls a part of a client view, without a client group. With `rows`, a cookie that shows as much as a new one is kept.
+ * What is pulled must be read to its end, or closed.
  * @throws as a `PullRoute`
  */
 export type ReadRoute<Context extends UserContext> = (
   request: ReadRequest,
   caller: Caller<Context>,
-) => Promise<Exclude<Pulled, { kind: 'lost' }>>;
+) => Promise<PulledPart>;
 
-/** The ways to pull. */
+/**
+ * The ways to pull from one database. What is pulled must be read to its end, or closed.
+ * @throws as a `PullRoute`
+ */
 export interface Pulls<Context extends UserContext> {
-  readonly pull: PullRoute<Context>;
-  readonly read: ReadRoute<Context>;
+  /** @param demand what a standby must show */
+  pull(request: PullRequest, caller: Caller<Context>, demand?: Demanding): Promise<Pulled>;
+  read(request: ReadRequest, caller: Caller<Context>, demand?: Demanding): Promise<PulledPart>;
+}
+
+/**
+ * Makes responses of what is pulled.
+ * @param schemaVersions those that the application serves; all if undefined
+ */
+export function pullRoute<Context extends UserContext>(
+  pull: Pulls<Context>['pull'],
+  schemaVersions: readonly string[] | undefined,
+): PullRoute<Context> {
+  return async (request, caller) => {
+    if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
+      return { error: 'VersionNotSupported', versionType: 'schema' };
+    }
+    return toAnswer(request, await pull(request, caller), (ops) => caller.tell?.({ ops }));
+  };
 }
 
 /** Nothing but speed depends on what it keeps once a pull is answered. */
 export function createPulls<Context extends UserContext>(options: PullOptions<Context>): Pulls<Context> {
-  const { db, gates, installation, looks, auditor, schemaVersions } = options;
+  const { db, gates, installation, looks, auditor } = options;
   const gated = behind(gates.reads, db);
   const reads = new SharedReads(gated, looks);
   const cookies = new KnownCookies();
   const sizes = new DeltaSizes(gated);
   // Field by field, since this is on the way of each pull, and V8 does not spread objects of many fields fast.
-  const pullOf = (bound: Bound, request: PullRequest, caller: Caller<Context>, form: PullParts['form']) =>
+  const pullOf = (
+    bound: Bound,
+    request: PullRequest,
+    caller: Caller<Context>,
+    form: PullParts['form'],
+    demand: Demanding | undefined,
+  ) =>
     new Pull({
       db,
       reads,
@@ -84,25 +114,21 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       request,
       caller,
       form,
+      demand,
     });
   return {
-    async pull(request, caller) {
+    pull(request, caller, demand) {
       const { profileID, schemaVersion, refused } = request;
-      if (schemaVersions && !schemaVersions.includes(schemaVersion)) {
-        return { error: 'VersionNotSupported', versionType: 'schema' };
-      }
-      const pulled = await installation.serve(
-        { ctx: caller.context, profileID, schemaVersion, refused },
-        (bound, last) => pullOf(bound, request, caller, 'ops').answer(last?.header),
+      return installation.serve({ ctx: caller.context, profileID, schemaVersion, refused }, (bound, last) =>
+        pullOf(bound, request, caller, 'ops', demand).answer(last?.header),
       );
-      return toAnswer(request, pulled, (ops) => caller.tell?.({ ops }));
     },
 
-    async read({ part, form, ...asked }, caller) {
+    async read({ part, form, isFollowing: _, ...asked }, caller, demand) {
       const { profileID, schemaVersion } = asked;
       const attempt = async (bound: Bound, cookie: unknown, last?: OutdatedError) => {
         const request = { ...asked, clientGroupID: noGroup, cookie };
-        const pulled = await pullOf(bound, request, caller, form).answer(last?.header);
+        const pulled = await pullOf(bound, request, caller, form, demand).answer(last?.header);
         if (pulled.kind === 'lost') throw new Error('A read has no client group that could be lost');
         return pulled;
       };

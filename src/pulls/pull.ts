@@ -17,6 +17,7 @@ import { auditedFullPatch } from '../store/patches/patch-sql.js';
 import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
+import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
@@ -36,11 +37,14 @@ export interface PullParts extends Bound {
   readonly caller: Caller<UserContext>;
   /** `rows`: all data comes as rows, in the order of their keys; and a cookie is kept until there is something new. */
   readonly form: 'ops' | 'rows';
+  /** What a standby must show, given what the cookie has seen; undefined if the database is the primary. */
+  readonly demand: Demanding | undefined;
 }
 
 /** A single pull, while it is answered. */
 export class Pull {
   readonly #parts: PullParts;
+  #demand: Demand | undefined;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -50,6 +54,7 @@ export class Pull {
   async answer(read?: Header): Promise<Pulled> {
     const { request, caller, reads, cookies, auditor, installation } = this.#parts;
     const known = cookies.open(request.cookie, installation.secrets);
+    this.#demand = this.#parts.demand?.(known?.cookie.parsedSnapshot);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const { cookie } = known;
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
@@ -85,7 +90,9 @@ export class Pull {
     return { kind: 'unchanged', known: reader.known };
   }
 
-  #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
+  async #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
+    const demand = this.#demand;
+    if (demand && !(await mayReset(reason, this.#parts.viewsDigest, demand))) return this.#behind(true);
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
     return this.#full(cookie);
@@ -138,7 +145,8 @@ export class Pull {
 
   /** @param cookie what the client is reset from, if readable: a standby that is behind it must not answer */
   async #full(cookie?: OpenedCookie): Promise<Pulled> {
-    const { db, gates, auditor, installation, views, request, caller, form } = this.#parts;
+    const { db, gates, auditor, installation, views, request, caller, form, reads } = this.#parts;
+    if (this.#demand && !(await reads.meets(this.#demand))) return this.#behind();
     const member = this.#member(undefined);
     const report = literalReport(
       { base: undefined, tables: installation.tableIDs, groupIDs: [member.clientGroupID] },
@@ -171,10 +179,10 @@ export class Pull {
     }
   }
 
-  /** A standby shows less than the client has seen. */
-  #behind(): Pulled {
+  /** A standby shows less than the client has seen, or than was demanded. */
+  #behind(isUncertain = false): Pulled {
     this.#tell({ pull: 'behind' });
-    return { kind: 'behind' };
+    return { kind: 'behind', isUncertain };
   }
 
   #tell(told: Told): void {
@@ -189,6 +197,7 @@ export class Pull {
   /** @throws Problem if the client group belongs to another user, or a client's record is lost. */
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
+    if (this.#demand && !meets(header, this.#demand)) return { kind: 'behind' };
     const { clientGroupID, client } = request;
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');

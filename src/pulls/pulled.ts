@@ -12,8 +12,8 @@ export type Pulled =
   | Patched
   /** The caller has everything. Its cookie remains the right one. */
   | { readonly kind: 'unchanged'; readonly known: KnownCookie }
-  /** A standby shows less than the caller has seen. */
-  | { readonly kind: 'behind' }
+  /** A standby shows less than the caller has seen, or than was demanded. If it `isUncertain`, waiting does not help. */
+  | { readonly kind: 'behind'; readonly isUncertain: boolean }
   /** See `Plan`. */
   | { readonly kind: 'lost' };
 
@@ -29,6 +29,8 @@ export interface Patched {
   readonly held: readonly Uint8Array[];
   /** The others. It is to be closed. */
   readonly more?: PatchStream | undefined;
+  /** Once all ops have been read: what they turned out to belong to, if not to this. */
+  readonly replacement?: (() => Patched | undefined) | undefined;
 }
 
 /** What a new cookie says. */

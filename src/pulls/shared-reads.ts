@@ -8,6 +8,7 @@ import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
 import type { Looks } from '../window/looks.js';
 import { headerIn } from '../window/sight.js';
+import { type Demand, meets } from './demand.js';
 import { openInPlace } from './long-reads.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
 import type { DeltaReader, Patch, Reader } from './reader.js';
@@ -55,6 +56,12 @@ export class SharedReads {
     const header = await this.#probes.ask(reader.key, reader);
     if (!header.diverged) window?.learn(new Map(), reader.known.cookie.tick);
     return header;
+  }
+
+  /** Whether the database shows what is demanded, as far as a look tells. */
+  async meets(demand: Demand): Promise<boolean> {
+    const window = await this.#looks?.look();
+    return !window || meets(window.header, demand);
   }
 
   /** The header as of the newest look, if it says that something has changed for the reader since the cookie. */

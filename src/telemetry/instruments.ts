@@ -28,7 +28,7 @@ export type HistogramName =
   | 'tidemark.mutator.duration'
   | 'tidemark.poke.delay';
 
-export type CounterName = 'tidemark.poke.sent';
+export type CounterName = 'tidemark.poke.sent' | 'tidemark.standby.fallback';
 
 export type GaugeName =
   | 'tidemark.poke.lag'
@@ -45,6 +45,8 @@ export type GaugeName =
   | 'tidemark.change_log.reach'
   | 'tidemark.change_log.held_back'
   | 'tidemark.tenants'
+  | 'tidemark.standby.used'
+  | 'tidemark.standby.lag'
   | 'tidemark.event_loop.lag';
 
 export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = {
@@ -93,6 +95,11 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
 
 export const counters: Readonly<Record<CounterName, Instrument>> = {
   'tidemark.poke.sent': { unit: '1', description: 'Pokes sent to clients.' },
+  'tidemark.standby.fallback': {
+    unit: '1',
+    description: 'Pulls and reads that the primary answered, since a standby could not, and why.',
+    attributes: ['reason'],
+  },
 };
 
 export const gauges: Readonly<Record<GaugeName, Instrument>> = {
@@ -137,6 +144,16 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
     unit: '1',
     description: 'Tenants that are open, those of them that are busy, and others that cannot be opened.',
     attributes: ['state'],
+  },
+  'tidemark.standby.used': {
+    unit: '1',
+    description: 'Whether a standby is read from.',
+    attributes: ['standby'],
+  },
+  'tidemark.standby.lag': {
+    unit: 's',
+    description: 'Time for which a standby has not shown everything.',
+    attributes: ['standby'],
   },
   'tidemark.event_loop.lag': {
     unit: 's',

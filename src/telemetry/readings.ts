@@ -18,6 +18,15 @@ export interface ReadingSources {
   readonly tail: () => TailState;
   readonly audits: () => AuditState;
   readonly upkeep: () => UpkeepState;
+  readonly standbys: () => readonly StandbyState[];
+}
+
+/** A standby from which pulls may read. */
+export interface StandbyState {
+  readonly name: string;
+  readonly isUsed: boolean;
+  /** Undefined if it is not known. */
+  readonly lagMs: number | undefined;
 }
 
 /** For how long the state of the change log is not read again, in milliseconds. */
@@ -36,13 +45,20 @@ export class Readings {
 
   /** What cannot be read now, since the database is away, is left out. */
   async read(): Promise<Reading[]> {
-    const { db, gates, bodies, spool, streams, tail, audits, upkeep } = this.#sources;
+    const { db, gates, bodies, spool, streams, tail, audits, upkeep, standbys } = this.#sources;
     const held = { bodies, spool, streams };
     const { lagMs } = tail();
     const { differences } = audits();
     const { heldSeconds } = upkeep();
     return [
       ...gauges({ connections: db.usage(), gates, held, lagMs, differences, heldSeconds }),
+      ...standbys().flatMap(({ name, isUsed, lagMs }): Reading[] => {
+        const attributes = { standby: name };
+        return [
+          { name: 'tidemark.standby.used', value: isUsed ? 1 : 0, attributes },
+          ...(lagMs === undefined ? [] : [{ name: 'tidemark.standby.lag', value: lagMs / 1000, attributes } as const]),
+        ];
+      }),
       { name: 'tidemark.event_loop.lag', value: this.#eventLoop.read() },
       ...(await this.#ofLog()),
     ];

@@ -38,8 +38,8 @@ export class Telemetry {
     for (const recorder of this.#recorders) recorder.record(name, value, attributes);
   }
 
-  count(name: CounterName, value = 1): void {
-    for (const recorder of this.#recorders) recorder.record(name, value, {});
+  count(name: CounterName, attributes: Attributes = {}): void {
+    for (const recorder of this.#recorders) recorder.record(name, 1, attributes);
   }
 
   /** @param read returns the values of the gauges */

@@ -10,7 +10,7 @@ const patienceMs = 100;
 
 /** The installation, as it was at most a second ago. */
 export interface Readings {
-  present(): Promise<Installation>;
+  present(): Promise<Pick<Installation, 'cluster' | 'tableIDs'>>;
   /** Is told that nothing has been committed between two times of the clock. */
   remained(since: number, until: number): void;
 }

@@ -185,6 +185,19 @@ export class Window {
     return (moves?.since(base).length ?? 0) > 0;
   }
 
+  /**
+   * What must be seen, besides all that the base has seen, to see all mutations of a client group: up to a snapshot,
+   * since which all are known, and these transactions. Without a base, the window may begin where it likes.
+   */
+  movesOf(clientGroupID: string, base: Snapshot | undefined): { since: Snapshot | undefined; xids: readonly bigint[] } {
+    const blurred = this.#movesBlurredBefore;
+    const isKnown = base && this.reaches(base) && (!blurred || covers(base, blurred));
+    const start = blurred && !covers(this.#from, blurred) ? blurred : this.#from;
+    const since = isKnown ? undefined : start;
+    const unseen = this.#movesOf.get(clientGroupID)?.since(since ?? base!) ?? [];
+    return { since, xids: unseen.map(({ xid }) => xid) };
+  }
+
   #add(to: Transactions, before: Snapshot, xid: bigint, rows: number): void {
     if (hasSeen(before, xid)) return;
     to.add(xid, rows);

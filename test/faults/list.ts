@@ -24,6 +24,7 @@ import { refusing } from './list/refusing.js';
 import { requests } from './list/requests.js';
 import { retention } from './list/retention.js';
 import { sharing } from './list/sharing.js';
+import { standingBy } from './list/standing-by.js';
 import { streaming } from './list/streaming.js';
 import { transactions } from './list/transactions.js';
 import { viewing } from './list/viewing.js';
@@ -46,6 +47,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   deltas,
   sharing,
   windowing,
+  standingBy,
   streaming,
   poking,
   bounding,

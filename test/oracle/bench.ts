@@ -24,6 +24,8 @@ const nodesOfPrimary = windows.length;
 const audited = 0.5;
 
 export interface NodeOptions {
+  /** Whether nodes of the primary read from the standbys; otherwise there are nodes on these. Default false. */
+  readonly readsFromStandbys?: boolean;
   readonly code: Code;
   readonly url: string;
   readonly specs: readonly ViewSpec[];
@@ -66,39 +68,45 @@ export class Bench {
   }
 
   /** Installs the code under test and returns the way to its nodes, which take turns. */
-  async startNodes({ code, url, specs, report, random }: NodeOptions): Promise<Send> {
+  async startNodes({ code, url, specs, report, random, readsFromStandbys }: NodeOptions): Promise<Send> {
     const views = toViews(specs);
     await code.migrate({ database: url, views, log: silent });
     await this.#replication?.caughtUp();
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
-    const start = async (pool: pg.Pool, place: number): Promise<Sync> => {
-      pool.on('connect', (client) => countShared(client, report));
+    const start = async (pool: pg.Pool, place: number, readDatabase: readonly pg.Pool[] = []): Promise<Sync> => {
+      for (const one of [pool, ...readDatabase]) one.on('connect', (client) => countShared(client, report));
       const log = nodeLog(report);
       const window = windows[place % windows.length];
-      const options = { database: pool, views, mutators, authenticate, audit: audited, window, log };
+      const options = { database: pool, readDatabase, views, mutators, authenticate, audit: audited, window, log };
       const sync = await code.createSync(options);
       this.#closers.push(() => sync.close());
       this.#nodes.push(sync);
       return sync;
     };
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
-    const pools = standbys.map((standby) => this.#openPool(standby));
-    if (standbys.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
+    const openStandbys = () => standbys.map((standby) => this.#openPool(standby));
     const onPrimary = await Promise.all(
       Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)),
     );
-    const lagging = await Promise.all(pools.map(start));
+    const reading = readsFromStandbys
+      ? await Promise.all(onPrimary.map((_, place) => start(this.#openPool(url), place, openStandbys())))
+      : [];
+    const pools = readsFromStandbys || standbys.length === 0 ? [] : openStandbys();
+    if (pools.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
+    const lagging = await Promise.all(pools.map((pool, place) => start(pool, place)));
+    const able = [...onPrimary, ...reading];
     let turn = 0;
     return async (path, userID, body) => {
-      const able = path === '/sync/pull' ? [...onPrimary, ...lagging] : onPrimary;
-      const node = standbys.length > 0 ? random.pick(able) : able[turn++ % able.length]!;
+      const asked = path === '/sync/pull' ? [...able, ...lagging] : able;
+      const node = standbys.length > 0 ? random.pick(asked) : asked[turn++ % asked.length]!;
       const request = new Request(`http://oracle.test${path}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Authorization: encodeURIComponent(userID) },
         body: JSON.stringify(body),
       });
-      return { response: await node.fetch(request), mayLag: lagging.includes(node) };
+      const kind = onPrimary.includes(node) ? 'current' : reading.includes(node) ? 'own writes' : 'any';
+      return { response: await node.fetch(request), shows: kind };
     };
   }
 

@@ -12,9 +12,10 @@ export type Send = (path: string, userID: string, body: object) => Promise<Sent>
 export interface Sent {
   readonly response: Response;
   /**
-   * A standby may have answered: it need not show what was there when it was asked, nor be able to say what it shows.
+   * What it shows: all that was there when it was asked; all that the client group has written; or what a standby shows,
+   * if it can say what that is.
    */
-  readonly mayLag: boolean;
+  readonly shows: 'current' | 'own writes' | 'any';
 }
 
 interface Answer {
@@ -48,6 +49,8 @@ export class PullingClient {
   #told = new Map<string, number>();
   /** Those of the group whose mutations count. */
   readonly mutating = new Set<string>();
+  /** The newest mutations of these that have been confirmed. */
+  readonly confirmed = new Map<string, number>();
 
   constructor({ userID, clientGroupID, send, judge, report }: ClientOptions) {
     this.userID = userID;
@@ -80,7 +83,10 @@ export class PullingClient {
   }
 
   #startAs(clientGroupID: string): void {
-    if (clientGroupID !== this.clientGroupID) this.mutating.clear();
+    if (clientGroupID !== this.clientGroupID) {
+      this.mutating.clear();
+      this.confirmed.clear();
+    }
     this.clientGroupID = clientGroupID;
     this.#told = new Map();
   }
@@ -91,7 +97,9 @@ export class PullingClient {
    */
   async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
     before ??= await this.#judge.snapshot();
-    const { response, mayLag } = await this.#ask(cookie);
+    const confirmed = new Map(this.confirmed);
+    const { response, shows } = await this.#ask(cookie);
+    const least = shows === 'current' ? before : undefined;
     const seconds = response.headers.get('Retry-After');
     if (seconds !== null) {
       this.#report.sentAway++;
@@ -100,21 +108,25 @@ export class PullingClient {
     }
     const text = await response.text();
     this.#report.counts.pulls++;
-    if (response.status === 503 && mayLag) return void this.#report.ofStandbys.refused++;
+    if (response.status === 503 && shows === 'any') return void this.#report.ofStandbys.refused++;
     if (response.status !== 200) {
       const cause = this.#report.causes.get(response.headers.get('X-Request-ID')!);
       return this.#object('status', `${response.status} ${text.slice(0, 300)}\n${JSON.stringify(cause)}`);
     }
     const answer = JSON.parse(text) as Answer;
     if ('error' in answer) return this.#object('error', text);
-    if (isDeepStrictEqual(answer.cookie, cookie)) return this.#takeUnchanged(answer, mayLag ? undefined : before);
+    if (isDeepStrictEqual(answer.cookie, cookie)) {
+      if (shows !== 'any') this.#checkConfirmed(confirmed);
+      return this.#takeUnchanged(answer, least);
+    }
     this.#checkOrder(cookie, answer.cookie);
     this.#takeMutationIDs(answer.lastMutationIDChanges);
     this.#takePatch(answer.patch, cookie === null);
     this.cookie = answer.cookie;
     this.#checkMutations();
+    if (shows !== 'any') this.#checkConfirmed(confirmed);
     if (answer.cookie.snapshot.includes('~')) this.#report.ofStandbys.packed++;
-    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), mayLag ? undefined : before);
+    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), least);
   }
 
   #ask(cookie: unknown): Promise<Sent> {
@@ -192,6 +204,14 @@ export class PullingClient {
       if (n !== told || effects !== told) {
         this.#object('mutation', `${id} has lastMutationID ${told}, but its row says ${n} after ${effects} effects`);
       }
+    }
+  }
+
+  /** What had been confirmed when the pull was sent, its answer shows. */
+  #checkConfirmed(confirmed: ReadonlyMap<string, number>): void {
+    for (const [id, n] of confirmed) {
+      const told = this.#told.get(id) ?? 0;
+      if (this.mutating.has(id) && told < n) this.#object('own writes', `${id} has written ${n}, and sees ${told}`);
     }
   }
 

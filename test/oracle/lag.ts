@@ -29,6 +29,42 @@ export async function pauseAndResume(standby: Standby, { random, gate, isOver }:
   }
 }
 
+/** The longest that a standby is left alone, in milliseconds. */
+const longestPeaceMs = 3000;
+/** The longest that it is away, or a primary of its own, in milliseconds. */
+const longestAwayMs = 2000;
+/** Longer than a standby may lag. */
+const tooLongMs = 7000;
+
+/** What happens to standbys that others read from. */
+export async function failNowAndThen(standby: Standby, { random, gate, isOver }: LagOptions): Promise<void> {
+  const pause = async (ms: number) => {
+    await standby.pause();
+    await sleep(ms);
+    await standby.resume();
+  };
+  const troubles: readonly (() => Promise<void>)[] = [
+    () => pause(random.between(0, longestPauseMs)),
+    () => pause(random.between(0, longestPauseMs)),
+    () => pause(tooLongMs),
+    () => standby.kill(),
+    async () => {
+      await standby.stop();
+      await sleep(random.between(0, longestAwayMs));
+      await standby.start();
+    },
+    async () => {
+      await standby.promote();
+      await sleep(random.between(0, longestAwayMs));
+      await standby.rebuild();
+    },
+  ];
+  while (!isOver()) {
+    await gate.pass(random.pick(troubles));
+    for (let left = random.between(0, longestPeaceMs); left > 0 && !isOver(); left -= 100) await sleep(100);
+  }
+}
+
 /** So long stays a cookie good, in seconds. */
 const retentionSeconds = 3600;
 

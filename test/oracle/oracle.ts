@@ -8,7 +8,7 @@ import type { Send } from './client.js';
 import { type Code, loadCode } from './code.js';
 import { Gate } from './gate.js';
 import type { Judge } from './judge.js';
-import { note, noteOn, pauseAndResume } from './lag.js';
+import { failNowAndThen, note, noteOn, pauseAndResume } from './lag.js';
 import { push } from './pusher.js';
 import { Random } from './random.js';
 import { Report } from './report.js';
@@ -22,6 +22,11 @@ export interface OracleOptions {
   readonly cluster: string;
   /** The cluster's standbys, which are then asked too. */
   readonly replication?: Replication;
+  /**
+   * Nodes of the primary read from the standbys, which are killed, taken away, promoted and rebuilt meanwhile. Otherwise
+   * there are nodes on the standbys. Default false.
+   */
+  readonly readsFromStandbys?: boolean;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
   /** How many users pull at once. Default 18. */
@@ -46,12 +51,14 @@ const holdMs = 1000;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
   const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 18 } = options;
+  const { readsFromStandbys = false } = options;
   const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
     const url = await bench.createApplication(crowd);
     const random = new Random(seed);
-    const send = await bench.startNodes({ code, url, specs: views, report, random: random.stream(200) });
+    const nodes = { code, url, specs: views, report, readsFromStandbys };
+    const send = await bench.startNodes({ ...nodes, random: random.stream(200) });
     const judge = await bench.createJudge(url, views, report);
     const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
@@ -111,7 +118,8 @@ class Run {
 
   #write(): Promise<void>[] {
     const { writers, random } = this.#parts;
-    const { pauseMs = 60, replication } = this.#options;
+    const { pauseMs = 60, replication, readsFromStandbys } = this.#options;
+    const waits = replication !== undefined && !readsFromStandbys;
     const common = { gate: this.#gate, counts: this.#workload, isOver: this.#isOver, pauseMs };
     return writers.map((client, i) =>
       write({
@@ -119,7 +127,7 @@ class Run {
         client,
         random: random.stream(i),
         holdMs: i === 0 ? holdMs : 0,
-        isSynchronous: replication !== undefined && i % 3 === 1,
+        isSynchronous: waits && i % 3 === 1,
       }),
     );
   }
@@ -129,8 +137,10 @@ class Run {
     const common = { send, report, gate: this.#gate, isOver: this.#isOver };
     const clients = actors.flatMap((actor) => actor.clients);
     const pushing = clients.flatMap((client) => [...client.mutating].map((clientID) => ({ client, clientID })));
-    return pushing.map(async ({ client: { userID, clientGroupID }, clientID }, i) => {
-      const pushed = await push({ ...common, userID, clientGroupID, clientID, random: random.stream(50 + i) });
+    return pushing.map(async ({ client: { userID, clientGroupID, confirmed }, clientID }, i) => {
+      const onConfirmed = (n: number) => confirmed.set(clientID, n);
+      const own = { userID, clientGroupID, clientID, random: random.stream(50 + i), onConfirmed };
+      const pushed = await push({ ...common, ...own });
       this.#pushed.set(clientID, pushed);
     });
   }
@@ -142,12 +152,13 @@ class Run {
 
   #lag(): Promise<void>[] {
     const { code, url, random } = this.#parts;
-    const { replication } = this.#options;
+    const { replication, readsFromStandbys } = this.#options;
     if (!replication) return [];
     const common = { gate: this.#gate, isOver: this.#isOver };
+    const trouble = readsFromStandbys ? failNowAndThen : pauseAndResume;
     return [
       noteOn(code, url, { ...common, random: random.stream(300) }),
-      ...replication.standbys.map((one, i) => pauseAndResume(one, { ...common, random: random.stream(301 + i) })),
+      ...replication.standbys.map((one, i) => trouble(one, { ...common, random: random.stream(301 + i) })),
     ];
   }
 

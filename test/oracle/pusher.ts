@@ -32,6 +32,8 @@ export interface PusherOptions {
   readonly gate: Gate;
   readonly report: Report;
   readonly isOver: () => boolean;
+  /** Called with the number of the newest mutation that has been confirmed. */
+  readonly onConfirmed: (n: number) => void;
 }
 
 const longestPauseMs = 60;
@@ -45,6 +47,7 @@ export async function push(options: PusherOptions): Promise<number> {
     const last = pushed + random.between(1, 6);
     const doubled = random.chance(0.2);
     await gate.pass(() => deliver(options, first, last, doubled));
+    options.onConfirmed(last);
     report.counts.mutations += last - pushed;
     if (doubled) report.counts.doubled++;
     pushed = last;

@@ -1,6 +1,6 @@
 /**
  * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys.
+ * with two standbys; with `--reading`, nodes read from these, which fail meanwhile.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../replication.js';
@@ -14,22 +14,25 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     'keep-going': { type: 'boolean', default: false },
     standbys: { type: 'boolean', default: false },
+    reading: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 const transactions = Number(values.transactions);
 
 console.log(`seed ${seed}, ${transactions} transactions`);
-const { stop, ...servers } = await startServers(values.standbys ? laggingStandbys : undefined);
+const replication = { ...laggingStandbys, ...(values.reading && { waitsFor: 'nobody' }) };
+const { stop, ...servers } = await startServers(values.standbys || values.reading ? replication : undefined);
 try {
   const { report, workload, seconds } = await runOracle({
     seed,
     transactions,
     ...servers,
+    readsFromStandbys: values.reading,
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),
   });
-  const counts = { ...report.counts, ...(values.standbys && report.ofStandbys) };
+  const counts = { ...report.counts, ...(servers.replication && report.ofStandbys) };
   console.log({ seed, seconds, ...workload, ...counts, differences: report.differenceCount });
   for (const difference of report.differences) console.log(describeDifference(difference));
   if (report.differenceCount > 0) process.exitCode = 1;

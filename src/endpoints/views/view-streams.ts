@@ -37,7 +37,7 @@ export async function openViewStream<Context extends UserContext>(
   const watch = await parts.watches.open(caller, asked);
   try {
     const stream = new ViewStream(asked, caller, parts, watch);
-    const first = await stream.read();
+    const first = await stream.read(false);
     const life = setTimeout(() => watch.end(), streamLifeMs());
     const events = stream.events(first);
     const end = () => {
@@ -91,8 +91,9 @@ class ViewStream<Context extends UserContext> {
   }
 
   /** What has changed since this was called last, if anything. */
-  async read(): Promise<Patched | undefined> {
-    const pulled = await this.#parts.read({ ...this.#asked, form: 'ops', cookie: this.#cookie }, this.#caller);
+  async read(isFollowing: boolean): Promise<Patched | undefined> {
+    const request = { ...this.#asked, form: 'ops', cookie: this.#cookie, isFollowing } as const;
+    const pulled = await this.#parts.read(request, this.#caller);
     if (!('cookie' in pulled)) return undefined;
     this.#cookie = pulled.cookie;
     return pulled;
@@ -104,7 +105,7 @@ class ViewStream<Context extends UserContext> {
       if (patched) yield* opsAsEvent(patched, readAhead(linesIn(patched), this.#caller, this.#parts.spool));
       awaited = await this.#watch.changed(heartbeatMs);
       if (awaited === 'late') yield Buffer.from(heartbeat);
-      patched = awaited === 'changed' ? await this.read() : undefined;
+      patched = awaited === 'changed' ? await this.read(true) : undefined;
     }
     return undefined;
   }

@@ -152,11 +152,11 @@ async function readOrWait<Context extends UserContext>(
   { read, watches }: ViewRoutesOptions<Context>,
 ): Promise<Patched | undefined> {
   const request = { ...asked, form, cookie: cookieIn(token ?? '') };
-  const readOnce = async (from: Caller<Context>) => {
-    const pulled = await read(request, from);
+  const readOnce = async (from: Caller<Context>, isFollowing: boolean) => {
+    const pulled = await read({ ...request, isFollowing }, from);
     return 'cookie' in pulled ? pulled : undefined;
   };
-  const found = await readOnce(caller);
+  const found = await readOnce(caller, false);
   if (found || asked.waitMs === 0) return found;
   const until = performance.now() + asked.waitMs;
   const watch = await watches.open(caller, asked);
@@ -164,7 +164,7 @@ async function readOrWait<Context extends UserContext>(
   const patient = { ...caller, tell: undefined };
   try {
     for (;;) {
-      const late = await readOnce(patient);
+      const late = await readOnce(patient, true);
       const leftMs = until - performance.now();
       if (late || leftMs <= 0 || (await watch.changed(leftMs)) !== 'changed') return late;
     }
