@@ -93,10 +93,9 @@ export class ConnectionStock {
     return totalCount < options.max && (totalCount === 0 ? left > 0 : totalCount <= share * left);
   }
 
-  /** Those that have least come first; among them, who has waited for longest. */
+  /** One for each pool that may have it, in their order. */
   #shareOut(): void {
-    const inTurn = [...this.#waiting].sort((a, b) => a.totalCount - b.totalCount);
-    for (const pool of inTurn) {
+    for (const pool of [...this.#waiting]) {
       if (pool.waiters === 0) {
         this.#waiting.delete(pool);
       } else if (this.admits(pool)) {

@@ -79,12 +79,6 @@ export const housing: readonly Fault[] = [
     replace: '',
   },
   {
-    ...stock,
-    name: 'those who have connections come first',
-    find: 'a.totalCount - b.totalCount',
-    replace: 'b.totalCount - a.totalCount',
-  },
-  {
     name: 'a migration that has failed for a tenant succeeds',
     file: 'src/cli/migrate-tenants.ts',
     find: '  return 1;\n',
