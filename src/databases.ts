@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { describeResult } from './catalog/result-types.js';
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
-import { openPool } from './db/pg.js';
+import { openPool, type PoolOptions } from './db/pg.js';
 import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
 import { noNotices, noticeChannel } from './installation/notify.js';
@@ -28,6 +28,8 @@ export interface DatabaseParts<Context extends UserContext> {
   readonly journal: Journal;
   readonly telemetry: Telemetry;
   readonly log: Logger;
+  /** What connections are taken from. Default: each database has its own. */
+  readonly stock?: PoolOptions['stock'];
 }
 
 /** The opened databases. */
@@ -48,12 +50,13 @@ export interface Databases<Context extends UserContext> {
  */
 export async function openDatabases<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
-  { shared, journal, telemetry, log }: DatabaseParts<Context>,
+  { shared, journal, telemetry, log, stock }: DatabaseParts<Context>,
 ): Promise<Databases<Context>> {
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
   const open = (source: string | Pool) =>
     openPool(source, {
       limits: { transactionMs, lockMs, statementMs },
+      stock,
       onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
       onUnprepared: () =>
         log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),

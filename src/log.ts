@@ -8,6 +8,16 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** A logger that adds these fields to every line. */
+export function withFields(log: Logger, added: object): Logger {
+  return {
+    debug: (fields, message) => log.debug({ ...added, ...fields }, message),
+    info: (fields, message) => log.info({ ...added, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...added, ...fields }, message),
+    error: (fields, message) => log.error({ ...added, ...fields }, message),
+  };
+}
+
 /** A logger that writes JSON lines to standard output. */
 export function jsonLog(level = 'info'): Logger {
   standardOutput ??= new StandardOutput();

@@ -16,10 +16,21 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await create(`template ${await migratedTemplate()}`);
   // As if it had been installed here and now.
-  await database.pool.query(
+  await asNew(database);
+  return database;
+}
+
+/** A copy of a database that nobody is connected to, as if Tidemark had been installed in it here and now. */
+export async function copyDatabase(url: string): Promise<TestDatabase> {
+  const copy = await create(`template "${new URL(url).pathname.slice(1)}"`);
+  await asNew(copy);
+  return copy;
+}
+
+async function asNew({ pool }: TestDatabase): Promise<void> {
+  await pool.query(
     'update tidemark.meta set install_id = default, secret = default, horizon = default, aging = default',
   );
-  return database;
 }
 
 /** A fresh database of the test cluster. */

@@ -20,6 +20,7 @@ Environment:
 Examples:
   $ tidemark serve
   $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
+  $ tidemark migrate --all --parallel 8
   $ tidemark status --json
   $ tidemark doctor --strict
   $ tidemark serve --config config/tidemark.config.ts
@@ -93,7 +94,9 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .command('migrate')
     .description('Install or upgrade Tidemark in the database')
     .option(...configOption)
-    .action(async (options) => (await import('./migrate.js')).migrateCommand(terminal, options));
+    .option('--all', 'in the databases of all tenants, where the configuration has tenants')
+    .option('--parallel <n>', 'how many tenants at once', '4')
+    .action(async (options) => exit(await (await import('./migrate.js')).migrateCommand(terminal, options)));
   program
     .command('status')
     .description('Show the state of the database and the views')

@@ -65,14 +65,24 @@ export async function migrateDatabase(
       await db.close();
     }
   }
+  return countSteps(terminal, (log) => migrate({ ...config, database: url, log }), terminal.say);
+}
+
+/**
+ * Runs a migration with a logger.
+ * @param onStep is told what each step does
+ * @returns the number of steps
+ */
+export async function countSteps(
+  { log }: Terminal,
+  run: (log: Logger) => Promise<void>,
+  onStep: (message: string) => void = () => {},
+): Promise<number> {
   let steps = 0;
-  const log: Logger = {
-    ...terminal.log,
-    info(_, message) {
-      steps++;
-      terminal.say(message);
-    },
+  const info: Logger['info'] = (_, message) => {
+    steps++;
+    onStep(message);
   };
-  await migrate({ ...config, database: url, log });
+  await run({ ...log, info });
   return steps;
 }

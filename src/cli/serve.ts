@@ -1,23 +1,30 @@
+import type { ForwardOptions } from '../endpoints/forward.js';
 import { syncPaths } from '../endpoints/sync-paths.js';
 import {
   addressFromEnvironment,
   forwardFromEnvironment,
+  type ListenAddress,
   logFromEnvironment,
   type OpenedDatabase,
   openDatabase,
 } from '../environment.js';
+import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { listen } from '../node.js';
 import { createSync } from '../server.js';
-import { loadConfig } from './config.js';
+import type { TenantsOptions } from '../tenants/options.js';
+import { createTenants } from '../tenants.js';
+import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
 /** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once it is listening. */
 export async function serve(terminal: Terminal, { config: path }: { readonly config?: string }): Promise<void> {
-  const config = await loadConfig(path);
+  const config = await loadAnyConfig(path);
   const address = addressFromEnvironment();
   const log = logFromEnvironment();
   const forward = forwardFromEnvironment();
+  if (isOfTenants(config)) return serveTenants(terminal, config, { log, address, forward });
   const database = await openDatabase({ log: terminal.log });
   try {
     if (database.embedded) await prepareDatabase(terminal, config, database);
@@ -36,6 +43,25 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
     }
   } catch (error) {
     await database.close();
+    throw error;
+  }
+}
+
+/** Each tenant's database is what its options say. */
+async function serveTenants(
+  { say }: Terminal,
+  config: TenantsOptions,
+  { log, address, forward }: { log: Logger; address: ListenAddress; forward: ForwardOptions | undefined },
+): Promise<void> {
+  if (forward) {
+    throw new SetupError('SYNC_MUTATE_URL is for one application. Let `open` return the option `forward` instead.');
+  }
+  const tenants = await createTenants({ ...config, log });
+  try {
+    const { url } = await listen(tenants, { log, ...address });
+    say(`Listening at ${url}, for the tenants of the configuration.`);
+  } catch (error) {
+    await tenants.close();
     throw error;
   }
 }

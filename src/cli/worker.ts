@@ -14,7 +14,7 @@ await runWorker(async (together) => {
   const forward = forwardFromEnvironment();
   const { url, readURLs } = await openDatabase({ log: createTerminal(process).log });
   const options = { ...config, database: url, readDatabase: readURLs, log, forward };
-  const service = await startSync(options, together);
+  const service = await startSync(options, { together });
   const { pull, push } = syncPaths(config.basePath ?? '', config.paths);
   return { service, endStreams: () => service.endStreams(), served: { pull, push }, log };
 });

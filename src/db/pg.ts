@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { SetupError } from '../errors.js';
 import { checkOut } from './checkout.js';
+import type { ConnectionStock } from './connection-stock.js';
 import { readCopy } from './copy.js';
 import type { Database, Statement } from './database.js';
 import { describeColumns, describeQuery } from './describe.js';
@@ -10,12 +11,14 @@ import { NamedStatements } from './poolers/named-statements.js';
 import { endsConnection, isOfStatementName } from './sqlstate.js';
 import { createTransact, type TransactionLimits } from './transact.js';
 
-/** The options of `openPool`. The first two apply only to a pool that it creates. */
+/** The options of `openPool`. The first three apply only to a pool that it creates. */
 export interface PoolOptions {
   /** The most connections that are open at once. Default 10. */
   readonly max?: number | undefined;
   /** How long to wait for a new or a free connection, in milliseconds. Default 5,000. */
   readonly connectionTimeoutMs?: number | undefined;
+  /** What its connections are taken from, together with those of other pools. Default: they are its own. */
+  readonly stock?: Pick<ConnectionStock, 'createPool'> | undefined;
   /** How long work may take. Default: as long as it likes. */
   readonly limits?: Limits | undefined;
   /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
@@ -65,14 +68,15 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
 }
 
 function createPool(connectionString: string, options: PoolOptions): pg.Pool {
-  return new pg.Pool({
+  const config = {
     connectionString,
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     fallback_application_name: 'tidemark',
-  });
+  };
+  return options.stock?.createPool(config) ?? new pg.Pool(config);
 }
 
 /** Not by `instanceof`: the application may have a `pg` of its own. */

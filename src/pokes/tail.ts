@@ -18,8 +18,8 @@ export interface TailOptions<Context extends UserContext> {
   readonly installation: CurrentInstallation<Context>;
   readonly looks: Looks;
   readonly log: Logger;
-  /** Milliseconds between two looks at the change log while there is nothing new. */
-  readonly intervalMs: number;
+  /** Returns the milliseconds between two looks at the change log while there is nothing new. */
+  readonly intervalMs: () => number;
   /** Also look whenever the database notifies. */
   readonly notify: boolean;
   /** Called for each poke. */

@@ -46,6 +46,7 @@ export type GaugeName =
   | 'tidemark.change_log.rows'
   | 'tidemark.change_log.reach'
   | 'tidemark.change_log.held_back'
+  | 'tidemark.tenants'
   | 'tidemark.standby.used'
   | 'tidemark.standby.lag'
   | 'tidemark.event_loop.lag';
@@ -150,6 +151,11 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
     unit: 's',
     description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
     ofSeveral: 'max',
+  },
+  'tidemark.tenants': {
+    unit: '1',
+    description: 'Tenants that are open, those of them that are busy, and others that cannot be opened.',
+    attributes: ['state'],
   },
   'tidemark.standby.used': {
     unit: '1',

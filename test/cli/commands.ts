@@ -79,7 +79,7 @@ export async function serve(env: RunOptions['env'] = {}, ...options: string[]): 
     env: { PORT: String(port), HOST: '127.0.0.1', ...env },
   });
   running.push(server);
-  const [, url] = await server.printed(/Listening at (http:\S+)\/sync\/pull/);
+  const [, url] = await server.printed(/Listening at (http:\S+?)(\/sync\/pull|,)/);
   return { ...server, url: url! };
 }
 

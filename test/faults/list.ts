@@ -11,6 +11,7 @@ import { documenting } from './list/documenting.js';
 import { doors } from './list/doors.js';
 import { examining } from './list/examining.js';
 import { forwarding } from './list/forwarding.js';
+import { housing } from './list/housing.js';
 import { installing } from './list/installing.js';
 import { journaling } from './list/journaling.js';
 import { living } from './list/living.js';
@@ -62,6 +63,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   journaling,
   living,
   working,
+  housing,
 };
 
 /** Their names begin with the room's. */
