@@ -4,11 +4,11 @@ export interface PusherOptions {
   readonly user: string;
   readonly id: string;
   readonly mutator: string;
-  /** The row that its mutations rename. */
+  /** The row that its mutations rename, unless they are told another. */
   readonly row: string | number;
 }
 
-/** A client whose mutations all rename one row. */
+/** A client whose mutations rename rows. */
 export class Pusher {
   readonly #connection: Connection;
   readonly #options: PusherOptions;
@@ -19,8 +19,8 @@ export class Pusher {
     this.#options = options;
   }
 
-  async push(mutations = 1): Promise<void> {
-    const { user, id: clientID, mutator: name, row } = this.#options;
+  async push(mutations = 1, row: string | number = this.#options.row): Promise<void> {
+    const { user, id: clientID, mutator: name } = this.#options;
     const rename = () => {
       const id = ++this.#pushed;
       return { clientID, id, name, args: { id: row, title: `Pushed ${id}` }, timestamp: 0 };

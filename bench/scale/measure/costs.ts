@@ -102,6 +102,7 @@ export interface Memory {
 
 export interface Measured {
   readonly standbys: number;
+  readonly postgres: string;
   readonly design: Design;
   readonly phases: readonly Phase[];
   readonly costs: Costs;

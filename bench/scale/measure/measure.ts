@@ -45,8 +45,12 @@ export async function measure(standbys: 0 | 1, counts: Counts, progress: (messag
       const writer = await writerFor(recorder, open, team, members - 1);
       await measureListening(recorder, writer, team, counts);
       const delta = await measureDeltaBytes(recorder, writer, team, open);
+      const { rows } = await stage.pool.query<{ version: string }>(
+        `select split_part(version(), ' on ', 1) as version`,
+      );
       return {
         standbys,
+        postgres: rows[0]!.version,
         design,
         phases: [...recorder.phases.values()],
         costs: costsOf(recorder.phases, design),
