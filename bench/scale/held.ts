@@ -120,9 +120,7 @@ export async function hold(
       simulated: { cpu: ofAllStandbys(cpuOf(work, simulated, deployment, figures)), rates: only(simulated) },
     };
   };
-  return withStage(stageOptions, (stage) =>
-    withConnections(async (open) => act(stage, await pushersOf(stage, open))),
-  );
+  return withStage(stageOptions, (stage) => withConnections(async (open) => act(stage, await pushersOf(stage, open))));
 }
 
 function only(rates: Counted): Counted {

@@ -190,10 +190,10 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   // While nothing happens, a server that has listeners looks five times a second.
   const heldLooks = held.statements.looks / held.spent.seconds;
   const stream = atLeastZero(
-    sumOf([1 / (held.spent.seconds * design.streams), cpuOf(held.spent)], [
-      -1 / design.streams,
-      sumOf([1, upkeep], [heldLooks, look]),
-    ]),
+    sumOf(
+      [1 / (held.spent.seconds * design.streams), cpuOf(held.spent)],
+      [-1 / design.streams, sumOf([1, upkeep], [heldLooks, look])],
+    ),
   );
   return {
     upkeep: atLeastZero(upkeep),

@@ -29,7 +29,10 @@ export const usersOf = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => userOf(1 + Math.floor(i / members), i % members));
 
 /** On a server that has done nothing yet. @returns the memory of a stream, in kB */
-export async function measureStreamMemory(recorder: Recorder, seats: number): Promise<{ serverMB: number; streamKB: number }> {
+export async function measureStreamMemory(
+  recorder: Recorder,
+  seats: number,
+): Promise<{ serverMB: number; streamKB: number }> {
   const [server] = recorder.stage.servers;
   const before = await server!.ask<ServerState>({});
   await open(recorder, usersOf(seats), false);
@@ -81,7 +84,12 @@ export async function measureListening(
 }
 
 /** @returns the bytes of a pull of one changed row */
-export async function measureDeltaBytes(recorder: Recorder, writer: Pusher, team: number, connect: Open): Promise<number> {
+export async function measureDeltaBytes(
+  recorder: Recorder,
+  writer: Pusher,
+  team: number,
+  connect: Open,
+): Promise<number> {
   const connection = await connect(recorder.stage.servers[0]!.url);
   const group = new ClientGroup(connection, userOf(team, 0), 'delta');
   await group.pull();

@@ -54,7 +54,14 @@ export async function measure(standbys: 0 | 1, counts: Counts, progress: (messag
         design,
         phases: [...recorder.phases.values()],
         costs: costsOf(recorder.phases, design),
-        traffic: { unchanged, delta, firstRow, push, poke: chunkOf(pokeEvent), stream: chunkOf(heartbeat) / (heartbeatMs / 1000) },
+        traffic: {
+          unchanged,
+          delta,
+          firstRow,
+          push,
+          poke: chunkOf(pokeEvent),
+          stream: chunkOf(heartbeat) / (heartbeatMs / 1000),
+        },
         memory: { serverMB, streamKB, groupKB },
       };
     }),

@@ -1,6 +1,6 @@
 /** What pushes and pulls cost, without anybody who listens. */
 import { ClientGroup, pullOps } from '../../client/client-group.js';
-import { Connection } from '../../client/connection.js';
+import type { Connection } from '../../client/connection.js';
 import { Pusher } from '../../client/pusher.js';
 import type { ServerState } from '../../processes.js';
 import type { Traffic } from './costs.js';
@@ -71,7 +71,9 @@ export async function measureUnchanged(
   const after = await server!.ask<ServerState>({});
   const alone = Math.ceil(count / 4);
   const bytes = await bytesOf(connections[0]!, () => groups[0]!.pull());
-  await recorder.phase('unchanged, one by one', alone, () => times(alone, (i) => lanes[0]![i % lanes[0]!.length]!.pull()));
+  await recorder.phase('unchanged, one by one', alone, () =>
+    times(alone, (i) => lanes[0]![i % lanes[0]!.length]!.pull()),
+  );
   await recorder.phase('unchanged, together', count, () =>
     Promise.all(lanes.map((lane) => times(Math.ceil(count / atOnce), (i) => lane[i % lane.length]!.pull()))),
   );

@@ -1,14 +1,7 @@
 /** What a workload takes: processor time, processes, memory, network. Pure. */
 import { type Cpu, sumOf } from '../measure/costs.js';
 import { type Asking, type Load, loadOf, type Rates } from './rates.js';
-import {
-  type Assumptions,
-  type Deployment,
-  durationsOf,
-  type Figures,
-  readingOf,
-  type Workload,
-} from './workload.js';
+import { type Assumptions, type Deployment, durationsOf, type Figures, readingOf, type Workload } from './workload.js';
 
 export interface Plan extends Deployment {
   /** Cores: of all servers together, of the primary, and of each standby. */

@@ -52,7 +52,8 @@ export function batchOf(arrivals: number): number {
 /** After a look that finds something, a server rests for twice as long as it took. */
 const rest = 3;
 /** The pause between two looks is a part of the time since the last change, and within these bounds, in milliseconds. */
-const pauseOf = (sinceNews: number) => Math.min(Math.max(sinceNews / 16, 5), 200);
+const longestPauseMs = 200;
+const pauseOf = (sinceNews: number) => Math.min(Math.max(sinceNews / 16, 5), longestPauseMs);
 /** After a question beside the looks, in milliseconds. */
 export const longestRestMs = 1_000;
 
@@ -62,9 +63,7 @@ export function loadOf(work: Workload, { servers }: Deployment, took: Durations,
   const teams = clients / audience;
   const seats = work.seats === 'user' ? streams : teams * (1 - (1 - 1 / servers) ** audience);
   const looks = looksOf(writes / 1000, seats, took);
-  const share = audience / clients;
-  const pokesEach =
-    looks.asking === 'not' ? looks.tellings : looks.tellings * (1 - (1 - share) ** (writes / 1000 / looks.tellings));
+  const pokesEach = looks.tellings * tellsOne(looks, writes / 1000, audience / clients);
   const pokes = 1000 * pokesEach * clients;
   // A client that has been poked and has not yet pulled does so once, however often it is poked.
   const pulls = pokes / (1 + pokesEach * (assumed.spreadMs / 2));
@@ -91,6 +90,11 @@ export function loadOf(work: Workload, { servers }: Deployment, took: Durations,
   };
 }
 
+/** How probable it is that a client is told when some are. @param share of all clients that see a write */
+function tellsOne({ asking, tellings }: LooksOfOne, writes: number, share: number): number {
+  return asking === 'not' ? 1 : 1 - (1 - share) ** (writes / (tellings || 1));
+}
+
 interface LooksOfOne {
   readonly asking: Asking;
   /** Each in a millisecond: looks in vain, looks that find something, questions, and moments when clients are told. */
@@ -112,8 +116,9 @@ function looksOf(writes: number, seats: number, took: Durations): LooksOfOne {
   return { asking: 'later', ...bare, questions: 1 / cycle.ms, tellings: 1 / cycle.ms };
 }
 
-/** Looks that take `fixed` and `each` for every change that they find. */
+/** Looks that take `fixed`, and `each` for every change that they find. */
 function looking(writes: number, fixed: number, each: number, lookMs: number) {
+  if (writes === 0) return { batch: 1, news: 0, inVain: 1 / Math.max(longestPauseMs, lookMs) };
   let batch = 1;
   for (let i = 0; i < 200 && batch < 1e6; i++) batch = batchOf(writes * rest * (fixed + each * batch));
   const busyMs = rest * (fixed + each * batch);

@@ -7,6 +7,7 @@ import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
 import type { Random } from '../../../test/oracle/random.js';
 import { Agenda } from './agenda.js';
 import { longestRestMs, type Rates } from './rates.js';
+import { Sharing } from './sharing.js';
 import type { Assumptions, Deployment, Durations, Workload } from './workload.js';
 
 export interface SimulationOptions {
@@ -191,38 +192,6 @@ class Server {
         if (client.isPoked) this.#pullSoon(client);
       }
     };
-  }
-}
-
-/** Those who ask while others are being answered are answered together afterwards. */
-class Sharing<Asker> {
-  readonly #agenda: Agenda;
-  readonly #ms: number;
-  readonly #begin: (askers: readonly Asker[]) => () => void;
-  #waiting: Asker[] = [];
-  #isRunning = false;
-
-  /** @param begin answers when called; what it returns is called when they have the answer */
-  constructor(agenda: Agenda, ms: number, begin: (askers: readonly Asker[]) => () => void) {
-    this.#agenda = agenda;
-    this.#ms = ms;
-    this.#begin = begin;
-  }
-
-  ask(asker: Asker): void {
-    this.#waiting.push(asker);
-    if (!this.#isRunning) this.#run();
-  }
-
-  #run(): void {
-    this.#isRunning = this.#waiting.length > 0;
-    if (!this.#isRunning) return;
-    const end = this.#begin(this.#waiting);
-    this.#waiting = [];
-    this.#agenda.after(this.#ms, () => {
-      end();
-      this.#run();
-    });
   }
 }
 

@@ -119,7 +119,10 @@ ${held.map(heldSection).join('\n\n')}
 }
 
 function heldSection(held: Held): string {
-  const reading = held.standbys === 0 ? 'reading the primary' : `reading ${held.standbys === 1 ? 'a standby' : `${held.standbys} standbys`}`;
+  const reading =
+    held.standbys === 0
+      ? 'reading the primary'
+      : `reading ${held.standbys === 1 ? 'a standby' : `${held.standbys} standbys`}`;
   const views = held.seats === 'team' ? 'views that teams share' : 'views of each user';
   return `### ${held.streams.toLocaleString('en-US')} streams, ${views}, ${held.servers} ${held.servers === 1 ? 'server' : 'servers'} ${reading}
 
@@ -132,7 +135,8 @@ function endOf(figures: Figures, assumed: Assumptions): string {
   const { push } = figures.primary;
   const sending = Math.max(0, figures.standby.push.primary - push.primary);
   const room = 1e6 * assumed.utilization * assumed.databaseCores;
-  const writesWith = (standbys: number) => Math.round(room / (push.primary + standbys * sending)).toLocaleString('en-US');
+  const writesWith = (standbys: number) =>
+    Math.round(room / (push.primary + standbys * sending)).toLocaleString('en-US');
   const asking = figures.standby.pair.standby;
   const pairs = asking === 0 ? undefined : room / asking;
   return `**The primary's writes.** Servers and standbys can be added; the primary is one. At ${digits(push.primary)} µs for a push of one mutation,
@@ -142,7 +146,9 @@ write, may end it sooner; the model knows neither.
 
 **Asking whom a write concerns.** Every server asks about every write, for all of its seats: ${us(asking)} µs of a standby for each
 seat and row. That is seats × writes, of all servers together, however many there are${
-    pairs === undefined ? '' : `: a standby of ${assumed.databaseCores} cores answers ${digits(pairs / 1e6)} million a second`
+    pairs === undefined
+      ? ''
+      : `: a standby of ${assumed.databaseCores} cores answers ${digits(pairs / 1e6)} million a second`
   }. With views that
 teams share there are far fewer seats than clients. Where each user has their own, this is what a deployment spends most
 on, long before the primary's writes end it. With more than 50,000 seats times changes in one look, a server asks beside

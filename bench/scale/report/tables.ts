@@ -61,13 +61,20 @@ export function sizesTable({ memory, traffic }: Measured): string {
 
 /** How much more or less than what it is held against. */
 const error = (value: number, against: number): string =>
-  against === 0 ? '' : ` (${value >= against ? '+' : '−'}${Math.abs((100 * (value - against)) / against).toFixed(0)} %)`;
+  against === 0
+    ? ''
+    : ` (${value >= against ? '+' : '−'}${Math.abs((100 * (value - against)) / against).toFixed(0)} %)`;
 
 export function heldTable({ measured, predicted, simulated }: Held): string {
   const cpu = (what: string, part: keyof Cpu) => {
     const [real, model, simulation] = [measured.cpu[part], predicted.cpu[part], simulated.cpu[part]];
     const percent = (value: number) => `${(value / 1e4).toFixed(1)} %`;
-    return [`${what}, of a core`, percent(real), percent(model) + error(model, real), percent(simulation) + error(simulation, real)];
+    return [
+      `${what}, of a core`,
+      percent(real),
+      percent(model) + error(model, real),
+      percent(simulation) + error(simulation, real),
+    ];
   };
   const words: Record<(typeof counted)[number], string> = {
     pushes: 'Pushes',
@@ -78,7 +85,12 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
   };
   const rates = counted.map((kind) => {
     const [real, model, simulation] = [measured.rates[kind], predicted.rates[kind], simulated.rates[kind]];
-    return [`${words[kind]}, a second`, digits(real), digits(model) + error(model, real), digits(simulation) + error(simulation, real)];
+    return [
+      `${words[kind]}, a second`,
+      digits(real),
+      digits(model) + error(model, real),
+      digits(simulation) + error(simulation, real),
+    ];
   });
   const rows = [cpu('All servers', 'server'), cpu('The primary', 'primary'), cpu('The standbys', 'standby'), ...rates];
   return tableOf(['', 'measured', 'model', 'simulation'], rows);
@@ -88,7 +100,11 @@ export const sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000];
 /** Writes a second, of each client. */
 export const perClient = 1 / 200;
 
-const waysOfAsking: Record<Asking, string> = { 'at once': 'at once', later: 'some seconds late', not: 'no: all are poked' };
+const waysOfAsking: Record<Asking, string> = {
+  'at once': 'at once',
+  later: 'some seconds late',
+  not: 'no: all are poked',
+};
 
 const cores = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1));
 
@@ -106,7 +122,16 @@ export function planCells(plan: Plan, { databaseCores }: Assumptions): string[] 
   ];
 }
 
-const planHead = ['servers', 'cores of all', 'standbys', 'each at', 'primary at', 'pokes', 'memory of each server', 'network'];
+const planHead = [
+  'servers',
+  'cores of all',
+  'standbys',
+  'each at',
+  'primary at',
+  'pokes',
+  'memory of each server',
+  'network',
+];
 
 export function plansTable(works: readonly Workload[], figures: Figures, assumed: Assumptions): string {
   const rows = works.map((work) => [
@@ -122,7 +147,12 @@ export const growing = (seats: Workload['seats']): Workload[] =>
 /** The same clients in so many clusters, each with its share of them and of their writes. */
 export function clustersTable(clients: number, figures: Figures, assumed: Assumptions): string {
   const rows = [1, 2, 5, 10, 20, 50].map((clusters) => {
-    const work: Workload = { ...usual, seats: 'team', clients: clients / clusters, writes: (clients * perClient) / clusters };
+    const work: Workload = {
+      ...usual,
+      seats: 'team',
+      clients: clients / clusters,
+      writes: (clients * perClient) / clusters,
+    };
     const plan = planFor(work, figures, assumed);
     return [
       `${clusters}`,
@@ -131,5 +161,8 @@ export function clustersTable(clients: number, figures: Figures, assumed: Assump
       cores(clusters * (plan.primaryCores + plan.standbys * plan.standbyCores)),
     ];
   });
-  return tableOf(['clusters', ...planHead.slice(0, 6), 'cores of all servers in all', 'cores of all databases in all'], rows);
+  return tableOf(
+    ['clusters', ...planHead.slice(0, 6), 'cores of all servers in all', 'cores of all databases in all'],
+    rows,
+  );
 }

@@ -28,7 +28,15 @@ export async function push(bench: Bench): Promise<Result[]> {
   );
   return withConnections(async (open) => {
     const pushers = await Promise.all(
-      ids.map(async (id, i) => new Pusher(await open(bench.server.url), { user: userOf(size), id: `writer${i}`, mutator: 'todo.rename', row: id })),
+      ids.map(
+        async (id, i) =>
+          new Pusher(await open(bench.server.url), {
+            user: userOf(size),
+            id: `writer${i}`,
+            mutator: 'todo.rename',
+            row: id,
+          }),
+      ),
     );
     return [...(await oneByOne(bench, pushers, ids)), ...(await together(bench, pushers[0]!, ids[0]!))];
   });
