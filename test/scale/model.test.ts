@@ -105,8 +105,8 @@ describe('the formulas say what happens by chance', () => {
     looksInVain: 0.2,
     seats: 0.1,
     pairs: 0.05,
-    pokes: 0.05,
-    pulls: 0.05,
+    pokes: 0.1,
+    pulls: 0.1,
     statements: 0.15,
     looks: 0.1,
     unchanged: 0.1,
@@ -118,6 +118,7 @@ describe('the formulas say what happens by chance', () => {
     ['many writes', work(4000, 50), deployment(4)],
     ['views that teams share', work(10_000, 100, { seats: 'team' }), deployment(8)],
     ['small teams', work(2000, 30, { audience: 5, seats: 'team' }), deployment(2)],
+    ['clients that are poked while they wait', work(200, 100), deployment(1)],
     ['many pulls in vain', work(2000, 5, { opensPerHour: 900 }), deployment(1)],
   ])('%s', (_, one, servers) => {
     const took = durationsOf(servers, figures, assumptions);
