@@ -128,7 +128,7 @@ class Client {
     this.#isBusy = true;
     setTimeout(async () => {
       this.#isPoked = false;
-      await this.pull();
+      await this.pull().catch(() => failures++);
       this.#isBusy = false;
       if (this.#isPoked) this.#pullLater();
     }, this.#spreadMs * Math.random());
@@ -136,15 +136,11 @@ class Client {
 
   pull(): Promise<void> {
     if (!this.#group) return Promise.resolve();
-    const pulled = this.#group.pull().then(
-      () => {
-        pulls++;
-        pulledAt = clock();
-      },
-      () => void failures++,
-    );
+    const pulled = this.#group.pull().then(() => {
+      pulls++;
+      pulledAt = clock();
+    });
     pulling.add(pulled);
-    void pulled.then(() => pulling.delete(pulled));
     return pulled;
   }
 
