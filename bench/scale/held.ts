@@ -64,6 +64,7 @@ export async function hold(
     writes,
     audience: members,
     seats,
+    isRouted: false,
     opensPerHour: 0,
     firstPullsPerDay: 0,
     firstRows: 0,

@@ -8,6 +8,7 @@ import { figures } from './figures.js';
 
 const work = (clients: number, writes: number, more: Partial<Workload> = {}): Workload => ({
   ...usual,
+  seats: 'user',
   clients,
   writes,
   ...more,
@@ -56,7 +57,8 @@ describe('a plan', () => {
 
   it('says so when the primary has too many writes', () => {
     expect(planFor(work(10_000, 1000, { seats: 'team' }), figures, assumptions).fits).toBe(true);
-    expect(planFor(work(10_000, 40_000, { seats: 'team' }), figures, assumptions).fits).toBe(false);
+    const tooMuch = planFor(work(10_000, 40_000, { seats: 'team' }), figures, assumptions);
+    expect([tooMuch.fits, tooMuch.suffices]).toEqual([false, false]);
   });
 
   it('counts bytes and memory', () => {
@@ -81,6 +83,13 @@ describe('seats', () => {
     expect(seatsOf('team', 1)).toBe(100);
     expect(seatsOf('team', 4)).toBeCloseTo(100, 2);
     expect(seatsOf('team', 100)).toBeCloseTo(100 * (1 - 0.99 ** 40), 6);
+  });
+
+  it('are few where all of a team come to the same server', () => {
+    const routed = (seats: Workload['seats']) =>
+      loadOf(work(4000, 1, { seats, isRouted: true }), deployment(4), took, assumptions).seats;
+    expect(routed('team')).toBe(25);
+    expect(routed('user')).toBe(1000);
   });
 
   it('are not asked at once when they and the changes are too many, and not at all when they are far too many', () => {
@@ -117,6 +126,7 @@ describe('the formulas say what happens by chance', () => {
     ['two servers', work(2000, 10), deployment(2)],
     ['many writes', work(4000, 50), deployment(4)],
     ['views that teams share', work(10_000, 100, { seats: 'team' }), deployment(8)],
+    ['teams that have a server', work(10_000, 100, { seats: 'team', isRouted: true }), deployment(8)],
     ['small teams', work(2000, 30, { audience: 5, seats: 'team' }), deployment(2)],
     ['clients that are poked while they wait', work(200, 100), deployment(1)],
     ['many pulls in vain', work(2000, 5, { opensPerHour: 900 }), deployment(1)],

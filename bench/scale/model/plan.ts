@@ -17,6 +17,8 @@ export interface Plan extends Deployment {
   readonly megabits: number;
   /** Whether the primary's share stays within what is assumed. */
   readonly fits: boolean;
+  /** Whether everything does, and clients are told of no more than what concerns them. */
+  readonly suffices: boolean;
 }
 
 /** What all servers, the primary and each standby spend in a second, in microseconds. */
@@ -52,6 +54,8 @@ export function predict(work: Workload, deployment: Deployment, figures: Figures
   const load = loadOf(work, deployment, durationsOf(deployment, figures, assumed), assumed);
   const cpu = cpuOf(work, load.rates, deployment, figures);
   const { memory } = figures;
+  const room = assumed.utilization * assumed.databaseCores;
+  const fits = cpu.primary / 1e6 <= room;
   return {
     ...deployment,
     serverCores: cpu.server / 1e6,
@@ -62,7 +66,13 @@ export function predict(work: Workload, deployment: Deployment, figures: Figures
     asking: load.asking,
     rates: load.rates,
     megabits: megabitsOf(work, load, figures),
-    fits: cpu.primary / 1e6 <= assumed.utilization * assumed.databaseCores,
+    fits,
+    suffices:
+      fits &&
+      cpu.standby / 1e6 <= room &&
+      load.asking !== 'not' &&
+      load.streams <= assumed.streamsPerServer &&
+      cpu.server / 1e6 / deployment.servers <= assumed.utilization,
   };
 }
 

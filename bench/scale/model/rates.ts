@@ -61,7 +61,8 @@ export function loadOf(work: Workload, { servers }: Deployment, took: Durations,
   const { clients, audience, writes, opensPerHour, firstPullsPerDay } = work;
   const streams = clients / servers;
   const teams = clients / audience;
-  const seats = work.seats === 'user' ? streams : teams * (1 - (1 - 1 / servers) ** audience);
+  const teamsOnEach = work.isRouted ? teams / servers : teams * (1 - (1 - 1 / servers) ** audience);
+  const seats = work.seats === 'user' ? streams : teamsOnEach;
   const looks = looksOf(writes / 1000, seats, took);
   const pokesEach = looks.tellings * tellsOne(looks, writes / 1000, audience / clients);
   const pokes = 1000 * pokesEach * clients;
@@ -150,8 +151,9 @@ function cycleOf(writes: number, fixed: number, each: number): { readonly ms: nu
  * Those who are poked about one write share a statement if they ask while the last one runs, and if they have seen the
  * same before: nothing was written between their last pulls.
  */
-function statementsEach({ audience, writes }: Workload, servers: number, took: Durations, { spreadMs }: Assumptions) {
-  const others = (audience - 1) / servers;
+function statementsEach(work: Workload, servers: number, took: Durations, { spreadMs }: Assumptions): number {
+  const { audience, writes, isRouted } = work;
+  const others = (audience - 1) / (isRouted ? 1 : servers);
   const batch = spreadMs === 0 ? 1 + others : batchOf((others * took.delta) / spreadMs);
   const haveSeenTheSame = Math.exp((-writes / 1000) * (spreadMs / 3));
   return haveSeenTheSame / batch + (1 - haveSeenTheSame);

@@ -29,7 +29,11 @@ export function simulate({ work, deployment, took, assumed, seconds, random }: S
   const teams = Math.round(work.clients / work.audience);
   const shared = { agenda, counts, log, took, random, spreadMs: assumed.spreadMs };
   const servers = Array.from({ length: deployment.servers }, () => new Server(shared, work.seats === 'user'));
-  for (let i = 0; i < teams * work.audience; i++) random.pick(servers).add(i % teams);
+  for (let i = 0; i < teams * work.audience; i++) {
+    const team = i % teams;
+    const server = work.isRouted ? servers[team % servers.length]! : random.pick(servers);
+    server.add(team);
+  }
   every(agenda, random, work.writes / 1000, () => {
     log.push(random.between(0, teams - 1));
     counts.pushes++;

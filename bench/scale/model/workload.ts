@@ -10,6 +10,8 @@ export interface Workload {
   readonly audience: number;
   /** Whether each user's views have parameters of their own, or all of a team share them. */
   readonly seats: 'user' | 'team';
+  /** Whether all of a team come to the same server, as behind a proxy that goes by the tenant; else they go anywhere. */
+  readonly isRouted: boolean;
   /** How often each client opens its stream in an hour, and pulls, mostly in vain. */
   readonly opensPerHour: number;
   /** How often each client pulls for the first time in a day, and so many rows. */
@@ -46,7 +48,8 @@ export interface Figures {
 
 export const usual: Omit<Workload, 'clients' | 'writes'> = {
   audience: 40,
-  seats: 'user',
+  seats: 'team',
+  isRouted: false,
   opensPerHour: 2,
   firstPullsPerDay: 0.1,
   firstRows: 1_000,

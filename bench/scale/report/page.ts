@@ -6,21 +6,39 @@ import type { Held } from '../held.js';
 import { type Plan, planFor } from '../model/plan.js';
 import { type Assumptions, type Figures, usual, type Workload } from '../model/workload.js';
 import { figuresOf, type ScaleRecord } from './scale-record.js';
-import { clustersTable, costsTable, growing, heldTable, perClient, plansTable, sizesTable } from './tables.js';
+import {
+  clustersTable,
+  costsTable,
+  growing,
+  heldTable,
+  type Kind,
+  perClient,
+  plansTable,
+  sizesTable,
+} from './tables.js';
+
+/** How teams see their data, and where they go: with what they share, in one place, and so on. */
+const kinds = {
+  routed: { seats: 'team', isRouted: true },
+  team: { seats: 'team', isRouted: false },
+  user: { seats: 'user', isRouted: false },
+} as const;
 
 /** By their names in `docs/`, the documents that say what was measured. They depend on the record alone. */
 export function scaleDocumentsOf(record: ScaleRecord): Record<string, string> {
   const figures = figuresOf(record);
-  const plot = (title: string, seats: Workload['seats']) => plotOf(title, growing(seats), figures, record.assumptions);
+  const plot = (title: string, kind: Kind) => plotOf(title, growing(kind), figures, record.assumptions);
   return {
     'scale.md': pageOf(record, figures),
-    'scale-team.svg': plot('Cores by clients, where a team shares its views', 'team'),
-    'scale-user.svg': plot('Cores by clients, where each user has their own', 'user'),
+    'scale-routed.svg': plot('Cores by clients, where teams share views and have a server', kinds.routed),
+    'scale-user.svg': plot('Cores by clients, where each user has views of their own', kinds.user),
   };
 }
 
 function plotOf(title: string, works: readonly Workload[], figures: Figures, assumed: Assumptions): string {
-  const plans = works.map((work) => ({ x: work.clients, plan: planFor(work, figures, assumed) }));
+  const plans = works
+    .map((work) => ({ x: work.clients, plan: planFor(work, figures, assumed) }))
+    .filter(({ plan }) => plan.suffices);
   const curve = (name: string, of: (plan: Plan) => number) => ({
     name,
     // The axis has no zero.
@@ -76,21 +94,29 @@ Of the bytes, headers are included; TLS, TCP and compression are not.
 
 Each client writes every ${Math.round(1 / perClient)} s, and each write is seen by ${usual.audience} clients that are online: 100,000 clients make ${100_000 * perClient} writes and
 ${(100_000 * perClient * usual.audience).toLocaleString('en-US')} pokes a second. Servers are processes, each with at most ${digits(100 * assumed.utilization)} % of a core and ${assumed.streamsPerServer.toLocaleString('en-US')} streams. A database has ${assumed.databaseCores}
-cores of the machine above, of which it should take ${digits(100 * assumed.utilization)} %. There are as few servers and standbys as will do.
+cores of the machine above, of which it should take ${digits(100 * assumed.utilization)} %. There are as few servers and standbys as will do; where none will, the table says "too much".
 
-### Where a team shares its views
+### Where a team shares its views, and has a server
 
-The parameters of the views are what many users have in common, such as a tenant or a project: \`where team_id = \${team}\`.
+The parameters of the views are what many users have in common, such as a tenant or a project: \`where team_id = \${team}\`. And
+a proxy sends all of a team to the same server, by a hash of the tenant's name, say. If the server goes, they go to
+another: this is for speed alone.
 
-${plansTable(growing('team'), figures, assumed)}
+${plansTable(growing(kinds.routed), figures, assumed)}
 
-![Cores by clients](scale-team.svg)
+![Cores by clients](scale-routed.svg)
+
+### Where a team shares its views, and goes anywhere
+
+With many servers, a team has a member or two on each, so that nobody is left to share with.
+
+${plansTable(growing(kinds.team), figures, assumed)}
 
 ### Where each user has views of their own
 
 The parameter is the user: \`where team_id in (select team_id from member where user_id = \${userID})\`.
 
-${plansTable(growing('user'), figures, assumed)}
+${plansTable(growing(kinds.user), figures, assumed)}
 
 ![Cores by clients](scale-user.svg)
 
@@ -101,9 +127,10 @@ ${endOf(figures, assumed)}
 ### Tenants over several clusters
 
 Where tenants do not share data, give each cluster some of them, with servers of its own. A cluster's servers look only at
-its own writes, for its own clients. One million clients, with views that teams share:
+its own writes, for its own clients. One million clients, with views that teams share, which go to any server of their
+cluster:
 
-${clustersTable(1_000_000, figures, assumed)}
+${clustersTable(1_000_000, kinds.team, figures, assumed)}
 
 ## How the model works
 
@@ -171,7 +198,7 @@ the rules of the server, and a test holds the formulas against it.
   more writes there are, the less is shared.
 - **Streams** are opened ${usual.opensPerHour} times an hour by each client, with a pull in vain each time: servers end them after an hour,
   and clients go away. Each client makes ${usual.firstPullsPerDay} first pulls of ${usual.firstRows.toLocaleString('en-US')} rows a day.
-- **Clients are spread evenly**, and so are writes over teams and over time. A team's clients are on all servers.
+- **Clients are spread evenly**, and so are writes over teams and over time.
 - **A round trip** between server and database takes ${roundTripMs} ms.
 
 What it does not know: queues where processors are short, bursts (after a restart all clients of a server come back within

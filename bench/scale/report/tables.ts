@@ -108,20 +108,6 @@ const waysOfAsking: Record<Asking, string> = {
 
 const cores = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1));
 
-export function planCells(plan: Plan, { databaseCores }: Assumptions): string[] {
-  const share = (used: number) => `${((100 * used) / databaseCores).toFixed(0)} %`;
-  return [
-    plan.servers.toLocaleString('en-US'),
-    cores(plan.serverCores),
-    plan.standbys.toLocaleString('en-US'),
-    plan.standbys === 0 ? '' : share(plan.standbyCores),
-    share(plan.primaryCores) + (plan.fits ? '' : ': too much'),
-    waysOfAsking[plan.asking],
-    `${(plan.memoryMB / 1024).toFixed(1)} GB`,
-    `${digits(plan.megabits)} Mbit/s`,
-  ];
-}
-
 const planHead = [
   'servers',
   'cores of all',
@@ -133,36 +119,46 @@ const planHead = [
   'network',
 ];
 
+function planCells(plan: Plan, { databaseCores }: Assumptions): string[] {
+  if (!plan.suffices) return ['**too much**', ...Array<string>(planHead.length - 1).fill('')];
+  const share = (used: number) => `${((100 * used) / databaseCores).toFixed(0)} %`;
+  return [
+    plan.servers.toLocaleString('en-US'),
+    cores(plan.serverCores),
+    plan.standbys.toLocaleString('en-US'),
+    plan.standbys === 0 ? '' : share(plan.standbyCores),
+    share(plan.primaryCores),
+    waysOfAsking[plan.asking],
+    `${(plan.memoryMB / 1024).toFixed(1)} GB`,
+    `${digits(plan.megabits)} Mbit/s`,
+  ];
+}
+
 export function plansTable(works: readonly Workload[], figures: Figures, assumed: Assumptions): string {
   const rows = works.map((work) => [
-    `${short(work.clients)}, ${work.writes}`,
+    `${short(work.clients)}, ${work.writes.toLocaleString('en-US')}`,
     ...planCells(planFor(work, figures, assumed), assumed),
   ]);
   return tableOf(['clients online, writes a second', ...planHead], rows);
 }
 
-export const growing = (seats: Workload['seats']): Workload[] =>
-  sizes.map((clients) => ({ ...usual, seats, clients, writes: clients * perClient }));
+/** How teams see their data, and where they go. */
+export type Kind = Pick<Workload, 'seats' | 'isRouted'>;
+
+export const growing = (kind: Kind): Workload[] =>
+  sizes.map((clients) => ({ ...usual, ...kind, clients, writes: clients * perClient }));
 
 /** The same clients in so many clusters, each with its share of them and of their writes. */
-export function clustersTable(clients: number, figures: Figures, assumed: Assumptions): string {
+export function clustersTable(clients: number, kind: Kind, figures: Figures, assumed: Assumptions): string {
   const rows = [1, 2, 5, 10, 20, 50].map((clusters) => {
-    const work: Workload = {
-      ...usual,
-      seats: 'team',
-      clients: clients / clusters,
-      writes: (clients * perClient) / clusters,
-    };
+    const work = { ...usual, ...kind, clients: clients / clusters, writes: (clients * perClient) / clusters };
     const plan = planFor(work, figures, assumed);
+    const all = [plan.serverCores, plan.primaryCores + plan.standbys * plan.standbyCores];
     return [
       `${clusters}`,
       ...planCells(plan, assumed).slice(0, 6),
-      cores(clusters * plan.serverCores),
-      cores(clusters * (plan.primaryCores + plan.standbys * plan.standbyCores)),
+      ...all.map((used) => (plan.suffices ? cores(clusters * used) : '')),
     ];
   });
-  return tableOf(
-    ['clusters', ...planHead.slice(0, 6), 'cores of all servers in all', 'cores of all databases in all'],
-    rows,
-  );
+  return tableOf(['clusters', ...planHead.slice(0, 6), 'cores of all their servers', 'of all their databases'], rows);
 }
