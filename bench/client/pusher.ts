@@ -23,7 +23,7 @@ export class Pusher {
     const { user, id: clientID, mutator: name } = this.#options;
     const rename = () => {
       const id = ++this.#pushed;
-      return { clientID, id, name, args: { id: row, title: `Pushed ${id}` }, timestamp: 0 };
+      return { clientID, id, name, args: { id: row, title: `Pushed ${id} by ${clientID}` }, timestamp: 0 };
     };
     const body = {
       profileID: 'p',

@@ -159,6 +159,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   /** What follows from a look that finds a write, without the write and without looks in vain. */
   const after = (name: PhaseName, written: Cpu = { ...push, server: 0 }) => {
     const found = statements(name, 'questions');
+    if (found === 0) throw new Error(`"${name}": no look has found a write`);
     const inVain = statements(name, 'looks') - found;
     return sumOf([1 / found, sumOf([1, each(name)], [-1, written], [-Math.max(0, inVain), look])]);
   };

@@ -62,7 +62,8 @@ export async function measureListening(
     };
     // After a quiet time, a server looks rarely.
     await times(5, one);
-    await recorder.phase(name, writes, () => times(writes, one));
+    const count = pause === 'few' ? 3 * writes : writes;
+    await recorder.phase(name, count, () => times(count, one));
   };
   await recorder.phase('open', seats, () => open(recorder, usersOf(seats), false));
   await recorder.phase('held open', 1, () => sleep(1000 * heldSeconds));

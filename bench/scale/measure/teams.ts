@@ -10,7 +10,7 @@ export const manyDocuments = 2_000;
 export const userOf = (team: number, member: number): string => `t${team}.u${member}`;
 
 /** A document of a team, by its number from 0. */
-export const documentOf = (team: number, n = 0): number => team * documents + n;
+export const documentOf = (team: number, n = 0): number => team * documents + (n % documents);
 
 /** Team 0 is the large one; its documents have IDs of their own. */
 export async function seedTeams(pool: pg.Pool, teams: number): Promise<void> {

@@ -36,9 +36,9 @@ export function scaleDocumentsOf(record: ScaleRecord): Record<string, string> {
 }
 
 function plotOf(title: string, works: readonly Workload[], figures: Figures, assumed: Assumptions): string {
-  const plans = works
-    .map((work) => ({ x: work.clients, plan: planFor(work, figures, assumed) }))
-    .filter(({ plan }) => plan.suffices);
+  const all = works.map((work) => ({ x: work.clients, plan: planFor(work, figures, assumed) }));
+  const enough = all.filter(({ plan }) => plan.suffices);
+  const plans = enough.length > 0 ? enough : all;
   const curve = (name: string, of: (plan: Plan) => number) => ({
     name,
     // The axis has no zero.
