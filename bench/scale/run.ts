@@ -44,7 +44,7 @@ const usualCounts: Counts = {
   firstPulls: 100,
   pushes: 4_000,
   unchanged: 40_000,
-  quietSeconds: 5,
+  quietSeconds: 20,
   heldSeconds: 30,
 };
 const quickCounts: Counts = {

@@ -72,6 +72,7 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
       [found * of.pokes, costs.poke],
       [found * (of.pulls ?? 0), costs.delta],
       [found * (of.deltas ?? 0), costs.statement],
+      [seconds * of.seats, costs.stream],
       [100, of.written ?? none],
     ),
     statements: { looks: 300, questions: found, deltas: found * (of.deltas ?? 0) },

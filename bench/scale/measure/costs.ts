@@ -155,26 +155,38 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   const look = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, alone], [-1, together])]));
   const unchanged = atLeastZero(sumOf([1, alone], [-looksAlone, look]));
 
+  const open = atLeastZero(each('open'));
+  const held = phases.get('held open')!;
+  // While nothing happens, a server that has listeners looks five times a second.
+  const heldLooks = held.statements.looks / held.spent.seconds;
+  const stream = atLeastZero(
+    sumOf(
+      [1 / (held.spent.seconds * design.streams), cpuOf(held.spent)],
+      [-1 / design.streams, sumOf([1, upkeep], [heldLooks, look])],
+    ),
+  );
   const { seats, audience, rows } = design;
-  /** What follows from a look that finds a write, without the write and without looks in vain. */
-  const after = (name: PhaseName, written: Cpu = { ...push, server: 0 }) => {
+  /** What follows from a look that finds a write, without the write, looks in vain, and the streams themselves. */
+  const after = (name: PhaseName, listening: number, written: Cpu = { ...push, server: 0 }) => {
     const found = statements(name, 'questions');
     if (found === 0) throw new Error(`"${name}": no look has found a write`);
-    const inVain = statements(name, 'looks') - found;
-    return sumOf([1 / found, sumOf([1, each(name)], [-1, written], [-Math.max(0, inVain), look])]);
+    const inVain = Math.max(0, statements(name, 'looks') - found);
+    const { spent, times } = phases.get(name)!;
+    const streams = (listening * spent.seconds) / times;
+    return sumOf([1 / found, sumOf([1, each(name)], [-1, written], [-inVain, look], [-streams, stream])]);
   };
-  const fewOne = after('few seats, one poke');
-  const manyOne = after('many seats, one poke');
-  const fewAll = after('few seats, all poked');
-  const manyRows = after('many seats, many rows', rowsWritten);
+  const fewOne = after('few seats, one poke', seats.few);
+  const manyOne = after('many seats, one poke', seats.many);
+  const fewAll = after('few seats, all poked', seats.few);
+  const manyRows = after('many seats, many rows', seats.many, rowsWritten);
   const poke = atLeastZero(sumOf([1 / (audience.all - audience.one), sumOf([1, fewAll], [-1, fewOne])]));
   const pair = atLeastZero(sumOf([1 / (seats.many * (rows - 1)), sumOf([1, manyRows], [-1, manyOne])]));
   const seatAndPair = sumOf([1 / (seats.many - seats.few), sumOf([1, manyOne], [-1, fewOne])]);
   const seat = atLeastZero(sumOf([1, seatAndPair], [-1, pair]));
   const news = atLeastZero(sumOf([1, fewOne], [-seats.few, seat], [-seats.few, pair], [-audience.one, poke]));
 
-  const onePull = sumOf([1, after('few seats, one pull')], [-1, fewOne]);
-  const allPull = sumOf([1, after('few seats, all pull')], [-1, fewAll]);
+  const onePull = sumOf([1, after('few seats, one pull', seats.few)], [-1, fewOne]);
+  const allPull = sumOf([1, after('few seats, all pull', seats.few)], [-1, fewAll]);
   const deltasFor = (name: PhaseName) => statements(name, 'deltas') / statements(name, 'questions');
   const [deltasOne, deltasAll] = [deltasFor('few seats, one pull'), deltasFor('few seats, all pull')];
   // Of one pull with its own statement, and of many with the statements that they shared.
@@ -186,16 +198,6 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   );
   const statement = atLeastZero(sumOf([1 / deltasOne, sumOf([1, onePull], [-audience.one, delta])]));
 
-  const open = atLeastZero(each('open'));
-  const held = phases.get('held open')!;
-  // While nothing happens, a server that has listeners looks five times a second.
-  const heldLooks = held.statements.looks / held.spent.seconds;
-  const stream = atLeastZero(
-    sumOf(
-      [1 / (held.spent.seconds * design.streams), cpuOf(held.spent)],
-      [-1 / design.streams, sumOf([1, upkeep], [heldLooks, look])],
-    ),
-  );
   return {
     upkeep: atLeastZero(upkeep),
     push,
