@@ -1,5 +1,5 @@
 /** Many streams held open at once, with some writes: what it costs, beside what the model and the simulation say. */
-import { execSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../test/oracle/random.js';
 import type { Connection } from '../client/connection.js';
@@ -45,7 +45,7 @@ const warmUpSeconds = 5;
 
 /** A process cannot have more files open than this, and every stream is one; some are for all else. */
 function streamsPerProcess(most: number): number {
-  const limit = execSync('ulimit -Hn', { shell: '/bin/sh', encoding: 'utf8' }).trim();
+  const [, limit] = /^Max open files +\S+ +(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))!;
   return limit === 'unlimited' ? most : Math.min(most, Number(limit) - 500);
 }
 

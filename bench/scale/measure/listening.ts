@@ -25,7 +25,7 @@ export interface ListeningCounts {
 }
 
 /** Users who listen, none of them of the last team. */
-export const usersOf = (count: number): string[] =>
+const usersOf = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => userOf(1 + Math.floor(i / members), i % members));
 
 /** On a server that has done nothing yet. @returns the memory of a stream, in kB */

@@ -7,7 +7,7 @@ import { type Plan, planFor } from '../model/plan.js';
 import type { Asking } from '../model/rates.js';
 import { type Assumptions, type Figures, usual, type Workload } from '../model/workload.js';
 
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const ruler = `|${head.map((_, i) => (i === 0 ? '---' : '--:')).join('|')}|`;
   return [line(head), ruler, ...rows.map(line)].join('\n');
@@ -96,7 +96,7 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
   return tableOf(['', 'measured', 'model', 'simulation'], rows);
 }
 
-export const sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000];
+const sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000];
 /** Writes a second, of each client. */
 export const perClient = 1 / 200;
 
