@@ -9,8 +9,8 @@ export type Part = (typeof parts)[number];
 export type Spent = Readonly<Record<Part, number>> & { readonly seconds: number };
 
 export interface Metered {
-  readonly servers: readonly ServerProcess[];
-  readonly writer: ServerProcess;
+  readonly servers: readonly Pick<ServerProcess, 'pid'>[];
+  readonly writer: Pick<ServerProcess, 'pid'>;
   /** The process of each Postgres that starts all others. */
   readonly primary: number;
   readonly standbys: readonly number[];
