@@ -9,13 +9,13 @@
  *   npm run bench:scale -- --standbys 2    holds them open with so many standbys (default 1)
  */
 import { parseArgs } from 'node:util';
-import { describeMachine, packageVersion } from '../report/run-record.js';
+import { describeMachine, packageVersion, writeResult } from '../report/run-record.js';
 import { type Held, type HeldOptions, hold } from './held.js';
 import { type Counts, measure } from './measure/measure.js';
 import { settings } from './measure/stage.js';
 import { assumptions } from './model/workload.js';
 import { publish } from './report/publish.js';
-import { figuresOf, type ScaleRecord, writeScale } from './report/scale-record.js';
+import { figuresOf, type ScaleRecord } from './report/scale-record.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -97,5 +97,5 @@ const record: ScaleRecord = {
   standby,
   held,
 };
-console.log(`Written to ${writeScale(record)}`);
+console.log(`Written to ${writeResult(`scale-${at}`, record)}`);
 if (options.publish) publish(record);

@@ -6,8 +6,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { textOf } from '../../report/run-record.js';
 import { scaleDocumentsOf } from './page.js';
-import { type ScaleRecord, textOf } from './scale-record.js';
+import type { ScaleRecord } from './scale-record.js';
 
 const docs = new URL('../../../docs/', import.meta.url);
 

@@ -1,7 +1,4 @@
 /** What is kept of a run, as JSON. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Machine } from '../../report/run-record.js';
 import type { Held } from '../held.js';
 import type { Measured } from '../measure/costs.js';
@@ -26,20 +23,4 @@ export interface ScaleRecord {
 export function figuresOf({ primary, standby }: Pick<ScaleRecord, 'primary' | 'standby'>): Figures {
   const { traffic, memory } = primary;
   return { primary: primary.costs, standby: standby.costs, traffic, memory };
-}
-
-/**
- * Writes to `bench/results`, which is not under version control.
- * @returns the path of the file written
- */
-export function writeScale(record: ScaleRecord): string {
-  const folder = fileURLToPath(new URL('../../results/', import.meta.url));
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `scale-${record.at.replace(/[:.]/g, '-')}.json`);
-  writeFileSync(path, textOf(record));
-  return path;
-}
-
-export function textOf(record: ScaleRecord): string {
-  return `${JSON.stringify(record, null, 2)}\n`;
 }
