@@ -106,7 +106,7 @@ export async function hold(
       measured: {
         cpu: {
           server: 1000 * perSecond(spent.server + spent.writer),
-          primary: 1000 * perSecond(spent.primary),
+          primary: 1000 * perSecond(spent.primary + spent.sender),
           standby: 1000 * perSecond(spent.standby),
         },
         rates: {

@@ -33,6 +33,7 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
       server: all.server / 1000,
       writer: (writes * costs.push.server) / 1000,
       primary: all.primary / 1000,
+      sender: (writes * costs.sending.primary) / 1000,
       standby: all.standby / 1000,
       seconds,
     };

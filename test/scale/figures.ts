@@ -2,9 +2,12 @@
 import type { Costs, Cpu } from '../../bench/scale/measure/costs.js';
 import type { Figures } from '../../bench/scale/model/workload.js';
 
-const costs = (read: (server: number, database: number) => Cpu, pushedAt: Cpu): Costs => ({
+const none: Cpu = { server: 0, primary: 0, standby: 0 };
+
+const costs = (read: (server: number, database: number) => Cpu, pushedAt: Cpu, sent: Cpu): Costs => ({
   upkeep: read(0, 0),
   push: pushedAt,
+  sending: sent,
   firstPull: read(1000, 500),
   firstRow: read(2, 1.5),
   unchanged: read(60, 0),
@@ -20,8 +23,16 @@ const costs = (read: (server: number, database: number) => Cpu, pushedAt: Cpu): 
 });
 
 export const figures: Figures = {
-  primary: costs((server, primary) => ({ server, primary, standby: 0 }), { server: 400, primary: 400, standby: 0 }),
-  standby: costs((server, standby) => ({ server, primary: 0, standby }), { server: 400, primary: 420, standby: 30 }),
+  primary: costs(
+    (server, primary) => ({ server, primary, standby: 0 }),
+    { server: 400, primary: 400, standby: 0 },
+    none,
+  ),
+  standby: costs(
+    (server, standby) => ({ server, primary: 0, standby }),
+    { server: 400, primary: 405, standby: 30 },
+    { ...none, primary: 20 },
+  ),
   traffic: { unchanged: 1000, delta: 1200, firstRow: 200, push: 600, poke: 17, stream: 0.5 },
   memory: { serverMB: 100, streamKB: 10, groupKB: 3 },
 };

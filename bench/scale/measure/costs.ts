@@ -13,6 +13,8 @@ export interface Costs {
   readonly upkeep: Cpu;
   /** A push of one mutation. The standby's part is the replay of its commit, on each standby. */
   readonly push: Cpu;
+  /** What the primary spends on sending such a push to a standby. */
+  readonly sending: Cpu;
   /** A first pull, without its rows, and each row in it. */
   readonly firstPull: Cpu;
   readonly firstRow: Cpu;
@@ -137,6 +139,8 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     phases.get(name)!.statements[kind] / phases.get(name)!.times;
 
   const push = atLeastZero(each('push', { isPush: true }));
+  const { spent: pushed, times: pushes } = phases.get('push')!;
+  const sending = { ...zero, primary: (1000 * pushed.sender) / pushes };
   const rowsWritten = { ...each('rows written'), server: 0 };
   const few = each('first, few rows');
   const many = each('first, many rows');
@@ -201,6 +205,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   return {
     upkeep: atLeastZero(upkeep),
     push,
+    sending,
     firstPull,
     firstRow,
     unchanged,

@@ -3,8 +3,11 @@ import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { type ServerProcess, statOf } from '../../processes.js';
 
-/** The servers that are pulled from, those that are pushed to, the primary, and all standbys together. */
-export const parts = ['server', 'writer', 'primary', 'standby'] as const;
+/**
+ * The servers that are pulled from, the one that is pushed to, the primary, what in it sends the log to standbys, and all
+ * standbys together.
+ */
+export const parts = ['server', 'writer', 'primary', 'sender', 'standby'] as const;
 export type Part = (typeof parts)[number];
 export type Spent = Readonly<Record<Part, number>> & { readonly seconds: number };
 
@@ -14,6 +17,8 @@ export interface Metered {
   /** The process of each Postgres that starts all others. */
   readonly primary: number;
   readonly standbys: readonly number[];
+  /** Those of the primary's processes that send its log. */
+  readonly senders: readonly number[];
 }
 
 /** What each part spends on some work, in milliseconds of processor time. */
@@ -28,17 +33,20 @@ export async function spentOn(metered: Metered, work: () => Promise<unknown>): P
     server: difference('server'),
     writer: difference('writer'),
     primary: difference('primary'),
+    sender: difference('sender'),
     standby: difference('standby'),
     seconds,
   };
 }
 
-function read({ servers, writer, primary, standbys }: Metered): Record<Part, number> {
+function read({ servers, writer, primary, standbys, senders }: Metered): Record<Part, number> {
   const children = childrenOf([primary, ...standbys]);
+  const sender = sum(senders.map(ownMs));
   return {
     server: sum(servers.map(({ pid }) => ownMs(pid))),
     writer: ownMs(writer.pid),
-    primary: ownMs(primary) + children.get(primary)!,
+    primary: ownMs(primary) + children.get(primary)! - sender,
+    sender,
     standby: sum(standbys.map((pid) => ownMs(pid) + children.get(pid)!)),
   };
 }

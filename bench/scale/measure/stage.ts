@@ -93,6 +93,7 @@ async function build(options: StageOptions, stops: (() => Promise<unknown>)[]): 
     writer,
     primary: await postmasterOf(primaryURL),
     standbys: await Promise.all(standbys.map(({ url }) => postmasterOf(url))),
+    senders: (await pool.query<{ pid: number }>('select pid from pg_stat_replication')).rows.map(({ pid }) => pid),
   };
   return {
     servers,

@@ -40,11 +40,10 @@ export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figu
     [rates.firstPulls, sumOf([1, costs.firstPull], [work.firstRows, costs.firstRow])],
   );
   const { push } = figures.primary;
-  // Each standby is sent the log of what is committed.
-  const sending = Math.max(0, figures.standby.push.primary - push.primary);
+  const { sending } = figures.standby;
   return {
     server: reads.server + rates.pushes * push.server,
-    primary: (part === 'primary' ? reads.primary : 0) + rates.pushes * (push.primary + standbys * sending),
+    primary: (part === 'primary' ? reads.primary : 0) + rates.pushes * (push.primary + standbys * sending.primary),
     standby: standbys === 0 ? 0 : reads.standby / standbys + rates.pushes * figures.standby.push.standby,
   };
 }

@@ -93,8 +93,8 @@ Of the bytes, headers are included; TLS, TCP and compression are not.
 ## Plans
 
 Each client writes every ${Math.round(1 / perClient)} s, and each write is seen by ${usual.audience} clients that are online: 100,000 clients make ${100_000 * perClient} writes and
-${(100_000 * perClient * usual.audience).toLocaleString('en-US')} pokes a second. Servers are processes, each with at most ${digits(100 * assumed.utilization)} % of a core and ${assumed.streamsPerServer.toLocaleString('en-US')} streams. A database has ${assumed.databaseCores}
-cores of the machine above, of which it should take ${digits(100 * assumed.utilization)} %. There are as few servers and standbys as will do; where none will, the table says "too much".
+${(100_000 * perClient * usual.audience).toLocaleString('en-US')} pokes a second. Servers are processes, each with at most ${percent(assumed)} % of a core and ${assumed.streamsPerServer.toLocaleString('en-US')} streams. A database has ${assumed.databaseCores}
+cores of the machine above, of which it should take ${percent(assumed)} %. There are as few servers and standbys as will do; where none will, the table says "too much".
 
 ### Where a team shares its views, and has a server
 
@@ -158,20 +158,22 @@ Held for ${held.seconds.toFixed(0)} s. ${held.failures === 0 ? 'No stream ended,
 ${heldTable(held)}`;
 }
 
+const percent = ({ utilization }: Assumptions): string => (100 * utilization).toFixed(0);
+
 function endOf(figures: Figures, assumed: Assumptions): string {
   const { push } = figures.primary;
-  const sending = Math.max(0, figures.standby.push.primary - push.primary);
+  const { sending } = figures.standby;
   const room = 1e6 * assumed.utilization * assumed.databaseCores;
   const writesWith = (standbys: number) =>
-    Math.round(room / (push.primary + standbys * sending)).toLocaleString('en-US');
+    Math.round(room / (push.primary + standbys * sending.primary)).toLocaleString('en-US');
   const asking = figures.standby.pair.standby;
   const pairs = asking === 0 ? undefined : room / asking;
   return `**The primary's writes.** Servers and standbys can be added; the primary is one. At ${digits(push.primary)} µs for a push of one mutation,
-${assumed.databaseCores} cores at ${digits(100 * assumed.utilization)} % take ${writesWith(0)} of them a second, ${writesWith(4)} with four standbys and ${writesWith(20)} with twenty, to each of which it
-sends its log (${digits(sending)} µs a push). Pushes that carry several mutations cost [less for each](performance.md#push). Disks, and locks on rows that many
+${assumed.databaseCores} cores at ${percent(assumed)} % take ${writesWith(0)} of them a second, ${writesWith(4)} with four standbys and ${writesWith(20)} with twenty, to each of which it
+sends its log (${us(sending.primary)} µs a push). Pushes that carry several mutations cost [less for each](performance.md#push). Disks, and locks on rows that many
 write, may end it sooner; the model knows neither.
 
-**Asking whom a write concerns.** Every server asks about every write, for all of its seats: ${us(asking)} µs of a standby for each
+**Asking whom a write concerns.** Every server asks about every write, for all of its seats: ${asking === 0 ? 'too little to be seen in this run' : `${us(asking)} µs of a standby`} for each
 seat and row. That is seats × writes, of all servers together, however many there are${
     pairs === undefined
       ? ''

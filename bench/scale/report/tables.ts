@@ -15,6 +15,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
 
 const operations: readonly (readonly [name: keyof Costs, what: string])[] = [
   ['push', 'A push of one mutation'],
+  ['sending', 'Sending its log to a standby'],
   ['unchanged', 'A pull to which nothing has happened, without its look'],
   ['look', 'A look at a log in which nothing is new; pulls share it'],
   ['delta', 'A pull of one changed row, without its statement'],
