@@ -31,8 +31,7 @@ export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figu
     [rates.opens, costs.open],
     [rates.looksInVain + rates.looks, costs.look],
     [rates.news, costs.news],
-    [rates.seats, costs.seat],
-    [rates.pairs, costs.pair],
+    [1, askingOf(rates, deployment, figures)],
     [rates.pokes, costs.poke],
     [rates.pulls, costs.delta],
     [rates.statements, costs.statement],
@@ -46,6 +45,12 @@ export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figu
     primary: (part === 'primary' ? reads.primary : 0) + rates.pushes * (push.primary + standbys * sending.primary),
     standby: standbys === 0 ? 0 : reads.standby / standbys + rates.pushes * figures.standby.push.standby,
   };
+}
+
+/** The part of it that goes into asking whom writes concern, of all standbys together. */
+export function askingOf({ seats, pairs }: Rates, deployment: Deployment, figures: Figures): Cpu {
+  const { costs } = readingOf(deployment, figures);
+  return sumOf([seats, costs.seat], [pairs, costs.pair]);
 }
 
 /** What a deployment does under a workload. */

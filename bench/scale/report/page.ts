@@ -1,9 +1,9 @@
 /** The documents that are made of a run: a page and the plots beside it. */
-import { digits } from '../../report/cells.js';
+import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
 import { drawPlot } from '../../report/plot.js';
 import { short } from '../../scenario.js';
 import type { Held } from '../held.js';
-import { type Plan, planFor } from '../model/plan.js';
+import { askingOf, type Plan, planFor } from '../model/plan.js';
 import { type Assumptions, type Figures, usual, type Workload } from '../model/workload.js';
 import { figuresOf, type ScaleRecord } from './scale-record.js';
 import {
@@ -15,6 +15,7 @@ import {
   perClient,
   plansTable,
   sizesTable,
+  us,
 } from './tables.js';
 
 /** How teams see their data, and where they go: with what they share, in one place, and so on. */
@@ -162,29 +163,32 @@ const percent = ({ utilization }: Assumptions): string => (100 * utilization).to
 
 function endOf(figures: Figures, assumed: Assumptions): string {
   const { push } = figures.primary;
-  const { sending } = figures.standby;
+  const { sending, pair } = figures.standby;
   const room = 1e6 * assumed.utilization * assumed.databaseCores;
   const writesWith = (standbys: number) =>
     Math.round(room / (push.primary + standbys * sending.primary)).toLocaleString('en-US');
-  const asking = figures.standby.pair.standby;
-  const pairs = asking === 0 ? undefined : room / asking;
-  return `**The primary's writes.** Servers and standbys can be added; the primary is one. At ${digits(push.primary)} µs for a push of one mutation,
-${assumed.databaseCores} cores at ${percent(assumed)} % take ${writesWith(0)} of them a second, ${writesWith(4)} with four standbys and ${writesWith(20)} with twenty, to each of which it
-sends its log (${us(sending.primary)} µs a push). Pushes that carry several mutations cost [less for each](performance.md#push). Disks, and locks on rows that many
-write, may end it sooner; the model knows neither.
+  const share = (kind: Kind) => `${(100 * askingShare(kind, figures, assumed)).toFixed(0)} %`;
+  return `**The primary's writes.** Servers and standbys can be added; the primary is one. At ${us(push.primary)} µs for a push of one
+mutation, ${assumed.databaseCores} cores at ${percent(assumed)} % take ${writesWith(0)} of them a second, ${writesWith(4)} with four standbys and ${writesWith(20)} with
+twenty, to each of which it sends its log (${us(sending.primary)} µs a push). Pushes that carry several mutations cost [less for
+each](performance.md#push). Disks, and locks on rows that many write, may end it sooner; the model knows neither.
 
-**Asking whom a write concerns.** Every server asks about every write, for all of its seats: ${asking === 0 ? 'too little to be seen in this run' : `${us(asking)} µs of a standby`} for each
-seat and row. That is seats × writes, of all servers together, however many there are${
-    pairs === undefined
-      ? ''
-      : `: a standby of ${assumed.databaseCores} cores answers ${digits(pairs / 1e6)} million a second`
-  }. With views that
-teams share there are far fewer seats than clients. Where each user has their own, this is what a deployment spends most
-on, long before the primary's writes end it. With more than 50,000 seats times changes in one look, a server asks beside
-its looks, and pokes come some seconds late; with more than a million, it pokes everybody.`;
+**Asking whom a write concerns.** Every server asks about every write, for all of its seats. That is seats × writes, of all
+servers together, however many there are: ${us(pair.standby)} µs of a standby for each seat and row. With 100,000 clients, it takes
+${share(kinds.user)} of what all servers and databases spend where each user has views of their own, ${share(kinds.team)} where teams share
+theirs but go anywhere, and ${share(kinds.routed)} where each team has a server. It grows with the square of a deployment, as more clients
+also write more. With more than ${quick.ever.toLocaleString('en-US')} seats times changes in one look, a server asks beside its looks, and pokes come some
+seconds late; with more than ${thorough.ever.toLocaleString('en-US')}, it pokes everybody, for which the tables above say "too much".`;
 }
 
-const us = (value: number): string => (value > 0 && value < 0.1 ? value.toFixed(3) : digits(value));
+/** How much of what servers and databases spend goes into asking whom writes concern. */
+function askingShare(kind: Kind, figures: Figures, assumed: Assumptions): number {
+  const work: Workload = { ...usual, ...kind, clients: 100_000, writes: 100_000 * perClient };
+  const plan = planFor(work, figures, assumed);
+  const asking = askingOf(plan.rates, plan, figures);
+  const ofDatabases = plan.primaryCores + plan.standbys * plan.standbyCores;
+  return (asking.server + asking.primary + asking.standby) / 1e6 / (plan.serverCores + ofDatabases);
+}
 
 function modelText({ spreadMs, roundTripMs }: Assumptions): string {
   return `The formulas are in \`bench/scale/model/rates.ts\`; the simulation beside it lets the same things happen one by one, by

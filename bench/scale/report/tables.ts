@@ -32,7 +32,7 @@ const operations: readonly (readonly [name: keyof Costs, what: string])[] = [
 ];
 
 /** Microseconds, as many digits as they deserve. */
-const us = (value: number): string => (value === 0 ? '0' : value < 0.1 ? value.toFixed(3) : digits(value));
+export const us = (value: number): string => (value === 0 ? '0' : value < 0.1 ? value.toFixed(3) : digits(value));
 
 export function costsTable(primary: Measured, standby: Measured): string {
   const rows = operations.map(([name, what]) => {
