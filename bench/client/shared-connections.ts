@@ -1,6 +1,9 @@
 import { Connection, type Poster, type PostOptions, type Reply } from './connection.js';
 
-/** Connections that many clients share, as those of a proxy: a request waits until one of them is free. */
+/**
+ * Connections that many clients share, as those of a proxy: a request waits until one of them is free. They take turns, so
+ * that the server does not close one that is not used.
+ */
 export class SharedConnections implements Poster {
   readonly #connections: readonly Connection[];
   readonly #free: Connection[];
@@ -18,7 +21,7 @@ export class SharedConnections implements Poster {
   }
 
   async post(path: string, user: string, body: string, options?: PostOptions): Promise<Reply> {
-    const connection = this.#free.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+    const connection = this.#free.shift() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
     try {
       return await connection.post(path, user, body, options);
     } finally {

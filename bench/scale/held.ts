@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../test/oracle/random.js';
-import type { Connection } from '../client/connection.js';
 import { Pusher } from '../client/pusher.js';
 import { withConnections } from '../scenario.js';
 import type { Totals } from '../servers/listeners.js';
 import type { Cpu } from './measure/costs.js';
+import type { Open } from './measure/requests.js';
 import { type Stage, withStage } from './measure/stage.js';
 import { documentOf, members, userOf } from './measure/teams.js';
 import { cpuOf, predict } from './model/plan.js';
@@ -75,9 +75,11 @@ export async function hold(
   };
   const writes = [100, 50, 30, 20, 10, 5, 3, 2, 1].find((rate) => coresFor(rate) <= share * cores) ?? 0.5;
   const stageOptions = { teams, standbys, servers, loaders: servers, seats };
-  const act = async (stage: Stage, pushers: readonly Pusher[]): Promise<Held> => {
+  const act = async (stage: Stage, open: Open): Promise<Held> => {
     progress(`opening ${clients} streams on ${servers} servers`);
     await openAll(stage, clients, assumed.spreadMs);
+    // Not before: a server closes connections on which nothing comes for longer than that takes.
+    const pushers = await pushersOf(stage, open);
     const writing = { teams, perSecond: writes };
     await write(pushers, { ...writing, seconds: warmUpSeconds });
     await eachLoader(stage, () => ({ do: 'reset' }));
@@ -121,7 +123,7 @@ export async function hold(
       simulated: { cpu: ofAllStandbys(cpuOf(work, simulated, deployment, figures)), rates: only(simulated) },
     };
   };
-  return withStage(stageOptions, (stage) => withConnections(async (open) => act(stage, await pushersOf(stage, open))));
+  return withStage(stageOptions, (stage) => withConnections((open) => act(stage, open)));
 }
 
 function only(rates: Counted): Counted {
@@ -178,7 +180,7 @@ async function write(pushers: readonly Pusher[], { teams, perSecond, seconds }: 
   return pushed;
 }
 
-function pushersOf(stage: Stage, open: (url: string) => Promise<Connection>): Promise<Pusher[]> {
+function pushersOf(stage: Stage, open: Open): Promise<Pusher[]> {
   return Promise.all(
     Array.from({ length: writers }, async (_, i) => {
       const options = { user: userOf(1, i), id: `held${i}`, mutator: 'doc.rename', row: documentOf(1) };

@@ -167,7 +167,10 @@ function endOf(figures: Figures, assumed: Assumptions): string {
   const room = 1e6 * assumed.utilization * assumed.databaseCores;
   const writesWith = (standbys: number) =>
     Math.round(room / (push.primary + standbys * sending.primary)).toLocaleString('en-US');
-  const share = (kind: Kind) => `${(100 * askingShare(kind, figures, assumed)).toFixed(0)} %`;
+  const share = (kind: Kind) => {
+    const part = askingShare(kind, figures, assumed);
+    return part === undefined ? 'too much' : `${(100 * part).toFixed(0)} %`;
+  };
   return `**The primary's writes.** Servers and standbys can be added; the primary is one. At ${us(push.primary)} µs for a push of one
 mutation, ${assumed.databaseCores} cores at ${percent(assumed)} % take ${writesWith(0)} of them a second, ${writesWith(4)} with four standbys and ${writesWith(20)} with
 twenty, to each of which it sends its log (${us(sending.primary)} µs a push). Pushes that carry several mutations cost [less for
@@ -181,10 +184,11 @@ also write more. With more than ${quick.ever.toLocaleString('en-US')} seats time
 seconds late; with more than ${thorough.ever.toLocaleString('en-US')}, it pokes everybody, for which the tables above say "too much".`;
 }
 
-/** How much of what servers and databases spend goes into asking whom writes concern. */
-function askingShare(kind: Kind, figures: Figures, assumed: Assumptions): number {
+/** How much of what servers and databases spend goes into asking whom writes concern; undefined if no plan will do. */
+function askingShare(kind: Kind, figures: Figures, assumed: Assumptions): number | undefined {
   const work: Workload = { ...usual, ...kind, clients: 100_000, writes: 100_000 * perClient };
   const plan = planFor(work, figures, assumed);
+  if (!plan.suffices) return undefined;
   const asking = askingOf(plan.rates, plan, figures);
   const ofDatabases = plan.primaryCores + plan.standbys * plan.standbyCores;
   return (asking.server + asking.primary + asking.standby) / 1e6 / (plan.serverCores + ofDatabases);
