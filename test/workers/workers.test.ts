@@ -18,7 +18,7 @@ export default defineConfig({
   mutators: defineMutators({
     pid: defineMutator(() => process.pid),
     slow: defineMutator(async () => {
-      await sleep(700);
+      await sleep(2_000);
       return process.pid;
     }),
   }),
