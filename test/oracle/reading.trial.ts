@@ -27,5 +27,5 @@ it(`${transactions} random transactions, seed ${seed}, show every client what it
   const { counts, ofStandbys, differences, differenceCount } = report;
   console.info(`oracle reading from standbys: ${JSON.stringify({ seed, seconds, ...counts, ...ofStandbys })}`);
   expect(differences.map(describeDifference), `${differenceCount} differences, seed ${seed}`).toEqual([]);
-  expect(ofStandbys.packed).toBeGreaterThan(5);
+  expect(ofStandbys.packed).toBeGreaterThan(0);
 }, 120_000);
