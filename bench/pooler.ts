@@ -95,10 +95,7 @@ try {
     'a pull of one changed row': contenders(changed),
     'a push of one mutation': contenders(({ pushers }) => pushers[0]!.push()),
   };
-  for (const { group } of [direct, pooled]) {
-    const { body } = await group.repeat({ keep: Number.POSITIVE_INFINITY });
-    group.cookie = JSON.stringify(JSON.parse(body).cookie);
-  }
+  for (const { group } of [direct, pooled]) await group.pull();
   console.log(`${samples} samples of each, in turns; 16 clients push for ${rounds} times ${roundMs} ms.\n`);
   console.log(
     `${''.padEnd(42)}${'direct'.padStart(12)}${'pooled'.padStart(12)}${'ratio'.padStart(8)}${'p95 of each'.padStart(24)}`,

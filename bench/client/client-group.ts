@@ -16,10 +16,11 @@ export class ClientGroup {
   /** Pulls and takes over the new cookie. */
   async pull(keep?: number): Promise<Reply> {
     const reply = await this.repeat({ keep });
-    const end = reply.body.indexOf(',"lastMutationIDChanges"');
-    if (!reply.body.startsWith('{"cookie":') || end < 0)
-      throw new Error(`no pull response: ${reply.body.slice(0, 200)}`);
-    this.cookie = reply.body.slice('{"cookie":'.length, end);
+    // In long responses, it comes last.
+    const text = reply.body.startsWith('{"patch":') ? reply.end : reply.body;
+    const cookie = /"cookie":(?<cookie>\{[^{}]*\}),"lastMutationIDChanges":/.exec(text)?.groups?.cookie;
+    if (cookie === undefined) throw new Error(`no pull response: ${reply.body.slice(0, 200)}`);
+    this.cookie = cookie;
     return reply;
   }
 

@@ -13,6 +13,8 @@ export interface Reply {
   readonly bytes: number;
   /** The body as far as it was kept; always at least the beginning. */
   readonly body: string;
+  /** The last bytes of the response, as they came. */
+  readonly end: string;
 }
 
 /** The server answered with another status than 200. */
@@ -40,8 +42,9 @@ export interface Poster {
   post(path: string, user: string, body: string, options?: PostOptions): Promise<Reply>;
 }
 
-/** How much of a large body is kept: enough for the cookie. */
+/** How much of a large body is kept at its beginning and at its end: enough for the cookie, wherever it is. */
 const keptBytes = 16 * 1024;
+const keptAtEnd = 4 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
 export class Connection implements Poster {
@@ -109,15 +112,15 @@ export class Connection implements Poster {
           head_ = readHead(start);
           if (!head_) return;
         }
-        tail = data.length >= endOfChunks.length ? data : Buffer.concat([tail, data]);
-        tail = tail.subarray(-endOfChunks.length);
-        const done = head_.length === undefined ? tail.equals(endOfChunks) : bytes === head_.end + head_.length;
+        tail = (data.length >= keptAtEnd ? data : Buffer.concat([tail, data])).subarray(-keptAtEnd);
+        const isLast = () => tail.subarray(-endOfChunks.length).equals(endOfChunks);
+        const done = head_.length === undefined ? isLast() : bytes === head_.end + head_.length;
         if (!done) return;
         const ms = performance.now() - started;
         const raw = Buffer.concat(kept).subarray(head_.end);
         const text = (head_.length === undefined ? withoutChunkHeads(raw) : raw).toString();
         const { status } = head_;
-        if (status === 200) resolve({ status, firstByteMs, ms, bytes, body: text });
+        if (status === 200) resolve({ status, firstByteMs, ms, bytes, body: text, end: tail.toString() });
         else reject(new Refusal(`${path} answered ${status}: ${text}`, head_));
       };
       this.#socket.write(head + body);
