@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { seed, startDatabase } from './database.js';
 import { explainAll } from './plans.js';
 import { startProcess, startServer } from './processes.js';
-import { describeMachine, packageVersion, type ScenarioRecord, writeRun } from './report/run-record.js';
+import { beginRun, packageVersion, type ScenarioRecord, writeRun } from './report/run-record.js';
 import { printTable } from './report/table.js';
 import { type Scale, short } from './scenario.js';
 import { onDemand, scenarios } from './scenarios/all.js';
@@ -29,11 +29,7 @@ if (unknown.length > 0) {
 const scale: Scale = options.full ? 'full' : options.quick ? 'quick' : 'usual';
 const sizes = [1000, 10_000, 100_000, ...(scale === 'full' ? [1_000_000] : [])];
 
-const machine = describeMachine();
-const at = new Date().toISOString();
-const started = performance.now();
-const secondsSoFar = () => (performance.now() - started) / 1000;
-const progress = (message: string) => console.error(`${secondsSoFar().toFixed(0).padStart(4)} s  ${message}`);
+const { machine, at, secondsSoFar, progress } = beginRun();
 
 progress('starting Postgres');
 const database = await startDatabase();

@@ -7,7 +7,7 @@ import { openPool, type PoolOptions } from './db/pg.js';
 import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
 import { noNotices, noticeChannel } from './installation/notify.js';
-import { describeError, type Logger } from './log.js';
+import { describeError } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { PacedLooks } from './sources/paced-looks.js';
 import { createSource, type Source, type SourceOptions } from './sources/source.js';
@@ -27,7 +27,6 @@ export interface DatabaseParts<Context extends UserContext> {
   readonly shared: SourceOptions<Context>;
   readonly journal: Journal;
   readonly telemetry: Telemetry;
-  readonly log: Logger;
   /** What connections are taken from. Default: each database has its own. */
   readonly stock?: PoolOptions['stock'];
 }
@@ -50,8 +49,9 @@ export interface Databases<Context extends UserContext> {
  */
 export async function openDatabases<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
-  { shared, journal, telemetry, log, stock }: DatabaseParts<Context>,
+  { shared, journal, telemetry, stock }: DatabaseParts<Context>,
 ): Promise<Databases<Context>> {
+  const { log } = shared;
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
   const open = (source: string | Pool) =>
     openPool(source, {
@@ -64,15 +64,16 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const { tracing } = telemetry;
   const { notify = false } = options.pokes ?? {};
   const pool = open(options.database);
-  const primary = createSource(traced(pool, tracing), notify, shared);
-  const { db, installation } = primary;
   const standbys = [options.readDatabase ?? []]
     .flat()
     .map((source) => new Standby(createSource(traced(open(source), tracing), false, shared)));
+  // With standbys, one connection listens for all tails.
+  const isNotified = notify && standbys.length > 0;
+  const primary = createSource(traced(pool, tracing), notify && !isNotified, shared);
+  const { db, installation } = primary;
   const moves = new PacedLooks(new Looks(db, noTables, keptMoves));
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
   const sources = new Sources({ primary, standbys, moves, log, onFallback });
-  const isNotified = notify && standbys.length > 0;
   const onNotice = () => sources.nudge();
   const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {

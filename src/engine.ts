@@ -99,7 +99,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     onPoke: () => telemetry.count('tidemark.poke.sent'),
     onTold: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
   };
-  const databases = await openDatabases(options, { shared, journal, telemetry, log, stock: surroundings?.stock });
+  const databases = await openDatabases(options, { shared, journal, telemetry, stock: surroundings?.stock });
   const { pool, primary, sources, rows } = databases;
   const { db, gates } = primary;
   const openStreams = streamBudget(pokes, surroundings?.within.streams);

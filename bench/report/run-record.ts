@@ -27,7 +27,8 @@ export interface Machine {
   readonly load: number;
 }
 
-export interface RunRecord {
+/** What any run tells of itself. */
+export interface Run {
   readonly at: string;
   readonly seconds: number;
   readonly machine: Machine;
@@ -35,9 +36,22 @@ export interface RunRecord {
   readonly tidemark: string;
   readonly postgres: string;
   readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface RunRecord extends Run {
   readonly scale: Scale;
   readonly scenarios: readonly ScenarioRecord[];
   readonly plans: readonly Plan[];
+}
+
+/** Begins a run: says when, on what, and how far it is. */
+export function beginRun() {
+  const machine = describeMachine();
+  const at = new Date().toISOString();
+  const started = performance.now();
+  const secondsSoFar = () => (performance.now() - started) / 1000;
+  const progress = (message: string) => console.error(`${secondsSoFar().toFixed(0).padStart(4)} s  ${message}`);
+  return { machine, at, secondsSoFar, progress };
 }
 
 export function describeMachine(): Machine {

@@ -9,7 +9,7 @@
  *   npm run bench:scale -- --standbys 2    holds them open with so many standbys (default 1)
  */
 import { parseArgs } from 'node:util';
-import { describeMachine, packageVersion, writeResult } from '../report/run-record.js';
+import { beginRun, packageVersion, writeResult } from '../report/run-record.js';
 import { type Held, type HeldOptions, hold } from './held.js';
 import { type Counts, measure } from './measure/measure.js';
 import { settings } from './measure/stage.js';
@@ -59,11 +59,7 @@ const quickCounts: Counts = {
 };
 const counts = isQuick ? quickCounts : usualCounts;
 
-const machine = describeMachine();
-const at = new Date().toISOString();
-const started = performance.now();
-const secondsSoFar = () => (performance.now() - started) / 1000;
-const progress = (message: string) => console.error(`${secondsSoFar().toFixed(0).padStart(4)} s  ${message}`);
+const { machine, at, secondsSoFar, progress } = beginRun();
 const within = (what: string) => (message: string) => progress(`${what}: ${message}`);
 
 const primary = await measure(0, counts, within('the primary is read'));

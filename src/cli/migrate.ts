@@ -4,7 +4,7 @@ import { uninstall } from '../migrate.js';
 import { isOfTenants, loadAnyConfig } from './config.js';
 import { migrateDatabase, withDatabase, withExistingDatabase } from './database.js';
 import { migrateTenants } from './migrate-tenants.js';
-import { type Terminal, UsageError } from './terminal.js';
+import { readCount, type Terminal, UsageError } from './terminal.js';
 
 interface MigrateCommandOptions {
   readonly config?: string;
@@ -21,8 +21,8 @@ export async function migrateCommand(terminal: Terminal, options: MigrateCommand
   const config = await loadAnyConfig(options.config);
   if (isOfTenants(config)) {
     if (!options.all) throw new UsageError('The configuration has tenants: to migrate the databases of all, add --all');
-    if (!/^[1-9]\d{0,2}$/.test(options.parallel)) throw new UsageError('--parallel must be a number from 1 to 999');
-    return migrateTenants(terminal, config, Number(options.parallel));
+    const parallel = readCount(options.parallel, '--parallel must be a number from 1 to 999');
+    return migrateTenants(terminal, config, parallel);
   }
   if (options.all) throw new UsageError('--all is for a configuration of tenants');
   await withDatabase(terminal, async (database) => {

@@ -10,7 +10,7 @@ import { Workers } from '../workers/primary.js';
 import { loadConfig } from './config.js';
 import { prepareDatabase } from './database.js';
 import { listening } from './serve.js';
-import { type Terminal, UsageError } from './terminal.js';
+import { readCount, type Terminal } from './terminal.js';
 
 const workerFile = fileURLToPath(new URL('./worker.js', import.meta.url));
 
@@ -20,8 +20,7 @@ const workerFile = fileURLToPath(new URL('./worker.js', import.meta.url));
  */
 export function countOfWorkers(option: string): number {
   if (option === 'auto') return availableParallelism();
-  if (!/^[1-9]\d{0,2}$/.test(option)) throw new UsageError('--workers must be auto, or a number from 1 to 999');
-  return Number(option);
+  return readCount(option, '--workers must be auto, or a number from 1 to 999');
 }
 
 /**

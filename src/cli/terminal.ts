@@ -33,6 +33,15 @@ export function createTerminal({ stdin, stdout, stderr }: Streams): Terminal {
   };
 }
 
+/**
+ * The number that an option says.
+ * @throws UsageError with the message if it is none from 1 to 999
+ */
+export function readCount(option: string, message: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(option)) throw new UsageError(message);
+  return Number(option);
+}
+
 /** The command line is wrong. The message is a sentence without a full stop; a pointer to the help is appended. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -21,7 +21,7 @@ import { Nudges } from './nudges.js';
 import type { PacedLooks } from './paced-looks.js';
 import { replaceable } from './replaceable.js';
 import type { Source } from './source.js';
-import type { Standby } from './standby.js';
+import type { Standby, StandbyState } from './standby.js';
 import { Standbys } from './standbys.js';
 
 /** How long a standby has to show what it must, in milliseconds. */
@@ -148,7 +148,7 @@ export class Sources<Context extends UserContext> {
   }
 
   /** The standbys, and how they were found last. */
-  standbys(): readonly { readonly name: string; readonly isUsed: boolean; readonly lagMs: number | undefined }[] {
+  standbys(): readonly StandbyState[] {
     return this.#standbys.all.map(({ name, isUsed, found }) => ({ name, isUsed, lagMs: found.lagMs }));
   }
 

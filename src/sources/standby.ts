@@ -3,6 +3,14 @@ import { ConnectionLostError } from '../db/sqlstate.js';
 import type { Found } from './condition.js';
 import type { Source } from './source.js';
 
+/** A standby from which pulls may read. */
+export interface StandbyState {
+  readonly name: string;
+  readonly isUsed: boolean;
+  /** Undefined if it is not known. */
+  readonly lagMs: number | undefined;
+}
+
 /** A standby, and what is known of it. */
 export class Standby<Context extends UserContext> {
   readonly source: Source<Context>;

@@ -3,6 +3,7 @@ import type { Gates } from '../gates.js';
 import type { Budget } from '../limits/budget.js';
 import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
+import type { StandbyState } from '../sources/standby.js';
 import { type LogState, readLogState } from '../store/log-state.js';
 import type { UpkeepState } from '../store/upkeep.js';
 import { EventLoopLag } from './event-loop-lag.js';
@@ -19,14 +20,6 @@ export interface ReadingSources {
   readonly audits: () => AuditState;
   readonly upkeep: () => UpkeepState;
   readonly standbys: () => readonly StandbyState[];
-}
-
-/** A standby from which pulls may read. */
-export interface StandbyState {
-  readonly name: string;
-  readonly isUsed: boolean;
-  /** Undefined if it is not known. */
-  readonly lagMs: number | undefined;
 }
 
 /** For how long the state of the change log is not read again, in milliseconds. */

@@ -1,17 +1,10 @@
 /** What is kept of a run, as JSON. */
-import type { Machine } from '../../report/run-record.js';
+import type { Run } from '../../report/run-record.js';
 import type { Held } from '../held.js';
 import type { Measured } from '../measure/costs.js';
 import type { Assumptions, Figures } from '../model/workload.js';
 
-export interface ScaleRecord {
-  readonly at: string;
-  readonly seconds: number;
-  readonly machine: Machine;
-  readonly node: string;
-  readonly tidemark: string;
-  readonly postgres: string;
-  readonly settings: Readonly<Record<string, string>>;
+export interface ScaleRecord extends Run {
   readonly isQuick: boolean;
   readonly assumptions: Assumptions;
   /** With the primary being read, and with a standby. */
