@@ -25,7 +25,7 @@ export interface StandbyOptions {
 }
 
 export class Standby {
-  readonly #options: StandbyOptions;
+  #options: StandbyOptions;
   #database: EmbeddedDatabase;
   #client: pg.Client;
   #isPaused = false;
@@ -102,6 +102,14 @@ export class Standby {
     this.#client = await connect(this.#database.url);
   }
 
+  /** Stops it, and starts it again as a standby of another that was promoted. */
+  async follow(promoted: Standby): Promise<void> {
+    const primary = promoted.#database;
+    const settings = { ...this.#options.settings, primary_conninfo: following(primary, 'follower') };
+    this.#options = { ...this.#options, primary, settings };
+    await this.rebuild();
+  }
+
   /** Stops it, and starts it again with a copy of what the primary has now. */
   async rebuild(): Promise<void> {
     await this.stop();
@@ -109,6 +117,14 @@ export class Standby {
     await copyData(primary, join(directory, 'postgres'));
     await this.start();
   }
+}
+
+/** How a standby connects to a primary. */
+export function following(primary: EmbeddedDatabase, name: string): string {
+  const url = new URL(primary.url);
+  url.pathname = '';
+  url.searchParams.set('application_name', name);
+  return url.href;
 }
 
 function startDatabase({ directory, port, settings }: StandbyOptions): Promise<EmbeddedDatabase> {

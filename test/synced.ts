@@ -10,7 +10,7 @@ import { type Installation, narrow, readInstallation } from '../src/installation
 import { migrate } from '../src/migrate.js';
 import type { PullRequest } from '../src/protocol/pull.js';
 import { Auditor } from '../src/pulls/auditor.js';
-import { createPulls, pullRoute, type Pulls, type ReadRequest } from '../src/pulls/pull-route.js';
+import { createPulls, type Pulls, pullRoute, type ReadRequest } from '../src/pulls/pull-route.js';
 import type { Pulled } from '../src/pulls/pulled.js';
 import { ClientViews } from '../src/view/client-views.js';
 import { defineView, type View, type Views } from '../src/view/define.js';
