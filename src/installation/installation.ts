@@ -16,7 +16,7 @@ import {
 } from './capture-check.js';
 import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
-import { recordTimeline, timelinesVersion, usesFirstForm } from './timelines.js';
+import { noTimelinesSql, recordTimeline, timelinesSql, timelinesVersion } from './timelines.js';
 import { installedVersion, refuseOther, supported } from './version.js';
 
 /**
@@ -59,12 +59,17 @@ const timelineSql = `case
     else left(pg_walfile_name(pg_current_wal_lsn()), 8)
   end`;
 
-const identitySql = `
+/** @param more columns that depend on the version of the schema */
+const identitySql = (more: string) => `
   select ${secretsSql} as secrets, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
-    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign"
+    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${more}
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
-type Identity = Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'>;
+interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'> {
+  readonly foreign: boolean;
+  readonly isUnrecorded: boolean;
+  readonly usesFirstForm: boolean;
+}
 
 /**
  * Reads the installation, and checks which of the tables have all their changes captured.
@@ -75,21 +80,21 @@ type Identity = Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'>;
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
   refuseOther(version, supported);
-  const [identity] = await db.query<Identity & { readonly foreign: boolean }>({ text: identitySql });
-  const { foreign, ...own } = identity!;
+  const more = version.newest < timelinesVersion ? noTimelinesSql : timelinesSql;
+  const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
+  const { foreign, isUnrecorded, usesFirstForm, ...identity } = row!;
   if (foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
     );
   }
-  const hasTimelines = version.newest >= timelinesVersion;
-  if (hasTimelines) await recordTimeline(db);
-  const cookieForm = !hasTimelines || (await usesFirstForm(db)) ? 'first' : 'second';
+  if (isUnrecorded) await recordTimeline(db);
   const found = await readShaped(db, tables);
   const shaped = [...found.values()];
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
-  return { ...own, cookieForm, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
+  const cookieForm = usesFirstForm ? 'first' : 'second';
+  return { ...identity, cookieForm, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
 }
 
 /** Whether this table was among those that the installation was read for. */

@@ -4,35 +4,26 @@ import type { Database } from '../db/database.js';
 /** From this version of the schema on, timelines are recorded, and ticks tell of their writers. */
 export const timelinesVersion = 18;
 
-const isMissingSql = `
-  select not pg_is_in_recovery() and not exists (
-    select from tidemark.timeline where (system_identifier, number) = (
-      select system_identifier, case when not pg_is_in_recovery() then tidemark.timeline_number() end
-      from pg_control_system()
-    )
-  ) as "isMissing"`;
-
 /**
- * Records the timeline that a primary is on, if nobody has done so. READ COMMITTED, since another server may be doing the
- * same.
+ * As columns: whether the timeline is one that a primary has yet to record; and whether a server may be running that can
+ * read no other form of cookies than the first. Three ticks of it may be late, or the clock of a standby.
  */
+export const timelinesSql: string = `
+  not pg_is_in_recovery() and not exists (
+    select from tidemark.timeline t where t.system_identifier = s.system_identifier
+      and t.number = case when not pg_is_in_recovery() then tidemark.timeline_number() end
+  ) as "isUnrecorded",
+  exists (
+    select from tidemark.tick where cookie_form is null and at > clock_timestamp() - interval '3 minutes'
+  ) as "usesFirstForm"`;
+
+/** The same for a schema that knows nothing of this. */
+export const noTimelinesSql = 'false as "isUnrecorded", true as "usesFirstForm"';
+
+/** Records the timeline that a primary is on. READ COMMITTED, since another server may be doing the same. */
 export async function recordTimeline(db: Database): Promise<void> {
-  const [row] = await db.query<{ isMissing: boolean }>({ text: isMissingSql });
-  if (!row!.isMissing) return;
   await db.transact(async (client) => {
     await client.query('set transaction isolation level read committed');
     await client.query('select tidemark.record_timeline()');
   });
-}
-
-/** Three ticks may be late, or the clock of a standby. */
-const usesFirstFormSql = `
-  select exists (
-    select from tidemark.tick where cookie_form is null and at > clock_timestamp() - interval '3 minutes'
-  ) as "usesFirstForm"`;
-
-/** Whether a server may be running that can read no other form of cookies than the first. */
-export async function usesFirstForm(db: Database): Promise<boolean> {
-  const [row] = await db.query<{ usesFirstForm: boolean }>({ text: usesFirstFormSql });
-  return row!.usesFirstForm;
 }
