@@ -20,6 +20,13 @@ const expect = { poll: { timeout: 10_000 } };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 const browserTrials = 'test/{browser,create}/**/*.trial.ts';
+const tortureTrials = 'test/torture/*.trial.ts';
+/** They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time. */
+const loneTrials = [
+  'test/conformance/large-pulls.trial.ts',
+  'test/live/calls-killed.trial.ts',
+  'test/oracle/crowd.trial.ts',
+];
 
 /** The files of a worker share their modules, which take long to load. */
 const server = {
@@ -33,6 +40,24 @@ const server = {
     testTimeout: 30_000,
     hookTimeout: 30_000,
     expect,
+  },
+};
+
+/** What runs again through a pgbouncer in transaction mode: one file or more for each way to the database. */
+const pooledTests = [
+  'conformance/{client-records,pull-wire}',
+  'doctor/healthy',
+  'rest/{calls,idempotency,view-streams}',
+  'writes/{nested-transactions,push,sessions}',
+];
+
+const pooled = {
+  ...server,
+  test: {
+    ...server.test,
+    name: 'pooled',
+    include: pooledTests.map((file) => `test/${file}.test.ts`),
+    env: { TIDEMARK_TEST_POOLED: 'true' },
   },
 };
 
@@ -57,36 +82,46 @@ const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'producti
 });
 
 /** The example as it is delivered, in a real browser. */
-const browser = (name: string, include: string, maxWorkers: number, groupOrder: number) => ({
+const browser = (name: string, include: string) => ({
   ...shared,
   test: {
     name,
     setupFiles,
     include: [include],
     globalSetup: ['test/browser/setup.ts'],
-    maxWorkers,
-    sequence: { groupOrder },
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000, interval: 50 } },
   },
 });
 
-/** What takes long: random histories, broken copies, kills. Each keeps the machine busy by itself. */
-const trials = {
+/** What takes long: random histories, broken copies, kills. Most files leave much of the machine to another one. */
+const trials = (
+  name: string,
+  include: readonly string[],
+  { exclude = [], maxWorkers = 2, groupOrder = 1 }: TrialsOptions = {},
+) => ({
   ...shared,
   test: {
-    name: 'trials',
+    name,
     setupFiles,
-    include: ['test/**/*.trial.ts'],
-    exclude: [...configDefaults.exclude, browserTrials],
-    maxWorkers: 1,
-    sequence: { groupOrder: 2 },
+    include: [...include],
+    exclude: [...configDefaults.exclude, ...exclude],
+    maxWorkers,
+    sequence: { groupOrder },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect,
   },
-};
+});
+
+interface TrialsOptions {
+  readonly exclude?: readonly string[];
+  readonly maxWorkers?: number;
+  readonly groupOrder?: number;
+}
 
 export default defineConfig({
   test: {
@@ -95,12 +130,16 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       server,
+      pooled,
       client('client', 'replicache', 'production'),
-      browser('browser', browserTests, 2, 1),
+      browser('browser', browserTests),
       client('client trials', 'replicache', 'development'),
       client('own client trials', 'tidemark', 'production'),
-      trials,
-      browser('browser trials', browserTrials, 1, 3),
+      browser('browser trials', browserTrials),
+      // Projects of a group begin in the order of their names, so the longest file is not left to the end.
+      trials('torture trials', [tortureTrials]),
+      trials('trials', ['test/**/*.trial.ts'], { exclude: [browserTrials, tortureTrials, ...loneTrials] }),
+      trials('lone trials', loneTrials, { maxWorkers: 1, groupOrder: 2 }),
     ],
   },
 });

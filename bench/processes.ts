@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** A process that serves HTTP and does one thing at a time on request. */
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
   ask<Answer>(message: object): Promise<Answer>;
   /** Peak resident memory in MB since the last `resetPeak`; undefined where the system does not tell. */
   peakMemory(): number | undefined;
@@ -62,6 +63,7 @@ export async function startProcess(
   const { url } = await answerOf<{ url: string }>(child, script);
   return {
     url,
+    pid: child.pid!,
     async ask<Answer>(message: object) {
       const answer = answerOf<Answer>(child, script);
       child.send(message);
@@ -112,11 +114,25 @@ function resetPeakOf(pid: number | undefined): void {
  * of 10 ms.
  */
 export function cpuMsOf(pid: number | undefined): number | undefined {
+  return statOf(pid)?.ownMs;
+}
+
+/** What Linux tells of a process; undefined where it does not, or when the process has ended. */
+export interface ProcessStat {
+  readonly parent: number;
+  /** Its own processor time, in milliseconds. */
+  readonly ownMs: number;
+  /** That of its children that have ended, in milliseconds. */
+  readonly endedChildrenMs: number;
+}
+
+export function statOf(pid: number | string | undefined): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // Behind the program's name, which may hold spaces: the fields from the third on.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return 10 * (Number(fields[11]) + Number(fields[12]));
+    const ms = (first: number) => 10 * (Number(fields[first]) + Number(fields[first + 1]));
+    return { parent: Number(fields[1]), ownMs: ms(11), endedChildrenMs: ms(13) };
   } catch {
     return undefined;
   }

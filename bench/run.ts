@@ -5,6 +5,7 @@
  *   npm run bench -- --quick           a smoke run
  *   npm run bench -- --full            with a view of a million rows, and clients that are away for ten minutes
  *   npm run bench -- --only push,herd  some scenarios
+ *   npm run bench -- --only workers    one process against several
  */
 import { parseArgs } from 'node:util';
 import { seed, startDatabase } from './database.js';
@@ -13,15 +14,16 @@ import { startProcess, startServer } from './processes.js';
 import { describeMachine, packageVersion, type ScenarioRecord, writeRun } from './report/run-record.js';
 import { printTable } from './report/table.js';
 import { type Scale, short } from './scenario.js';
-import { scenarios } from './scenarios/all.js';
+import { onDemand, scenarios } from './scenarios/all.js';
 
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean' }, full: { type: 'boolean' }, only: { type: 'string' } },
 });
 const names = options.only?.split(',') ?? Object.keys(scenarios);
-const unknown = names.filter((name) => !scenarios[name]);
+const all = { ...scenarios, ...onDemand };
+const unknown = names.filter((name) => !all[name]);
 if (unknown.length > 0) {
-  console.error(`No scenario is called ${unknown.join(', ')}. There are: ${Object.keys(scenarios).join(', ')}.`);
+  console.error(`No scenario is called ${unknown.join(', ')}. There are: ${Object.keys(all).join(', ')}.`);
   process.exit(2);
 }
 const scale: Scale = options.full ? 'full' : options.quick ? 'quick' : 'usual';
@@ -52,7 +54,7 @@ try {
   const records: ScenarioRecord[] = [];
   for (const name of names) {
     progress(name);
-    const { about, run } = scenarios[name]!;
+    const { about, run } = all[name]!;
     records.push({ name, about, results: await run(bench) });
   }
   // Now the statistics are those of a database that has been used.

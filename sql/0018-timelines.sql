@@ -46,13 +46,15 @@ $$;
 create function tidemark.record_timeline() returns void
 language sql volatile parallel unsafe as $$
 insert into tidemark.timeline (system_identifier, number, since)
-select c.system_identifier, present.number, case
-    when previous.number = present.number - 1 and pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn()
-    else (
+select c.system_identifier, present.number, coalesce(
+    case when previous.number = present.number - 1 then
+      case when pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn() end
+    end,
+    (
       select max(tick.position) from tidemark.tick
       where tick.system_identifier = c.system_identifier and tick.timeline = previous.number
     )
-  end
+  )
 from pg_control_system() c
 cross join tidemark.timeline_number() present (number)
 left join lateral (
@@ -63,7 +65,7 @@ $$;
 
 -- The timelines, and a position before which lies everything that the calling statement shows.
 --
--- On a primary, a commit is on the disk before it is shown. On a standby, what is being replayed can be seen a moment
+-- On a primary, a commit has been written before it is shown. On a standby, what is being replayed can be seen a moment
 -- before it counts as replayed. While a receiver runs, it has received all of that. Otherwise it comes from an archive:
 -- then the position is one that the end of a record that began before can hardly reach. The receiver is looked for
 -- first: one that starts later starts behind what has been shown.
@@ -73,7 +75,7 @@ declare
   is_standby constant boolean := pg_is_in_recovery();
   is_receiving constant boolean := is_standby and exists (select from pg_stat_wal_receiver);
   lsn constant pg_lsn := case
-    when not is_standby then pg_current_wal_flush_lsn()
+    when not is_standby then pg_current_wal_lsn()
     when is_receiving then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
     else pg_last_wal_replay_lsn() + 16777216
   end;

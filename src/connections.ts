@@ -21,12 +21,16 @@ export class Connections {
   readonly #uses = new Map<Socket, Use>();
   readonly #running = new Map<ServerResponse, IncomingMessage>();
   #isLast = false;
+  #onNone = () => {};
 
   constructor(server: Server) {
     this.#server = server;
     server.on('connection', (socket: Socket) => {
       this.#uses.set(socket, { running: 0, bytesRead: 0, since: performance.now() });
-      socket.once('close', () => this.#uses.delete(socket));
+      socket.once('close', () => {
+        this.#uses.delete(socket);
+        if (this.#uses.size === 0) this.#onNone();
+      });
     });
     // Before the server's own listener, which may answer at once.
     server.prependListener('request', (request, response) => this.#begin(request, response));
@@ -44,7 +48,7 @@ export class Connections {
    */
   async end(ms: number): Promise<string[]> {
     this.announceEnd();
-    const closed = this.#closeListener();
+    const closed = Promise.all([this.#closeListener(), this.#untilNone()]);
     const sweep = setInterval(() => this.#closeQuiet(), sweepMs);
     const isInTime = await settlesWithin(ms, closed);
     clearInterval(sweep);
@@ -68,6 +72,14 @@ export class Connections {
       use.running--;
       use.bytesRead = request.socket.bytesRead;
       use.since = performance.now();
+    });
+  }
+
+  /** Node counts only the connections that its server has accepted itself. */
+  #untilNone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onNone = resolve;
+      if (this.#uses.size === 0) resolve();
     });
   }
 

@@ -3,10 +3,10 @@ import type { Pool } from 'pg';
 import { describeResult } from './catalog/result-types.js';
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
-import { openPool } from './db/pg.js';
+import { openPool, type PoolOptions } from './db/pg.js';
 import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
-import { noticeChannel } from './installation/notify.js';
+import { noNotices, noticeChannel } from './installation/notify.js';
 import { describeError, type Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { PacedLooks } from './sources/paced-looks.js';
@@ -20,7 +20,7 @@ import { traced } from './telemetry/traced-database.js';
 import type { BoundView } from './view/client-views.js';
 import { clientNames } from './view/column-names.js';
 import { sampleInput } from './view/sample.js';
-import { Looks } from './window/looks.js';
+import { type Readings as LookReadings, Looks } from './window/looks.js';
 
 /** What databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {
@@ -28,6 +28,8 @@ export interface DatabaseParts<Context extends UserContext> {
   readonly journal: Journal;
   readonly telemetry: Telemetry;
   readonly log: Logger;
+  /** What connections are taken from. Default: each database has its own. */
+  readonly stock?: PoolOptions['stock'];
 }
 
 /** The opened databases. */
@@ -48,13 +50,16 @@ export interface Databases<Context extends UserContext> {
  */
 export async function openDatabases<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
-  { shared, journal, telemetry, log }: DatabaseParts<Context>,
+  { shared, journal, telemetry, log, stock }: DatabaseParts<Context>,
 ): Promise<Databases<Context>> {
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
   const open = (source: string | Pool) =>
     openPool(source, {
       limits: { transactionMs, lockMs, statementMs },
+      stock,
       onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
+      onUnprepared: () =>
+        log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),
     });
   const { tracing } = telemetry;
   const { notify = false } = options.pokes ?? {};
@@ -64,17 +69,20 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const standbys = [options.readDatabase ?? []]
     .flat()
     .map((source) => new Standby(createSource(traced(open(source), tracing), false, shared)));
-  const moves = new PacedLooks(new Looks(db, withoutTables(installation), keptMoves));
+  const moves = new PacedLooks(new Looks(db, noTables, keptMoves));
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
   const sources = new Sources({ primary, standbys, moves, log, onFallback });
   const isNotified = notify && standbys.length > 0;
-  const unlisten = isNotified ? db.listen(noticeChannel, () => sources.nudge()) : () => {};
+  const onNotice = () => sources.nudge();
+  const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {
     unlisten();
     await sources.close();
     await db.close();
   };
   try {
+    // All that a pooler must be able to do: keep a transaction on one connection.
+    await db.atOneMoment(async () => {});
     const bound = await installation.bind(sampleInput(options));
     await checkViews(db, bound);
     await journal.check(db);
@@ -90,13 +98,8 @@ export async function openDatabases<Context extends UserContext, Tx>(
 /** How many applied mutations the server remembers, to know whether a standby shows them. */
 const keptMoves = 10_000;
 
-/** For looks that ask for mutations alone. */
-function withoutTables<Context extends UserContext>(installation: Source<Context>['installation']) {
-  return {
-    present: async () => ({ cluster: (await installation.present()).cluster, tableIDs: [] }),
-    remained: (since: number, until: number) => installation.remained(since, until),
-  };
-}
+/** Looks for mutations alone ask for no tables. What has become of the history, each look says itself. */
+const noTables: LookReadings = { present: async () => ({ cluster: '', tableIDs: [] }), remained() {} };
 
 async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {

@@ -21,6 +21,7 @@ import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
 import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
+import type { Surroundings } from './surroundings.js';
 import type { SyncOptions } from './sync-options.js';
 import type { ReadingSources } from './telemetry/readings.js';
 import type { Telemetry } from './telemetry/telemetry.js';
@@ -36,6 +37,8 @@ export interface EngineParts<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly telemetry: Telemetry;
   readonly log: Logger;
+  /** If there are any, they say when the upkeep is done. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** What a server does with its database, whoever asks for it and by which path. */
@@ -59,6 +62,7 @@ export interface Engine<Context extends UserContext, Tx> {
   /** How many streams are open, and how many may be. */
   readonly openStreams: Budget;
   readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'standbys' | 'upkeep'>;
+  readonly upkeep: Upkeep;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
   /** Ends the background work, and closes the connections that were opened here. */
@@ -82,22 +86,23 @@ export async function startEngine<Context extends UserContext, Tx>(
     window = 100_000,
     audit = 0,
   } = options;
-  const { mutators, telemetry, log } = parts;
+  const { mutators, telemetry, log, surroundings } = parts;
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
+  const { intervalMs = 200 } = pokes;
   const shared = {
     views: options.views,
     audit,
     log,
     window,
-    intervalMs: pokes.intervalMs ?? 200,
+    intervalMs: () => surroundings?.lookIntervalMs(intervalMs) ?? intervalMs,
     onPoke: () => telemetry.count('tidemark.poke.sent'),
     onTold: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
   };
-  const databases = await openDatabases(options, { shared, journal, telemetry, log });
+  const databases = await openDatabases(options, { shared, journal, telemetry, log, stock: surroundings?.stock });
   const { pool, primary, sources, rows } = databases;
   const { db, gates } = primary;
-  const openStreams = streamBudget(pokes);
+  const openStreams = streamBudget(pokes, surroundings?.within.streams);
   const listen: Listen<Context> = (ctx, clients, poke) => sources.listen(ctx, clients, poke);
   const streams = new PokeStreams(listen, openStreams);
   const hooks = new PokeHooks({ listen, budget: openStreams, log });
@@ -133,7 +138,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     retentionBytes: options.retentionBytes ?? usualRetention.bytes,
     clientRetentionSeconds: options.clientRetentionSeconds ?? year,
   });
-  const endUpkeep = upkeep.start();
+  const endUpkeep = surroundings ? () => {} : upkeep.start();
   return {
     db: pool,
     gates,
@@ -161,6 +166,7 @@ export async function startEngine<Context extends UserContext, Tx>(
       standbys: () => sources.standbys(),
       upkeep: () => upkeep.state(),
     },
+    upkeep,
     ready: () => sources.ready(sampleInput(options)),
     async close() {
       endUpkeep();

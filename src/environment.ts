@@ -10,6 +10,8 @@ import { jsonLog, type Logger } from './log.js';
 export interface OpenedDatabase {
   /** The connection string. */
   readonly url: string;
+  /** The connection strings of its standbys, for `readDatabase`. */
+  readonly readURLs: readonly string[];
   /** Whether it is the embedded Postgres from npm, started by `openDatabase`. */
   readonly embedded: boolean;
   /** The file with the password of an embedded database. */
@@ -41,20 +43,33 @@ export function dataDirectory(otherwise = '.tidemark'): string {
  */
 export function databaseURL(): string | undefined {
   const url = variable('DATABASE_URL');
-  // The message does not repeat the value: it holds a password.
-  if (url !== undefined && !/^(postgres(ql)?|socket):/.test(url)) {
-    throw new SetupError(
-      'DATABASE_URL is not a connection string. It must look like postgres://user:password@host:5432/name.',
-    );
-  }
+  if (url !== undefined) checkURL('DATABASE_URL', url);
   return url;
+}
+
+/** The connection strings in `DATABASE_READ_URL`, separated by commas or spaces. */
+function readURLs(): readonly string[] {
+  const urls =
+    variable('DATABASE_READ_URL')
+      ?.trim()
+      .split(/[\s,]+/) ?? [];
+  for (const url of urls) checkURL('DATABASE_READ_URL', url);
+  return urls;
+}
+
+/** @throws SetupError if it is no connection string. The message does not repeat it: it holds a password. */
+function checkURL(name: string, url: string): void {
+  if (/^(postgres(ql)?|socket):/.test(url)) return;
+  throw new SetupError(
+    `${name} is not a connection string. It must look like postgres://user:password@host:5432/name.`,
+  );
 }
 
 /**
  * Returns the Postgres of `DATABASE_URL`, as soon as it accepts connections. If that is not set, starts an embedded
  * Postgres.
- * @throws SetupError if `DATABASE_URL` is not a connection string, or the embedded database cannot start; and the
- * driver's error if there is no connection: at once if the password is wrong or the database does not exist.
+ * @throws SetupError if `DATABASE_URL` or `DATABASE_READ_URL` has no connection string, or the embedded database cannot
+ * start; and the driver's error if there is no connection: at once if the password is wrong or the database does not exist.
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
@@ -63,11 +78,14 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<O
     await untilReachable(url, waitMs, (error, pauseMs) =>
       log.warn({}, `${explainFailure(error)} Trying again in ${pauseMs / 1_000} s.`),
     );
-    return { url, embedded: false, lost: new Promise(() => {}), close: async () => {} };
+    return { url, readURLs: readURLs(), embedded: false, lost: new Promise(() => {}), close: async () => {} };
+  }
+  if (readURLs().length > 0) {
+    throw new SetupError('DATABASE_READ_URL names standbys, but DATABASE_URL is not set. Set it to their primary.');
   }
   const directory = dataDirectory(options.directory);
   const { stop, ...database } = await startEmbedded({ directory, log });
-  return { ...database, embedded: true, close: stop };
+  return { ...database, readURLs: [], embedded: true, close: stop };
 }
 
 /**

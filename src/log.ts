@@ -8,6 +8,16 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** A logger that adds these fields to every line. */
+export function withFields(log: Logger, added: object): Logger {
+  return {
+    debug: (fields, message) => log.debug({ ...added, ...fields }, message),
+    info: (fields, message) => log.info({ ...added, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...added, ...fields }, message),
+    error: (fields, message) => log.error({ ...added, ...fields }, message),
+  };
+}
+
 /** A logger that writes JSON lines to standard output. */
 export function jsonLog(level = 'info'): Logger {
   standardOutput ??= new StandardOutput();
@@ -16,23 +26,31 @@ export function jsonLog(level = 'info'): Logger {
 
 let standardOutput: StandardOutput | undefined;
 
+/** So much is written to a pipe as a whole, even if several processes write to it. */
+const pipeBytes = 4_096;
+
 /** Writes the lines of one turn of the event loop together: many requests may be answered in one. */
 class StandardOutput {
   readonly #output = destination({ dest: 1, sync: true });
   #lines = '';
+  #bytes = 0;
 
   constructor() {
     process.on('exit', () => this.#flush());
   }
 
   write(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > pipeBytes) this.#flush();
     if (this.#lines === '') setImmediate(() => this.#flush());
     this.#lines += line;
+    this.#bytes += bytes;
   }
 
   #flush(): void {
     if (this.#lines !== '') this.#output.write(this.#lines);
     this.#lines = '';
+    this.#bytes = 0;
   }
 }
 

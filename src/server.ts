@@ -15,10 +15,11 @@ import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
+import type { Surroundings } from './surroundings.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
-import { Readings } from './telemetry/readings.js';
+import { type ReadingSources, Readings } from './telemetry/readings.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
-import { Telemetry } from './telemetry/telemetry.js';
+import { type ExposeTogether, Telemetry } from './telemetry/telemetry.js';
 import { listViews } from './view/listed-views.js';
 
 /** What `createSync` returns. */
@@ -68,17 +69,43 @@ const isInNext = process.env.NEXT_RUNTIME !== undefined;
 export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx> & WithTx<Tx>,
 ): Promise<Sync<Context>> {
+  return startSync(options);
+}
+
+/** A sync, and what whoever runs several of them must know. */
+export interface StartedSync<Context extends UserContext = UserContext> extends Sync<Context> {
+  /** As `drain`, but `/readyz` goes on: another process answers on the same port. */
+  endStreams(): void;
+  /** What its gauges are read from. */
+  readonly sources: ReadingSources;
+  /** Does the upkeep, which a sync with surroundings does not do by itself. */
+  keepUp(): Promise<void>;
+}
+
+/** Whom a sync is not alone with. */
+export interface Company {
+  /** What it shares with others in its process. */
+  readonly surroundings?: Surroundings | undefined;
+  /** If its process is one of several: how it tells what all of them have measured. */
+  readonly together?: ExposeTogether | undefined;
+}
+
+/** The same, among others. */
+export async function startSync<Context extends UserContext = UserContext, Tx = ClientBase>(
+  options: SyncOptions<Context, Tx>,
+  { surroundings, together }: Company = {},
+): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
-  const log = options.log ?? jsonLog();
+  const log = surroundings?.log ?? options.log ?? jsonLog();
   const limits = requestLimits(options.limits);
-  const bodies = bodyBudget(limits);
-  const spool = spoolBudget(limits);
-  const telemetry = await Telemetry.start(metrics !== 'off');
+  const bodies = bodyBudget(limits, surroundings?.within.bodies);
+  const spool = spoolBudget(limits, surroundings?.within.spool);
+  const telemetry = surroundings?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const counted = limitUsers<Context>(rates, log);
   const authenticate = counted(options.authenticate);
-  const engine = await startEngine(options, { mutators, telemetry, log });
+  const engine = await startEngine(options, { mutators, telemetry, log, surroundings });
   const { gates, admit, journal, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
 
@@ -103,19 +130,24 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
+  const sources = { db: engine.db, gates, bodies, spool, streams: engine.openStreams, ...states };
+  const endTelling = surroundings ? () => {} : tellOf(sources, telemetry);
   const { exposition } = telemetry;
   if (metrics !== 'off' && exposition) {
     routes.push(metricsRoute({ exposition, basePath, admit: admitting(metrics, authenticate) }));
   }
-  const readings = new Readings({ db: engine.db, gates, bodies, spool, streams: engine.openStreams, ...states });
-  telemetry.observe(() => readings.read());
-  const requestHooks = { observer: observeRequests(telemetry), admit: limitAddresses(rates) };
+  const observer = observeRequests(telemetry, surroundings?.onAnswered);
+  const requestHooks = { observer, admit: limitAddresses(rates) };
   const app = createApp(routes, log, requestHooks);
   const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
     const asGiven = counted(() => ctx);
     return createHandler(route('*', asGiven), log, requestHooks)(request, env);
   };
 
+  const endStreams = () => {
+    streams.close();
+    watches.close();
+  };
   return {
     fetch: app.fetch,
     pull: (request, ctx, env) => answer(sync.pull, request, ctx, env),
@@ -125,13 +157,24 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
     ready,
     drain() {
       isStopping = true;
-      streams.close();
-      watches.close();
+      endStreams();
     },
+    endStreams,
+    sources,
+    keepUp: () => engine.upkeep.run(),
     async close() {
-      telemetry.end();
-      readings.end();
+      endTelling();
       await engine.close();
     },
+  };
+}
+
+/** Has telemetry read the gauges of a sync. Returns a function that ends this. */
+function tellOf(sources: ReadingSources, telemetry: Telemetry): () => void {
+  const readings = new Readings(sources);
+  telemetry.observe(() => readings.read());
+  return () => {
+    telemetry.end();
+    readings.end();
   };
 }

@@ -5,8 +5,9 @@ import { openPool } from '../src/db/pg.js';
 import { migrateSchema } from '../src/installation/migrate.js';
 
 export interface TestDatabase {
+  /** For what is tested. Through a pooler, where tests run through one. */
   readonly url: string;
-  /** A pool to look at the database with. */
+  /** A pool to look at the database with, past any pooler. */
   readonly pool: pg.Pool;
   drop(): Promise<void>;
 }
@@ -15,10 +16,21 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await create(`template ${await migratedTemplate()}`);
   // As if it had been installed here and now.
-  await database.pool.query(
+  await asNew(database);
+  return database;
+}
+
+/** A copy of a database that nobody is connected to, as if Tidemark had been installed in it here and now. */
+export async function copyDatabase(url: string): Promise<TestDatabase> {
+  const copy = await create(`template "${new URL(url).pathname.slice(1)}"`);
+  await asNew(copy);
+  return copy;
+}
+
+async function asNew({ pool }: TestDatabase): Promise<void> {
+  await pool.query(
     'update tidemark.meta set install_id = default, secret = default, horizon = default, aging = default',
   );
-  return database;
 }
 
 /** A fresh database of the test cluster. */
@@ -49,14 +61,29 @@ async function create(options: string): Promise<TestDatabase> {
   address.pathname = name;
   const pool = createPool(address.href, 5);
   return {
-    url: address.href,
+    url: throughPooler(address.href),
     pool,
     async drop() {
       await pool.end();
+      await forgetPooled(cluster, name);
       await untilLeft(cluster, name);
       await onCluster(cluster, `drop database ${name} with (force)`);
     },
   };
+}
+
+function throughPooler(url: string): string {
+  const pooler = process.env.TIDEMARK_TEST_POOLER;
+  return pooler ? Object.assign(new URL(url), { host: new URL(pooler).host }).href : url;
+}
+
+/** Has the pooler end its connections to a database. */
+async function forgetPooled(cluster: string, name: string): Promise<void> {
+  if (!process.env.TIDEMARK_TEST_POOLER) return;
+  const itself = Object.assign(new URL(throughPooler(cluster)), { pathname: 'pgbouncer' });
+  await onCluster(itself.href, `kill ${name}`).catch((error: Error) => {
+    if (!/no such database/.test(error.message)) throw error;
+  });
 }
 
 /**

@@ -17,6 +17,7 @@ const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
 
 const names = [
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'TIDEMARK_DATA',
   'PORT',
   'HOST',
@@ -87,6 +88,22 @@ describe('the environment', () => {
     await expect(openDatabase()).rejects.toThrow(/^DATABASE_URL is not a connection string/);
     await expect(openDatabase()).rejects.not.toThrow(/secret/);
   });
+
+  it('names its standbys', async () => {
+    set({ DATABASE_URL: cluster });
+    expect((await openDatabase()).readURLs).toEqual([]);
+    set({ DATABASE_READ_URL: ' postgres://one/app,postgresql://two/app postgres://three/app' });
+    expect((await openDatabase()).readURLs).toEqual([
+      'postgres://one/app',
+      'postgresql://two/app',
+      'postgres://three/app',
+    ]);
+    set({ DATABASE_READ_URL: 'postgres://one/app,app:secret@two/app' });
+    await expect(openDatabase()).rejects.toThrow(/^DATABASE_READ_URL is not a connection string/);
+    await expect(openDatabase()).rejects.not.toThrow(/secret/);
+    set({ DATABASE_URL: '', DATABASE_READ_URL: 'postgres://one/app' });
+    await expect(openDatabase()).rejects.toThrow('DATABASE_READ_URL names standbys, but DATABASE_URL is not set');
+  });
 });
 
 describe('the database at DATABASE_URL', () => {
@@ -143,6 +160,7 @@ describe('the database at DATABASE_URL', () => {
 describe('an embedded database', () => {
   const database = {
     url: 'postgres://postgres:secret@127.0.0.1:5432/tidemark',
+    readURLs: [],
     embedded: true,
     connectionFile: '/data/connection.json',
     lost: new Promise<Error>(() => {}),

@@ -29,6 +29,8 @@ export interface ReplicationOptions {
    * `local`, the default here: `standby_0`, `standby_1`, …, or something that there is not.
    */
   readonly waitsFor: string;
+  /** Of the primary and of the standbys, over those that tests run with. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** What a long run asks: a cluster, or a primary with standbys. */
@@ -51,9 +53,10 @@ export async function startServers(standbys: ReplicationOptions | undefined): Pr
 /** A standby that was away finds all that it has missed. */
 const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on', wal_keep_size: '1GB' };
 
-export async function startReplication({ delays, waitsFor }: ReplicationOptions): Promise<Replication> {
+export async function startReplication({ delays, waitsFor, settings }: ReplicationOptions): Promise<Replication> {
+  const all = { ...common, ...settings };
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-replication-'));
-  const options = { settings: common, ...binariesUnderTest() };
+  const options = { settings: all, ...binariesUnderTest() };
   const first = join(folder, 'primary');
   const draft = await startEmbedded({ directory: first, ...options });
   await draft.stop();
@@ -63,13 +66,13 @@ export async function startReplication({ delays, waitsFor }: ReplicationOptions)
     writeFileSync(join(folder, `standby ${i}`, 'postgres', 'standby.signal'), '');
   }
   const waiting = { synchronous_standby_names: waitsFor, synchronous_commit: 'local' };
-  const primary = await startEmbedded({ ...options, directory: first, settings: { ...common, ...waiting } });
+  const primary = await startEmbedded({ ...options, directory: first, settings: { ...all, ...waiting } });
   const standbys: Standby[] = [];
   for (const [i, delay] of delays.entries()) {
     const primary_conninfo = following(primary, `standby_${i}`);
-    const settings = { ...common, primary_conninfo, recovery_min_apply_delay: `${delay}ms` };
+    const own = { ...all, primary_conninfo, recovery_min_apply_delay: `${delay}ms` };
     const directory = join(folder, `standby ${i}`);
-    standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings }));
+    standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings: own }));
   }
   const looking = await connect(primary.url);
   return {

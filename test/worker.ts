@@ -2,7 +2,10 @@
 import { vi } from 'vitest';
 
 const clusters = process.env.TIDEMARK_TEST_CLUSTERS!.split(' ');
-process.env.TIDEMARK_TEST_CLUSTER = clusters[Number(process.env.VITEST_POOL_ID) % clusters.length]!;
+const place = Number(process.env.VITEST_POOL_ID) % clusters.length;
+process.env.TIDEMARK_TEST_CLUSTER = clusters[place]!;
+const poolers = process.env.TIDEMARK_TEST_POOLED ? process.env.TIDEMARK_TEST_POOLERS!.split(' ') : [];
+process.env.TIDEMARK_TEST_POOLER = poolers[place] ?? '';
 
 // By itself, Vitest waits for a second, which a busy machine may exceed.
 const timeout = 10_000;

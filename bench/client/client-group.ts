@@ -1,13 +1,13 @@
-import type { Connection, PostOptions, Reply } from './connection.js';
+import type { Poster, PostOptions, Reply } from './connection.js';
 
 /** A client group that remembers its cookie from pull to pull. */
 export class ClientGroup {
-  readonly #connection: Connection;
+  readonly #connection: Poster;
   readonly #user: string;
   readonly #id: string;
   cookie = 'null';
 
-  constructor(connection: Connection, user: string, id: string) {
+  constructor(connection: Poster, user: string, id: string) {
     this.#connection = connection;
     this.#user = user;
     this.#id = id;

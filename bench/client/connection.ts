@@ -35,11 +35,16 @@ export interface PostOptions {
   readonly headers?: string;
 }
 
+/** Sends requests: a connection, or several that are shared. */
+export interface Poster {
+  post(path: string, user: string, body: string, options?: PostOptions): Promise<Reply>;
+}
+
 /** How much of a large body is kept: enough for the cookie. */
 const keptBytes = 16 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
-export class Connection {
+export class Connection implements Poster {
   readonly #socket: Socket;
   readonly #host: string;
   #onData: (data: Buffer) => void = () => {};
@@ -54,16 +59,22 @@ export class Connection {
     socket.on('close', () => this.#onError(new Error('The server closed the connection')));
   }
 
-  static open(url: string): Promise<Connection> {
+  /** @param localAddress where it comes from, of this machine's addresses */
+  static open(url: string, localAddress?: string): Promise<Connection> {
     const { hostname, port, host } = new URL(url);
     return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), hostname);
+      const socket = connect({ port: Number(port), host: hostname, localAddress });
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);
         resolve(new Connection(socket, host));
       });
     });
+  }
+
+  /** The bytes that it has sent and received, without what the network adds. */
+  get traffic(): { readonly sent: number; readonly received: number } {
+    return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
   close(): void {

@@ -63,9 +63,19 @@ export function writeRun(run: RunRecord): string {
   for (const { name, value } of run.scenarios.flatMap(({ results }) => results)) {
     if (!Number.isFinite(value)) throw new Error(`"${name}" was not measured`);
   }
+  return writeResult(run.at, run);
+}
+
+/** @param name colons and dots in it are replaced */
+export function writeResult(name: string, record: object): string {
   const folder = fileURLToPath(new URL('../results/', import.meta.url));
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${run.at.replace(/[:.]/g, '-')}.json`);
-  writeFileSync(path, `${JSON.stringify(run, null, 2)}\n`);
+  const path = join(folder, `${name.replace(/[:.]/g, '-')}.json`);
+  writeFileSync(path, textOf(record));
   return path;
+}
+
+/** As a record is kept in a file. */
+export function textOf(record: object): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
 }

@@ -11,12 +11,15 @@ import { noChange } from './pulls/no-change.js';
 import { sharing } from './pulls/sharing.js';
 import { manyTenants } from './pulls/tenants.js';
 import { views } from './pulls/views.js';
+import { workers } from './pulls/workers.js';
 import { capture } from './writes/capture.js';
 import { push } from './writes/push.js';
 import { rest } from './writes/rest.js';
 
+type Scenarios = Readonly<Record<string, { readonly about: string; readonly run: Scenario }>>;
+
 /** First pulls come first: the server's peak memory is theirs alone. */
-export const scenarios: Readonly<Record<string, { readonly about: string; readonly run: Scenario }>> = {
+export const scenarios: Scenarios = {
   'first-pull': {
     about: 'The first pull of a client, against a COPY of the same JSON that node:http passes on, and compressed.',
     run: firstPull,
@@ -47,4 +50,12 @@ export const scenarios: Readonly<Record<string, { readonly about: string; readon
   },
   pokes: { about: 'From a commit outside the server to the clients that it concerns.', run: pokes },
   'cold-start': { about: 'From the start of a process to its first answer.', run: coldStart },
+};
+
+/** What is not measured unless it is named: its numbers say more on a machine with more cores. */
+export const onDemand: Scenarios = {
+  workers: {
+    about: 'A pull to which nothing has happened, of `tidemark serve` with one worker and with two.',
+    run: workers,
+  },
 };

@@ -63,6 +63,10 @@ async function seed(pool: pg.Pool, tenants: number, users: number): Promise<void
   await pool.query('vacuum analyze');
 }
 
+function usersOf(clients: number, users: number): string[] {
+  return Array.from({ length: clients }, (_, i) => `user${i % users}`);
+}
+
 /** Commits a change of one of a tenant's documents, and returns the time of the clock just after. */
 async function write({ pool, tenants }: Stage, tenant: number): Promise<number> {
   const id = tenant + (tenants + 1) * Math.floor(20 * Math.random());
@@ -83,7 +87,7 @@ async function arrivalsOf(stage: Stage, tenant: number, expected: number): Promi
 async function oneTenant(stage: Stage): Promise<Result[]> {
   const { order, server, users, tenants, rounds, progress } = stage;
   progress(`pokes: ${users} users of ${tenants} tenants`);
-  await order({ do: 'open', url: server.url, clients: users, users, pulls: true });
+  await order({ do: 'open', url: server.url, users: usersOf(users, users), pulls: true });
   const idle = await idleCost(stage);
   // Code that has hardly run yet is slow, and after a quiet time the server looks rarely.
   for (let round = 0; round < 5; round++) await arrivalsOf(stage, 1 + round, users / tenants);
@@ -174,7 +178,7 @@ async function streams(stage: Stage): Promise<Result[]> {
   const last: number[] = [];
   for (let round = 1; round <= 4; round++) {
     progress(`pokes: ${count} streams, round ${round}`);
-    await order({ do: 'open', url: server.url, clients: count, users, pulls: false });
+    await order({ do: 'open', url: server.url, users: usersOf(count, users), pulls: false });
     opened.push((await server.ask<ServerState>({})).rssMB);
     for (let i = 0; i < 3; i++) {
       const { committed, pokes: arrived } = await arrivalsOf(stage, everyone, count);

@@ -4,21 +4,32 @@
  */
 import { connect, type Socket } from 'node:net';
 import { ClientGroup } from '../client/client-group.js';
-import { Connection } from '../client/connection.js';
+import { Connection, type Poster } from '../client/connection.js';
+import { SharedConnections } from '../client/shared-connections.js';
 
 export type Order =
   /**
-   * So many clients, of users that may be the same. Done when each has its first poke, and where they pull, has pulled.
+   * A client of each of the users, which may be the same. Done when each has its first poke, and where they pull, has
+   * pulled.
    */
   | {
       readonly do: 'open';
       readonly url: string;
-      readonly clients: number;
-      readonly users: number;
+      readonly users: readonly string[];
       readonly pulls: boolean;
+      /** The number of the first client, so that those of several processes differ. Default 0. */
+      readonly from?: number;
+      /** Of this machine's; for more clients than one has ports for. */
+      readonly localAddress?: string;
+      /** How many connections all share for their pulls. Default: each has its own. */
+      readonly connections?: number;
+      /** A pull comes at any time up to so many milliseconds after its poke. Default 0. */
+      readonly spreadMs?: number;
     }
   /** Forgets the pokes that have come. */
   | { readonly do: 'reset' }
+  /** Answers with `Totals`, since the last reset. */
+  | { readonly do: 'count' }
   /** Waits for so many pokes, and for the pulls after them. Answers with `Arrivals`. */
   | { readonly do: 'await'; readonly pokes: number }
   /** Every client pulls. */
@@ -33,6 +44,13 @@ export interface Arrivals {
   readonly pulls: number;
 }
 
+export interface Totals {
+  readonly pokes: number;
+  readonly pulls: number;
+  /** Streams that have ended by themselves, and pulls that have failed. */
+  readonly failures: number;
+}
+
 const patienceMs = 10_000;
 const clock = () => performance.timeOrigin + performance.now();
 const event = 'data: poke\n\n';
@@ -42,26 +60,36 @@ let pulls = 0;
 let pulledAt = 0;
 let pulling = new Set<Promise<void>>();
 let onPoke = () => {};
+let failures = 0;
 let clients: Client[] = [];
+let shared: SharedConnections | undefined;
+
+type Opening = Extract<Order, { do: 'open' }>;
 
 class Client {
   readonly #socket: Socket;
   readonly #connection: Connection | undefined;
   readonly #group: ClientGroup | undefined;
+  readonly #spreadMs: number;
+  /** Of a client that takes its time: it has been poked, and has not yet pulled; and whether it pulls. */
+  #isPoked = false;
+  #isBusy = false;
 
-  constructor(socket: Socket, connection?: Connection, group?: ClientGroup) {
+  constructor(socket: Socket, spreadMs: number, connection?: Connection, group?: ClientGroup) {
     this.#socket = socket;
+    this.#spreadMs = spreadMs;
     this.#connection = connection;
     this.#group = group;
   }
 
-  static async open(url: string, user: string, id: string, doesPull: boolean): Promise<Client> {
-    const { hostname, port } = new URL(url);
-    const connection = doesPull ? await Connection.open(url) : undefined;
-    const group = connection && new ClientGroup(connection, user, id);
+  static async open({ url, pulls, localAddress, spreadMs = 0 }: Opening, user: string, id: string): Promise<Client> {
+    const own = pulls && !shared ? await Connection.open(url) : undefined;
+    const poster: Poster | undefined = own ?? shared;
+    const group = pulls ? new ClientGroup(poster!, user, id) : undefined;
     await group?.pull();
-    const socket = connect(Number(port), hostname);
-    const client = new Client(socket, connection, group);
+    const { hostname, port } = new URL(url);
+    const socket = connect({ port: Number(port), host: hostname, localAddress });
+    const client = new Client(socket, spreadMs, own, group);
     socket.write(
       `GET /sync/poke?clientGroupID=${id}&profileID=p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user}\r\n\r\n`,
     );
@@ -69,6 +97,10 @@ class Client {
       let rest = '';
       let isFirst = true;
       socket.once('error', reject);
+      socket.once('close', () => {
+        failures++;
+        reject(new Error(`The stream of ${user} was closed: ${rest}`));
+      });
       socket.on('data', (data) => {
         const parts = (rest + data.toString('latin1')).split(event);
         rest = parts.pop()!.slice(-event.length);
@@ -84,30 +116,48 @@ class Client {
 
   #poked(): void {
     arrivals.push(clock());
-    this.pull();
+    if (this.#spreadMs === 0) void this.pull();
+    else this.#pullLater();
     onPoke();
   }
 
-  pull(): void {
-    if (!this.#group) return;
+  /** One pull at a time, as a client does: it answers all pokes that came before it began. */
+  #pullLater(): void {
+    this.#isPoked = true;
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    setTimeout(async () => {
+      this.#isPoked = false;
+      await this.pull().catch(() => failures++);
+      this.#isBusy = false;
+      if (this.#isPoked) this.#pullLater();
+    }, this.#spreadMs * Math.random());
+  }
+
+  pull(): Promise<void> {
+    if (!this.#group) return Promise.resolve();
     const pulled = this.#group.pull().then(() => {
       pulls++;
       pulledAt = clock();
     });
     pulling.add(pulled);
+    return pulled;
   }
 
   close(): void {
+    this.#socket.removeAllListeners('close');
     this.#socket.destroy();
     this.#connection?.close();
   }
 }
 
-async function open({ url, clients: count, users, pulls: doPull }: Extract<Order, { do: 'open' }>): Promise<void> {
+async function open(order: Opening): Promise<void> {
+  const { url, users, from = 0, connections, localAddress } = order;
+  if (connections) shared = await SharedConnections.open(url, connections, localAddress);
   const batch = 50;
-  for (let start = 0; start < count; start += batch) {
-    const some = Array.from({ length: Math.min(batch, count - start) }, (_, i) => start + i);
-    clients.push(...(await Promise.all(some.map((i) => Client.open(url, `user${i % users}`, `g${i}`, doPull)))));
+  for (let start = 0; start < users.length; start += batch) {
+    const some = users.slice(start, start + batch);
+    clients.push(...(await Promise.all(some.map((user, i) => Client.open(order, user, `g${from + start + i}`)))));
   }
 }
 
@@ -135,17 +185,22 @@ async function obey(order: Order): Promise<object> {
     case 'reset':
       arrivals = [];
       pulls = 0;
+      failures = 0;
       pulling = new Set();
       break;
+    case 'count':
+      return { pokes: arrivals.length, pulls, failures } satisfies Totals;
     case 'await':
       return awaitPokes(order.pokes);
     case 'pull':
-      for (const client of clients) client.pull();
+      for (const client of clients) void client.pull();
       await Promise.all(pulling);
       break;
     case 'close':
       for (const client of clients) client.close();
       clients = [];
+      shared?.close();
+      shared = undefined;
   }
   return {};
 }

@@ -8,6 +8,7 @@ import { createTerminal, type Streams, type Terminal, UsageError } from './termi
 const help = `
 Environment:
   DATABASE_URL         Postgres 15 to 18; if not set, an embedded one keeps its data in .tidemark
+  DATABASE_READ_URL    its standbys, which answer pulls and reads; separated by commas
   TIDEMARK_DATA        another folder for the embedded database
   PORT, HOST           where serve listens (default: 3000, all addresses)
   LOG_LEVEL            debug, info, warn, error or silent (default: info)
@@ -19,9 +20,11 @@ Environment:
 Examples:
   $ tidemark serve
   $ DATABASE_URL=postgres://app@db.example.com/app tidemark migrate
+  $ tidemark migrate --all --parallel 8
   $ tidemark status --json
   $ tidemark doctor --strict
   $ tidemark serve --config config/tidemark.config.ts
+  $ tidemark serve --workers auto
   $ tidemark openapi > openapi.json
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
   $ tidemark call list.create - --dry-run < list.json
@@ -81,12 +84,19 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .command('serve')
     .description('Serve pulls and pushes until stopped')
     .option(...configOption)
-    .action(async (options) => (await import('./serve.js')).serve(terminal, options));
+    .option('--workers <n>', 'serve in n processes on one port, auto: one a core; each has ten connections to Postgres')
+    .action(async ({ workers, ...options }) =>
+      workers === undefined
+        ? (await import('./serve.js')).serve(terminal, options)
+        : (await import('./serve-workers.js')).serveWorkers(terminal, workers, options),
+    );
   program
     .command('migrate')
     .description('Install or upgrade Tidemark in the database')
     .option(...configOption)
-    .action(async (options) => (await import('./migrate.js')).migrateCommand(terminal, options));
+    .option('--all', 'in the databases of all tenants, where the configuration has tenants')
+    .option('--parallel <n>', 'how many tenants at once', '4')
+    .action(async (options) => exit(await (await import('./migrate.js')).migrateCommand(terminal, options)));
   program
     .command('status')
     .description('Show the state of the database and the views')

@@ -9,6 +9,7 @@ import { SetupError } from '../errors.js';
 import { explainFailure } from '../failure.js';
 import { isRegistry } from '../registry/registry.js';
 import type { WithTx } from '../sync-options.js';
+import type { TenantsOptions } from '../tenants/options.js';
 
 /** A configuration that was loaded at run time. The application's own types are unknown, so the defaults stand in. */
 export type LoadedConfig = Config & WithTx<ClientBase>;
@@ -16,14 +17,28 @@ export type LoadedConfig = Config & WithTx<ClientBase>;
 const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
 
 /**
- * Loads the configuration, from TypeScript or JavaScript.
+ * Loads the configuration of one database, from TypeScript or JavaScript.
  * @param path the file given with `--config`; if undefined, the file is looked for in the working directory
  * @throws SetupError if there is no such file, or it does not export what it must.
  */
 export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
+  const config = await loadAnyConfig(path);
+  if (!isOfTenants(config)) return config;
+  throw new SetupError(
+    'The configuration has tenants, and this command works on one database. Name a file with --config that exports ' +
+      'what `open` returns for one of them, and set DATABASE_URL.',
+  );
+}
+
+/**
+ * The same, for commands that also work for tenants.
+ * @throws SetupError as `loadConfig`
+ */
+export async function loadAnyConfig(path: string | undefined): Promise<LoadedConfig | TenantsOptions> {
   const file = path === undefined ? findConfig() : resolve(String(path));
   if (!existsSync(file)) throw new SetupError(`${file} does not exist.`);
   const exported = await load(file);
+  if (isOfTenants(exported)) return exported;
   const fault = faultOf(exported);
   if (fault !== undefined) {
     throw new SetupError(
@@ -31,6 +46,12 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
     );
   }
   return exported as LoadedConfig;
+}
+
+/** Whether a configuration is one of tenants. */
+export function isOfTenants(exported: unknown): exported is TenantsOptions {
+  const { tenantOf, open } = Object(exported) as Partial<Record<string, unknown>>;
+  return typeof tenantOf === 'function' && typeof open === 'function';
 }
 
 function findConfig(): string {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import { openPool } from '../db/pg.js';
-import { databaseURL, dataDirectory, type OpenedDatabase, openDatabase } from '../environment.js';
+import { databaseURL, dataDirectory, describeEmbedded, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { migrate } from '../migrate.js';
@@ -41,6 +41,12 @@ export async function withExistingDatabase<T>(
   return withDatabase(terminal, work, 0);
 }
 
+/** Says where an embedded database is, and makes it ready for a server. */
+export async function prepareDatabase(terminal: Terminal, config: Config, database: OpenedDatabase): Promise<void> {
+  terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
+  await migrateDatabase(terminal, config, database);
+}
+
 /**
  * Installs or upgrades Tidemark. In an embedded database, creates the application's tables first.
  * @returns the number of migration steps taken
@@ -59,14 +65,24 @@ export async function migrateDatabase(
       await db.close();
     }
   }
+  return countSteps(terminal, (log) => migrate({ ...config, database: url, log }), terminal.say);
+}
+
+/**
+ * Runs a migration with a logger.
+ * @param onStep is told what each step does
+ * @returns the number of steps
+ */
+export async function countSteps(
+  { log }: Terminal,
+  run: (log: Logger) => Promise<void>,
+  onStep: (message: string) => void = () => {},
+): Promise<number> {
   let steps = 0;
-  const log: Logger = {
-    ...terminal.log,
-    info(_, message) {
-      steps++;
-      terminal.say(message);
-    },
+  const info: Logger['info'] = (_, message) => {
+    steps++;
+    onStep(message);
   };
-  await migrate({ ...config, database: url, log });
+  await run({ ...log, info });
   return steps;
 }

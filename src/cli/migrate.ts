@@ -1,20 +1,35 @@
 /** The commands that change the database: `migrate` and `uninstall`. */
 import { SetupError } from '../errors.js';
 import { uninstall } from '../migrate.js';
-import { loadConfig } from './config.js';
+import { isOfTenants, loadAnyConfig } from './config.js';
 import { migrateDatabase, withDatabase, withExistingDatabase } from './database.js';
-import type { Terminal } from './terminal.js';
+import { migrateTenants } from './migrate-tenants.js';
+import { type Terminal, UsageError } from './terminal.js';
 
-/** Installs or upgrades Tidemark's schema and the capture of every table that the views read. */
-export async function migrateCommand(
-  terminal: Terminal,
-  { config: path }: { readonly config?: string },
-): Promise<void> {
-  const config = await loadConfig(path);
+interface MigrateCommandOptions {
+  readonly config?: string;
+  readonly all?: boolean;
+  readonly parallel: string;
+}
+
+/**
+ * Installs or upgrades Tidemark's schema and the capture of every table that the views read, in one database or in those
+ * of all tenants.
+ * @returns the exit code: 1 if a tenant's migration failed
+ */
+export async function migrateCommand(terminal: Terminal, options: MigrateCommandOptions): Promise<number> {
+  const config = await loadAnyConfig(options.config);
+  if (isOfTenants(config)) {
+    if (!options.all) throw new UsageError('The configuration has tenants: to migrate the databases of all, add --all');
+    if (!/^[1-9]\d{0,2}$/.test(options.parallel)) throw new UsageError('--parallel must be a number from 1 to 999');
+    return migrateTenants(terminal, config, Number(options.parallel));
+  }
+  if (options.all) throw new UsageError('--all is for a configuration of tenants');
   await withDatabase(terminal, async (database) => {
     const steps = await migrateDatabase(terminal, config, database);
     terminal.say(steps === 0 ? 'Nothing to do: the database is up to date.' : 'Done: the database is ready.');
   });
+  return 0;
 }
 
 /**

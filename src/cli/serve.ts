@@ -1,39 +1,42 @@
-import type { Config } from '../config.js';
+import type { ForwardOptions } from '../endpoints/forward.js';
 import { syncPaths } from '../endpoints/sync-paths.js';
 import {
   addressFromEnvironment,
-  describeEmbedded,
   forwardFromEnvironment,
+  type ListenAddress,
   logFromEnvironment,
   type OpenedDatabase,
   openDatabase,
 } from '../environment.js';
+import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { listen } from '../node.js';
 import { createSync } from '../server.js';
-import { loadConfig } from './config.js';
-import { migrateDatabase } from './database.js';
+import type { TenantsOptions } from '../tenants/options.js';
+import { createTenants } from '../tenants.js';
+import { isOfTenants, loadAnyConfig } from './config.js';
+import { prepareDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
 /** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once it is listening. */
 export async function serve(terminal: Terminal, { config: path }: { readonly config?: string }): Promise<void> {
-  const config = await loadConfig(path);
+  const config = await loadAnyConfig(path);
   const address = addressFromEnvironment();
   const log = logFromEnvironment();
   const forward = forwardFromEnvironment();
+  if (isOfTenants(config)) return serveTenants(terminal, config, { log, address, forward });
   const database = await openDatabase({ log: terminal.log });
   try {
-    if (database.embedded) {
-      terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
-      await migrateDatabase(terminal, config, database);
-    }
-    const sync = await createSync({ ...config, database: database.url, log, forward });
+    if (database.embedded) await prepareDatabase(terminal, config, database);
+    const { url, readURLs } = database;
+    const sync = await createSync({ ...config, database: url, readDatabase: readURLs, log, forward });
     const close = async (): Promise<void> => {
       await sync.close();
       await database.close();
     };
     try {
-      const { url } = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
-      terminal.say(listening(url, config, database));
+      const server = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
+      terminal.say(listening(server.url, syncPaths(config.basePath ?? '', config.paths), database));
     } catch (error) {
       await sync.close();
       throw error;
@@ -44,8 +47,31 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   }
 }
 
-function listening(url: string, { basePath = '', paths }: Config, { embedded }: OpenedDatabase): string {
+/** Each tenant's database is what its options say. */
+async function serveTenants(
+  { say }: Terminal,
+  config: TenantsOptions,
+  { log, address, forward }: { log: Logger; address: ListenAddress; forward: ForwardOptions | undefined },
+): Promise<void> {
+  if (forward) {
+    throw new SetupError('SYNC_MUTATE_URL is for one application. Let `open` return the option `forward` instead.');
+  }
+  const tenants = await createTenants({ ...config, log });
+  try {
+    const { url } = await listen(tenants, { log, ...address });
+    say(`Listening at ${url}, for the tenants of the configuration.`);
+  } catch (error) {
+    await tenants.close();
+    throw error;
+  }
+}
+
+/** What is printed when a server listens. */
+export function listening(
+  url: string,
+  { pull, push }: { readonly pull: string; readonly push: string },
+  { embedded }: OpenedDatabase,
+): string {
   const where = embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
-  const { pull, push } = syncPaths(basePath, paths);
   return `Listening at ${url}${pull} and ${url}${push}, on ${where}.`;
 }

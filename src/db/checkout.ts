@@ -1,7 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
+import { cancelStatement } from './cancel.js';
+import { explainPooler } from './poolers/settings.js';
 import { GivenUpError } from './sqlstate.js';
 
-/** How many prepared statements a connection may hold: Postgres keeps the plan of each. */
+/** How many prepared statements a connection may hold: Postgres keeps the plan of each, and poolers have limits. */
 const mostPrepared = 200;
 
 /** Why work is given up whose signal has aborted. */
@@ -17,9 +19,11 @@ export interface Checkout {
   prepares(name: string): void;
   /** Why the connection broke, if it has done so since the checkout. */
   lost(): Error | undefined;
+  /** Has Postgres cancel what the connection runs. It must then be released, and is closed. */
+  cancel(): void;
   /**
-   * Gives the client back. Closes its connection if that is broken or holds too many prepared statements, or if
-   * `discard` is true.
+   * Gives the client back. Closes its connection if that is broken or holds too many prepared statements, if a statement
+   * was cancelled, or if `discard` is true.
    */
   release(discard?: boolean): void;
 }
@@ -34,7 +38,7 @@ export function checkOut(pool: Pool, signal?: AbortSignal): Promise<Checkout> {
     // With a callback, since the pool removes its own listener just before it calls. An error in the same packet as the
     // client's readiness would find no listener if this waited for a promise to resolve.
     pool.connect((error, client) => {
-      if (client === undefined) return reject(error);
+      if (client === undefined) return reject(explainPooler(error));
       const checkout = watch(client);
       if (!signal?.aborted) return resolve(checkout);
       checkout.release();
@@ -45,6 +49,7 @@ export function checkOut(pool: Pool, signal?: AbortSignal): Promise<Checkout> {
 
 function watch(client: PoolClient): Checkout {
   let lost: Error | undefined;
+  let cancelled: Promise<void> | undefined;
   const onError = (error: Error) => {
     lost ??= error;
   };
@@ -56,11 +61,18 @@ function watch(client: PoolClient): Checkout {
       const names = prepared.get(client) ?? new Set();
       prepared.set(client, names.add(name));
     },
+    cancel() {
+      cancelled ??= cancelStatement(client);
+    },
     release(discard = false) {
-      const holdsTooMuch = (prepared.get(client)?.size ?? 0) > mostPrepared;
-      // The pool adds its own listener before this one is removed.
-      client.release(lost ?? (discard || holdsTooMuch));
-      client.off('error', onError);
+      const holdsTooMuch = (prepared.get(client)?.size ?? 0) >= mostPrepared;
+      const giveBack = () => {
+        // The pool adds its own listener before this one is removed.
+        client.release(lost ?? (discard || holdsTooMuch || cancelled !== undefined));
+        client.off('error', onError);
+      };
+      if (cancelled === undefined) giveBack();
+      else cancelled.then(giveBack);
     },
   };
 }

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import { cancelStatement } from './cancel.js';
 import { abandoned, checkOut } from './checkout.js';
 import { CopyStream } from './copy-stream.js';
 import { GivenUpError } from './sqlstate.js';
@@ -32,7 +31,7 @@ export async function* readCopy(
   // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   const giveUp = (why: string) => {
-    cancelStatement(client);
+    checkout.cancel();
     stream.destroy(new GivenUpError(why));
   };
   const onAbort = () => giveUp(abandoned);
@@ -51,7 +50,7 @@ export async function* readCopy(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
-    if (outcome === 'running') cancelStatement(client);
+    if (outcome === 'running') checkout.cancel();
     checkout.release(outcome !== 'complete');
   }
 }

@@ -5,7 +5,7 @@ export interface Statement {
   readonly text: string;
   /** Always sent as parameters. */
   readonly values?: readonly unknown[] | undefined;
-  /** Prepares the statement under this name, so that the server keeps its plan for each connection. */
+  /** Prepares the statement, so that the server keeps its plan for each connection. Says what kind of statement it is. */
   readonly name?: string | undefined;
   /** Gives up after this many milliseconds without an answer, and closes the connection. */
   readonly timeoutMs?: number | undefined;
@@ -23,7 +23,7 @@ export interface Edges {
 
 /** The edges of a transaction of this process's own. */
 export interface OwnEdges extends Edges {
-  /** Has the connection closed when the transaction has ended, so that nothing else uses it. */
+  /** Has the session ended with the transaction, and the connection closed, so that nothing else finds what is left. */
   readonly discard: () => void;
 }
 
@@ -88,10 +88,12 @@ export interface Database {
   atOneMoment<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
 
   /**
-   * Calls `onNotice` for each notification on a channel, and once whenever its connection is established, since earlier
-   * notifications may have been missed. Holds one connection. Returns a function that stops it.
+   * Calls `onNotice` for each notification without a payload on a channel, and once whenever its connection is
+   * established, since earlier notifications may have been missed. Holds one connection. Returns a function that stops
+   * it.
+   * @param onDeaf called if no notification arrives, not even one that was sent to find that out; nothing is then held
    */
-  listen(channel: string, onNotice: () => void): () => void;
+  listen(channel: string, onNotice: () => void, onDeaf: () => void): () => void;
 
   /** Closes the connections, unless they belong to the application's own pool. */
   close(): Promise<void>;

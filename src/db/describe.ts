@@ -1,4 +1,5 @@
 /** What Postgres says about a query without running it. */
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
 import type { QueryDescription, ResultColumn } from './database.js';
@@ -11,9 +12,9 @@ const opening = `
   set local client_min_messages = log;
   set local debug_pretty_print = off;
   set local debug_print_parse = on;
-  prepare tidemark_described as `;
+  prepare `;
 
-const closing = `;
+const closing = (name: string): string => `;
   set local debug_print_parse = off;
   select array(
     select concat(quote_ident(n.nspname), '.', quote_ident(t.typname))
@@ -21,8 +22,8 @@ const closing = `;
     join pg_type t on t.oid = u.oid join pg_namespace n on n.oid = t.typnamespace
     order by place
   ) as types
-  from pg_prepared_statements p where name = 'tidemark_described';
-  deallocate tidemark_described`;
+  from pg_prepared_statements p where name = '${name}';
+  deallocate ${name}`;
 
 /** The tree of a SELECT. The trees of utility statements hold no analysis. */
 const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
@@ -34,6 +35,9 @@ const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
 export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryDescription> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
+  // Should this be cut short, the statement may stay on a connection that a pooler keeps. It must not be in anyone's way.
+  const name = `tidemark_described_${randomUUID().replaceAll('-', '')}`;
+  const before = `${opening}${name} as `;
   const trees: string[] = [];
   const onNotice = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
     if (message === 'parse tree:' && detail !== undefined && analyzed.test(detail)) trees.push(detail);
@@ -41,9 +45,9 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   client.on('notice', onNotice);
   try {
     // The driver's types are for one statement; for several, it returns an array of results.
-    const results: unknown = await client.query(`${opening}${text}\n${closing}`);
+    const results: unknown = await client.query(`${before}${text}\n${closing(name)}`);
     const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
-    return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(opening) };
+    return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(before) };
   } finally {
     client.off('notice', onNotice);
     checkout.release();

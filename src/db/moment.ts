@@ -1,7 +1,8 @@
 import type { Pool, QueryConfig } from 'pg';
 import { checkOut } from './checkout.js';
 import type { Database, Statement } from './database.js';
-import { isStalePlan } from './sqlstate.js';
+import type { NamedStatements } from './poolers/named-statements.js';
+import { failExplained } from './poolers/settings.js';
 
 /** The limit for statements that do not have a `timeoutMs`. */
 const usualLimitMs = 3_000;
@@ -13,12 +14,18 @@ const begin = `begin isolation level repeatable read read only; set local statem
 /**
  * `Database.atOneMoment`: a read-only transaction, with a savepoint to return to when a statement fails.
  */
-export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']) => Promise<T>): Promise<T> {
+export async function atOneMoment<T>(
+  pool: Pool,
+  names: NamedStatements,
+  work: (query: Database['query']) => Promise<T>,
+): Promise<T> {
   const checkout = await checkOut(pool);
   let limitMs = usualLimitMs;
   // The driver's types lack `query_timeout` for a single query.
   const run = (config: QueryConfig) => checkout.client.query({ ...config, ...{ query_timeout: limitMs + graceMs } });
-  const query = async <Row>({ text, values = [], name, timeoutMs = usualLimitMs }: Statement): Promise<Row[]> => {
+  const query = async <Row>(statement: Statement): Promise<Row[]> => {
+    const { text, values = [], timeoutMs = usualLimitMs } = statement;
+    const name = names.nameOf(statement);
     if (timeoutMs !== limitMs) await run({ text: `set local statement_timeout = ${timeoutMs}` });
     limitMs = timeoutMs;
     if (name !== undefined) checkout.prepares(name);
@@ -27,13 +34,13 @@ export async function atOneMoment<T>(pool: Pool, work: (query: Database['query']
     } catch (error) {
       await run({ text: 'rollback to savepoint sound' });
       limitMs = usualLimitMs;
-      if (name === undefined || !isStalePlan(error)) throw error;
+      if (name === undefined || !names.areWhy(error)) throw error;
       return query({ text, values, timeoutMs });
     }
   };
   let isSound = false;
   try {
-    await run({ text: begin });
+    await run({ text: begin }).catch(failExplained);
     const result = await work(query);
     // What has been read remains valid even if the commit fails.
     isSound = await run({ text: 'commit' }).then(

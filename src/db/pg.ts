@@ -1,25 +1,30 @@
 import pg from 'pg';
 import { SetupError } from '../errors.js';
-import { cancelStatement } from './cancel.js';
 import { checkOut } from './checkout.js';
+import type { ConnectionStock } from './connection-stock.js';
 import { readCopy } from './copy.js';
 import type { Database, Statement } from './database.js';
 import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
 import { atOneMoment } from './moment.js';
-import { isStalePlan } from './sqlstate.js';
+import { NamedStatements } from './poolers/named-statements.js';
+import { endsConnection, isOfStatementName } from './sqlstate.js';
 import { createTransact, type TransactionLimits } from './transact.js';
 
-/** The options of `openPool`. The first two apply only to a pool that it creates. */
+/** The options of `openPool`. The first three apply only to a pool that it creates. */
 export interface PoolOptions {
   /** The most connections that are open at once. Default 10. */
   readonly max?: number | undefined;
   /** How long to wait for a new or a free connection, in milliseconds. Default 5,000. */
   readonly connectionTimeoutMs?: number | undefined;
+  /** What its connections are taken from, together with those of other pools. Default: they are its own. */
+  readonly stock?: Pick<ConnectionStock, 'createPool'> | undefined;
   /** How long work may take. Default: as long as it likes. */
   readonly limits?: Limits | undefined;
   /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
+  /** Called once, for logging, if statements cannot be prepared because of a pooler. */
+  readonly onUnprepared?: (() => void) | undefined;
 }
 
 /** How long work in the database may take, in milliseconds. */
@@ -36,6 +41,7 @@ export interface Limits extends TransactionLimits {
 export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof source === 'string' ? createPool(source, options) : checked(source);
   const { limits } = options;
+  const names = new NamedStatements(options.onUnprepared);
   // Without a listener, a broken idle connection would end the process. While the pool ends, the database may, too.
   const onError = (error: Error) => {
     if (!pool.ending) options.onIdleError?.(error);
@@ -46,13 +52,13 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     name: `${host}:${port}`,
     connections: pool.options.max,
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    query: <Row>(statement: Statement) => query<Row>(pool, statement, limits?.statementMs),
+    query: <Row>(statement: Statement) => query<Row>(pool, names, statement, limits?.statementMs),
     describe: (text) => describeQuery(pool, text),
     columns: (text) => describeColumns(pool, text),
     copy: (text, signal) => readCopy(pool, text, { firstMs: limits?.statementMs, signal }),
     transact: createTransact(pool, limits),
-    atOneMoment: (work) => atOneMoment(pool, work),
-    listen: (channel, onNotice) => listenTo(pool, channel, onNotice),
+    atOneMoment: (work) => atOneMoment(pool, names, work),
+    listen: (channel, ...told) => listenTo(pool, channel, ...told),
     async close() {
       // A pool that was created here keeps its listener: connections can still break while they close.
       if (typeof source === 'string') await pool.end();
@@ -62,14 +68,15 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
 }
 
 function createPool(connectionString: string, options: PoolOptions): pg.Pool {
-  return new pg.Pool({
+  const config = {
     connectionString,
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     fallback_application_name: 'tidemark',
-  });
+  };
+  return options.stock?.createPool(config) ?? new pg.Pool(config);
 }
 
 /** Not by `instanceof`: the application may have a `pg` of its own. */
@@ -89,28 +96,39 @@ function checked(source: pg.Pool): pg.Pool {
   );
 }
 
-async function query<Row>(pool: pg.Pool, statement: Statement, usualMs: number | undefined): Promise<Row[]> {
-  const { text, name, timeoutMs = usualMs, signal } = statement;
+async function query<Row>(
+  pool: pg.Pool,
+  names: NamedStatements,
+  statement: Statement,
+  usualMs: number | undefined,
+): Promise<Row[]> {
+  const name = names.nameOf(statement);
+  const { timeoutMs = usualMs } = statement;
+  const run = (name: string | undefined) => queryOnce<Row>(pool, { ...statement, timeoutMs, name });
+  return run(name).catch((error: unknown) => {
+    if (name === undefined || !names.areWhy(error)) throw error;
+    return run(undefined);
+  });
+}
+
+/** @param statement its name, if it has one, is what it is prepared under */
+async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
+  const { text, values = [], name, timeoutMs, signal } = statement;
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  // The driver's types lack `query_timeout` for a single query.
-  const nameless: pg.QueryConfig = { text, values: [...(statement.values ?? [])], ...{ query_timeout: timeoutMs } };
-  // Not reused after an error: the connection may be about to break, or may hold a plan that no longer fits.
-  let sound = true;
   if (name !== undefined) checkout.prepares(name);
-  const onAbort = () => {
-    sound = false;
-    cancelStatement(client);
-  };
+  let sound = true;
+  const onAbort = () => checkout.cancel();
   signal?.addEventListener('abort', onAbort);
   try {
-    const { rows } = await client.query({ ...nameless, name }).catch((error: unknown) => {
-      sound = false;
-      if (isTimeout(error)) cancelStatement(client);
-      if (name === undefined || !isStalePlan(error)) throw error;
-      return client.query(nameless);
-    });
-    return rows as Row[];
+    // The driver's types lack `query_timeout` for a single query.
+    const config: pg.QueryConfig = { text, values: [...values], name, ...{ query_timeout: timeoutMs } };
+    return (await client.query(config)).rows as Row[];
+  } catch (error) {
+    // Not reused after most errors: the connection may be about to break, or may hold a plan that no longer fits.
+    sound = name !== undefined && isOfStatementName(error) && !endsConnection(error);
+    if (isTimeout(error)) checkout.cancel();
+    throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
     checkout.release(!sound);

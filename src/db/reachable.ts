@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupError } from '../errors.js';
 import { openPool } from './pg.js';
 import { isTransient } from './sqlstate.js';
 
@@ -24,7 +25,8 @@ export async function untilReachable(
         await db.query({ text: 'select 1' });
         return;
       } catch (error) {
-        if (!isTransient(error) || performance.now() + pauseMs > end) throw error;
+        const mayPass = isTransient(error) && !(error instanceof SetupError);
+        if (!mayPass || performance.now() + pauseMs > end) throw error;
         onFailure(error, pauseMs);
       }
       await sleep(pauseMs);

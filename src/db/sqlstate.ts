@@ -100,14 +100,23 @@ export function isOfWrittenValues(error: unknown): boolean {
   return someCause(error, (code) => /^22[0-9A-Z]{3}$|^23502$|^23514$/.test(code));
 }
 
-const stalePlanStates = new Set(['0A000', '26000', '42P05']);
+/** The plan of a named statement no longer fits, after DDL. The statement may be run once more without a name. */
+export function isStalePlan(error: unknown): boolean {
+  return codeOf(error) === '0A000';
+}
 
 /**
- * The plan of a named statement no longer fits (after DDL), or belongs to another server connection (behind a pooler in
- * transaction mode). The statement may be run once more without a name.
+ * The name of a statement is missing or taken on a connection, or stands for another statement: the connection is not
+ * what it was when the statement was prepared.
  */
-export function isStalePlan(error: unknown): boolean {
-  return stalePlanStates.has(codeOf(error) ?? '');
+export function isOfStatementName(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '26000' || code === '42P05' || (code === '08P01' && !endsConnection(error));
+}
+
+/** Whoever sent the error has closed the connection. */
+export function endsConnection(error: unknown): boolean {
+  return read(error, 'severity') === 'FATAL';
 }
 
 /** The statement was cancelled, for example because it exceeded its time limit. */

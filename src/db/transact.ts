@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResult } from 'pg';
+import { SetupError } from '../errors.js';
 import { startDeadline } from '../limits/deadline.js';
-import { cancelStatement } from './cancel.js';
 import { type Checkout, checkOut } from './checkout.js';
 import type { Database, Edges, OwnEdges, Statement } from './database.js';
 import { inline } from './literal.js';
+import { endOfSession } from './poolers/session-end.js';
+import { failExplained } from './poolers/settings.js';
 import { ConnectionLostError, GivenUpError, isOfFailedTransaction, isRetryable } from './sqlstate.js';
 
 /** How long a transaction, and what it waits for, may take, in milliseconds. */
@@ -116,9 +118,11 @@ async function attemptOnce<T>(
   let discarded = false;
   let last: readonly Statement[] = [];
   const begin = async () => {
-    const results = await together(client, beginning, ...settingsOf(limits), ...first.map(inline));
+    const texts = [beginning, ...settingsOf(limits), ...first.map(inline)];
+    const results = await together(client, ...texts).catch(failExplained);
     return results.slice(results.length - first.length).map(({ rows }) => rows);
   };
+  const after = () => (discarded ? endOfSession : []);
   const edges = (rows: Edges['first']): OwnEdges => ({
     first: rows,
     last: (...statements) => {
@@ -131,7 +135,7 @@ async function attemptOnce<T>(
   try {
     const result = await within(begin().then((rows) => work(client, edges(rows)))).catch(async (error: unknown) => {
       if (error instanceof GivenUpError) throw error;
-      await within(rollback(checkout, error));
+      await within(rollback(checkout, after(), error));
       sound = true;
       throw error;
     });
@@ -139,15 +143,17 @@ async function attemptOnce<T>(
       sound = true;
       throw new TransactionEndedError('The callback ended its transaction');
     }
-    const ended = await within(together(client, ...last.map(inline), 'commit').catch(explainFailed));
+    const ended = await within(together(client, ...last.map(inline), 'commit', ...after()).catch(explainFailed));
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
-    if (ended.at(-1)!.command === 'ROLLBACK') throw new SwallowedError();
+    if (ended.some(({ command }) => command === 'ROLLBACK')) throw new SwallowedError();
     return result;
   } catch (error) {
-    if (error instanceof GivenUpError) cancelStatement(client);
+    if (error instanceof GivenUpError) checkout.cancel();
     const lost = checkout.lost();
-    throw lost === undefined ? error : new ConnectionLostError(lost.message, { cause: error });
+    // What a pooler refuses for good says more than that it has then closed the connection.
+    if (lost === undefined || error instanceof SetupError) throw error;
+    throw new ConnectionLostError(lost.message, { cause: error });
   } finally {
     end();
     checkout.release(!sound || discarded);
@@ -183,10 +189,11 @@ function explainFailed(cause: unknown): never {
 /**
  * Rolls back. If that fails, the connection is lost; the work may have hidden this behind an error of its own.
  */
-async function rollback({ client }: Checkout, error: unknown): Promise<void> {
+async function rollback({ client }: Checkout, after: readonly string[], error: unknown): Promise<void> {
   try {
-    await client.query('rollback');
+    await together(client, 'rollback', ...after);
   } catch (rollbackError) {
+    if (error instanceof SetupError) throw error;
     throw new ConnectionLostError('The connection was lost during the transaction', {
       cause: new AggregateError([error, rollbackError]),
     });

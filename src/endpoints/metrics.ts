@@ -1,5 +1,5 @@
 import type { Exchange, Route } from '../http/route.js';
-import type { Exposition } from '../telemetry/telemetry.js';
+import type { Exposition } from '../telemetry/exposition.js';
 
 /** The options of `metricsRoute`. */
 export interface MetricsRouteOptions {

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { Problem } from '../errors.js';
-import { describeError, type Logger } from '../log.js';
+import { describeError, type Logger, withFields } from '../log.js';
 import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
 import { requestIDOf } from './request-id.js';
@@ -43,6 +43,13 @@ export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = 
 export function createHandler(route: Route, log: Logger, hooks: Hooks = {}): App['fetch'] {
   const answer = answering(route, log, hooks);
   return (request, env) => answer({ request, path: new URL(request.url).pathname, env });
+}
+
+/** What answers requests with a failure, as a route of an app that throws it. */
+export function createRefusal(log: Logger, hooks: Hooks = {}) {
+  const parts = { route: 'other', log, hooks };
+  return (request: Request, env: unknown, error: unknown): Promise<Response> =>
+    respond({ request, path: new URL(request.url).pathname, env }, parts, () => Promise.reject(error));
 }
 
 function answering(
@@ -91,7 +98,7 @@ async function respond(
 ): Promise<Response> {
   const started = performance.now();
   const requestID = requestIDOf(request.headers);
-  const requestLog = logOf(requestID, log);
+  const requestLog = withFields(log, { requestID: requestID.value });
   const { method } = request;
   let told: Told = {};
   const tell = (more: Told) => {
@@ -135,16 +142,6 @@ async function respond(
       headers: { ...problem.headers, ...headersOf(requestID), 'Content-Type': 'application/problem+json' },
     });
   }
-}
-
-/** A logger that adds the request ID to every line. */
-function logOf({ value: requestID }: RequestID, log: Logger): Logger {
-  return {
-    debug: (fields, message) => log.debug({ requestID, ...fields }, message),
-    info: (fields, message) => log.info({ requestID, ...fields }, message),
-    warn: (fields, message) => log.warn({ requestID, ...fields }, message),
-    error: (fields, message) => log.error({ requestID, ...fields }, message),
-  };
 }
 
 /** Passed to the response's constructor: changing its headers afterwards would halve the throughput. */

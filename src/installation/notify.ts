@@ -4,6 +4,11 @@ import type { ClientBase } from 'pg';
 /** The channel on which servers are notified of commits. */
 export const noticeChannel = 'tidemark';
 
+/** What is logged where notifications are wanted, and do not arrive. */
+export const noNotices: string =
+  'Notifications of Postgres do not arrive, as through a pooler in transaction mode. This server looks for changes ' +
+  'without them; have it connect to Postgres directly, or leave out `pokes.notify`';
+
 const installed = `
   select exists (
     select from pg_trigger where tgname = 'tidemark_notify' and tgrelid = 'tidemark.change'::regclass and tgenabled = 'A'

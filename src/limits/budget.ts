@@ -9,6 +9,8 @@ export interface BudgetOptions {
   readonly each: number;
   /** Why there is no more, for whoever is refused. */
   readonly refusal: string;
+  /** Another budget, from which everything is taken as well, and as whose. Default: none. */
+  readonly within?: { readonly budget: Budget; readonly as: string } | undefined;
 }
 
 /** Whoever is refused comes back after one to four seconds, so that not all return at once. */
@@ -55,9 +57,11 @@ export class Budget {
 
   /** Begins to take something for a user, which must be given back. */
   open(userID: string): Holding {
+    const { within } = this.#options;
+    const outer = within?.budget.open(within.as);
     let held = 0;
     const tryTake = (amount: number): boolean => {
-      if (this.#refusal(userID, amount)) return false;
+      if (this.#refusal(userID, amount) || outer?.tryTake(amount) === false) return false;
       held += amount;
       this.#add(userID, amount);
       return true;
@@ -65,11 +69,12 @@ export class Budget {
     return {
       tryTake,
       take: (amount) => {
-        if (!tryTake(amount)) throw this.#problem(this.#refusal(userID, amount)!);
+        if (!tryTake(amount)) throw this.#problem(this.#refusal(userID, amount) ?? 'unavailable');
       },
       end: () => {
         this.#add(userID, -held);
         held = 0;
+        outer?.end();
       },
     };
   }

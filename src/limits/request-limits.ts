@@ -1,4 +1,4 @@
-import { Budget } from './budget.js';
+import { Budget, type BudgetOptions } from './budget.js';
 
 /** How much requests may bring along, and how much of it a server keeps at once. */
 export interface RequestLimits {
@@ -39,23 +39,25 @@ export function requestLimits(options: RequestLimitOptions = {}): RequestLimits 
 /** The part of a budget that one user may have. */
 const share = 1 / 4;
 
+type Within = BudgetOptions['within'];
+
 /** For the bodies that are in memory. */
-export function bodyBudget({ pull, push, call, bodies }: RequestLimits): Budget {
+export function bodyBudget({ pull, push, call, bodies }: RequestLimits, within?: Within): Budget {
   const largest = Math.max(pull, push, call);
   const refusal = 'Too many large requests are being served; try again later';
-  return new Budget({ total: Math.max(bodies, largest), each: Math.max(share * bodies, largest), refusal });
+  return new Budget({ total: Math.max(bodies, largest), each: Math.max(share * bodies, largest), refusal, within });
 }
 
 /** For the bytes in temporary files. Nobody is refused: a client whose answer finds no place keeps its connection. */
-export function spoolBudget({ spool }: RequestLimits): Budget {
-  return new Budget({ total: spool, each: share * spool, refusal: 'Too many clients read slowly' });
+export function spoolBudget({ spool }: RequestLimits, within?: Within): Budget {
+  return new Budget({ total: spool, each: share * spool, refusal: 'Too many clients read slowly', within });
 }
 
 /** For the streams of pokes. */
-export function streamBudget(options: {
-  readonly maxStreams?: number | undefined;
-  readonly maxStreamsPerUser?: number | undefined;
-}): Budget {
+export function streamBudget(
+  options: { readonly maxStreams?: number | undefined; readonly maxStreamsPerUser?: number | undefined },
+  within?: Within,
+): Budget {
   const { maxStreams: total = 10_000, maxStreamsPerUser: each = total / 10 } = options;
-  return new Budget({ total, each, refusal: 'Too many streams of pokes are open; try again later' });
+  return new Budget({ total, each, refusal: 'Too many streams of pokes are open; try again later', within });
 }

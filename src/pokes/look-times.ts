@@ -7,15 +7,15 @@ const shortestPauseMs = 5;
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
-  readonly #intervalMs: number;
+  readonly #intervalMs: () => number;
   #begunAt = 0;
   #newsAt = Number.NEGATIVE_INFINITY;
   #restUntil = 0;
   #failures = 0;
   #isNudged = false;
 
-  /** @param intervalMs the longest time between the beginnings of two looks */
-  constructor(intervalMs: number) {
+  /** @param intervalMs returns the longest time between the beginnings of two looks */
+  constructor(intervalMs: () => number) {
     this.#intervalMs = intervalMs;
   }
 
@@ -54,6 +54,6 @@ export class LookTimes {
       return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
     }
     if (this.#isNudged) return 0;
-    return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs);
+    return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs());
   }
 }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { CurrentInstallation } from '../installation/current-installation.js';
-import { noticeChannel } from '../installation/notify.js';
+import { noNotices, noticeChannel } from '../installation/notify.js';
 import { describeError, type Logger } from '../log.js';
 import type { Listening } from '../protocol/poke.js';
 import type { ViewPart } from '../view/client-views.js';
@@ -18,8 +18,8 @@ export interface TailOptions<Context extends UserContext> {
   readonly installation: CurrentInstallation<Context>;
   readonly looks: Looks;
   readonly log: Logger;
-  /** Milliseconds between two looks at the change log while there is nothing new. */
-  readonly intervalMs: number;
+  /** Returns the milliseconds between two looks at the change log while there is nothing new. */
+  readonly intervalMs: () => number;
   /** Also look whenever the database notifies. */
   readonly notify: boolean;
   /** Called for each poke. */
@@ -140,7 +140,13 @@ export class Tail<Context extends UserContext> {
       return;
     }
     const { db, notify } = this.#options;
-    if (notify) this.#unlisten ??= db.listen(noticeChannel, () => this.nudge());
+    if (notify) {
+      this.#unlisten ??= db.listen(
+        noticeChannel,
+        () => this.nudge(),
+        () => this.#options.log.warn({}, noNotices),
+      );
+    }
     const waitMs = Math.max(0, this.#times.due() - performance.now());
     // Failures have been logged already.
     this.#timer = setTimeout(() => this.#look().catch(() => {}), waitMs);

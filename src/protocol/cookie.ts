@@ -130,7 +130,8 @@ function sign(fields: CookieFields, secret: string): string {
     position === undefined
       ? [order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]
       : Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHmac('sha256', secret).update(JSON.stringify(signed)).digest('base64url').slice(0, 22);
+  const message = JSON.stringify(signed);
+  return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 
 /** A short digest of any number of strings: 96 bits of SHA-256. */

@@ -1,7 +1,6 @@
 import { BoundedMap } from '../bounded-map.js';
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
-import { digest } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { headerOf, isSmall, readPatchReport } from '../store/header.js';
 import { changesOf } from '../store/patches/patch-sql.js';
@@ -50,7 +49,7 @@ export class SeatedReads {
     patienceMs,
     ({ reader }) => reader.signal,
   );
-  readonly #statements = new BoundedMap<string, { readonly name: string; readonly text: string }>(keptStatements);
+  readonly #texts = new BoundedMap<string, string>(keptStatements);
 
   constructor(db: Database, window: () => Window | undefined) {
     this.#db = db;
@@ -93,19 +92,20 @@ export class SeatedReads {
     const groupIDs = [...new Set(readers.map(({ member }) => member.clientGroupID))];
     const input = { base, tables: installation.tableIDs, groupIDs };
     const key = [form, isShared, ...changes.map(({ table }) => table.id)].join();
-    const statement =
-      this.#statements.get(key) ??
-      named(
-        seatedSql(
-          views.map(({ view }) => view),
-          changes,
-          isShared,
-        ),
+    const text =
+      this.#texts.get(key) ??
+      seatedSql(
+        views.map(({ view }) => view),
+        changes,
+        isShared,
       );
-    this.#statements.set(key, statement);
+    this.#texts.set(key, text);
     const seats = tables.map(({ seat }) => seat);
     const values = seatedValues(input, installation.tables, seats, isShared);
-    const lines = await retry(() => this.#db.query<SeatedLine>({ ...statement, values, signal }), maxAttempts);
+    const lines = await retry(
+      () => this.#db.query<SeatedLine>({ name: 'tidemark_delta', text, values, signal }),
+      maxAttempts,
+    );
     const [first, ...ops] = lines as [SeatedLine, ...SeatedLine[]];
     if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();
     const report = readPatchReport(first.line!);
@@ -131,10 +131,6 @@ function textsBySeat(ops: readonly SeatedLine[]): ReadonlyMap<SeatedLine['seat']
   const texts = new Map<SeatedLine['seat'], string>();
   for (const { seat, line } of ops) texts.set(seat, `${texts.get(seat) ?? ''}${line}\n`);
   return texts;
-}
-
-function named(text: string): { name: string; text: string } {
-  return { name: `tidemark_delta_${digest([text])}`, text };
 }
 
 /**

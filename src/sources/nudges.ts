@@ -6,12 +6,17 @@ interface Nudged {
   nudge(committedAt: number): void;
 }
 
+/** Nudges are no closer to each other than this, in milliseconds. */
+const leastPauseMs = 2;
+
 /** Nudges again and again after a commit, until standbys can be expected to show it. */
 export class Nudges {
   readonly #nudged: () => Iterable<Nudged>;
   #timer: NodeJS.Timeout | undefined;
-  #begun = 0;
+  /** How many times it has been done since the last commit, and when that was. */
+  #done = 0;
   #committedAt = 0;
+  #nudgedAt = Number.NEGATIVE_INFINITY;
 
   /** @param nudged returns who is to be nudged now */
   constructor(nudged: () => Iterable<Nudged>) {
@@ -19,9 +24,13 @@ export class Nudges {
   }
 
   nudge(): void {
-    this.#committedAt = performance.now();
-    this.#begun = 0;
-    if (this.#timer === undefined) this.#next();
+    const now = performance.now();
+    this.#committedAt = now;
+    this.#done = 0;
+    const pauseMs = this.#nudgedAt + leastPauseMs - now;
+    clearTimeout(this.#timer);
+    if (pauseMs > 0) this.#timer = setTimeout(() => this.#next(), pauseMs);
+    else this.#next();
   }
 
   close(): void {
@@ -29,8 +38,10 @@ export class Nudges {
   }
 
   #next(): void {
+    this.#nudgedAt = performance.now();
     for (const one of this.#nudged()) one.nudge(this.#committedAt);
-    const pauseMs = (afterMs[++this.#begun] ?? Number.POSITIVE_INFINITY) - afterMs[this.#begun - 1]!;
-    this.#timer = Number.isFinite(pauseMs) ? setTimeout(() => this.#next(), pauseMs) : undefined;
+    const last = afterMs[this.#done++]!;
+    const next = afterMs[this.#done];
+    if (next !== undefined) this.#timer = setTimeout(() => this.#next(), next - last);
   }
 }

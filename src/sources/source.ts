@@ -19,7 +19,7 @@ export interface SourceOptions<Context extends UserContext> {
   /** How many transactions of the change log are remembered. */
   readonly window: number;
   /** See `TailOptions`. */
-  readonly intervalMs: number;
+  readonly intervalMs: () => number;
   readonly onPoke: () => void;
   readonly onTold: (ms: number) => void;
 }

@@ -1,6 +1,5 @@
 /** Finds, for many users at once, whose views have changed. */
 import type { Database, Statement } from '../db/database.js';
-import { digest } from '../protocol/cookie.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile/compile.js';
@@ -51,7 +50,7 @@ function affectedStatement(question: Question, changes: readonly TableChanges[],
   const values = [lows, highs, ...seatsValues(seats.map(({ texts }) => texts))];
   // With few changed rows, any plan begins with these, and planning would take longer than all else.
   const isFew = isSmall(changes.map(({ table, rows }) => [table.id, rows]));
-  return { text, values, name: isFew ? `tidemark_affected_${digest([text])}` : undefined };
+  return { text, values, name: isFew ? 'tidemark_affected' : undefined };
 }
 
 function statementText({ queries, select }: Parts, changes: readonly TableChanges[], unseen: UnseenSql): string {

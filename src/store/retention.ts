@@ -37,7 +37,7 @@ function insertTick(more: Readonly<Record<string, string>>): string {
 /** The tick itself comes behind this position. */
 const timelineColumns = {
   timeline: 'tidemark.timeline_number()',
-  position: 'pg_current_wal_insert_lsn()',
+  position: 'pg_current_wal_lsn()',
   cookie_form: String(cookieForm),
 };
 

@@ -7,6 +7,8 @@ export interface Instrument {
   readonly description: string;
   /** The names of what tells its series apart. */
   readonly attributes?: readonly string[] | undefined;
+  /** What the value of several processes is. Default: their sum. */
+  readonly ofSeveral?: 'max' | undefined;
 }
 
 /** A distribution. */
@@ -44,6 +46,7 @@ export type GaugeName =
   | 'tidemark.change_log.rows'
   | 'tidemark.change_log.reach'
   | 'tidemark.change_log.held_back'
+  | 'tidemark.tenants'
   | 'tidemark.standby.used'
   | 'tidemark.standby.lag'
   | 'tidemark.event_loop.lag';
@@ -102,7 +105,11 @@ export const counters: Readonly<Record<CounterName, Instrument>> = {
 };
 
 export const gauges: Readonly<Record<GaugeName, Instrument>> = {
-  'tidemark.poke.lag': { unit: 's', description: 'Time since the change log was last read for pokes.' },
+  'tidemark.poke.lag': {
+    unit: 's',
+    description: 'Time since the change log was last read for pokes.',
+    ofSeveral: 'max',
+  },
   'tidemark.poke.streams': {
     unit: '1',
     description: 'Open streams of pokes and of views, and reads that wait for a change.',
@@ -129,29 +136,43 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
     unit: '1',
     description: 'Client views that did not hold what they should.',
   },
-  'tidemark.change_log.size': { unit: 'By', description: 'Size of the change log on disk.' },
-  'tidemark.change_log.rows': { unit: '1', description: 'Rows in the change log, as Postgres estimates.' },
+  'tidemark.change_log.size': { unit: 'By', description: 'Size of the change log on disk.', ofSeveral: 'max' },
+  'tidemark.change_log.rows': {
+    unit: '1',
+    description: 'Rows in the change log, as Postgres estimates.',
+    ofSeveral: 'max',
+  },
   'tidemark.change_log.reach': {
     unit: 's',
     description: 'How far back the change log reaches: an older cookie is reset.',
+    ofSeveral: 'max',
   },
   'tidemark.change_log.held_back': {
     unit: 's',
     description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
+    ofSeveral: 'max',
+  },
+  'tidemark.tenants': {
+    unit: '1',
+    description: 'Tenants that are open, those of them that are busy, and others that cannot be opened.',
+    attributes: ['state'],
   },
   'tidemark.standby.used': {
     unit: '1',
     description: 'Whether a standby is read from.',
     attributes: ['standby'],
+    ofSeveral: 'max',
   },
   'tidemark.standby.lag': {
     unit: 's',
     description: 'Time for which a standby has not shown everything.',
     attributes: ['standby'],
+    ofSeveral: 'max',
   },
   'tidemark.event_loop.lag': {
     unit: 's',
     description: 'Longest time for which the event loop was held up since the last reading.',
+    ofSeveral: 'max',
   },
 };
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Measurements } from './exposition.js';
 import {
   type CounterName,
   counters,
@@ -29,7 +30,8 @@ export class Prometheus implements Recorder {
       this.#counters.set(name, new Counter({ ...options, name: `${options.name}_total` }));
     }
     for (const [name, instrument] of Object.entries(gauges)) {
-      this.#gauges.set(name, new Gauge(this.#options(name, instrument)));
+      const aggregator = instrument.ofSeveral ?? 'sum';
+      this.#gauges.set(name, new Gauge({ ...this.#options(name, instrument), aggregator }));
     }
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -48,9 +50,19 @@ export class Prometheus implements Recorder {
 
   /** Everything that has been measured, in Prometheus's text format, with these values of the gauges. */
   text(readings: readonly Reading[]): Promise<string> {
+    this.#set(readings);
+    return this.#registry.metrics();
+  }
+
+  /** The same, to be put together with that of other processes. */
+  measurements(readings: readonly Reading[]): Promise<Measurements> {
+    this.#set(readings);
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  #set(readings: readonly Reading[]): void {
     for (const gauge of this.#gauges.values()) gauge.reset();
     for (const { name, value, attributes } of readings) this.#gauges.get(name)!.set({ ...attributes }, value);
-    return this.#registry.metrics();
   }
 
   #options(name: string, instrument: Instrument) {

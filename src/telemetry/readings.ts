@@ -1,4 +1,3 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Database } from '../db/database.js';
 import type { Gates } from '../gates.js';
 import type { Budget } from '../limits/budget.js';
@@ -6,6 +5,7 @@ import type { TailState } from '../pokes/tail.js';
 import type { AuditState } from '../pulls/auditor.js';
 import { type LogState, readLogState } from '../store/log-state.js';
 import type { UpkeepState } from '../store/upkeep.js';
+import { EventLoopLag } from './event-loop-lag.js';
 import type { Reading } from './recorder.js';
 
 /** What the gauges are read from. */
@@ -31,13 +31,11 @@ export interface StandbyState {
 
 /** For how long the state of the change log is not read again, in milliseconds. */
 const freshMs = 15_000;
-/** How often the event loop is looked at, in milliseconds. */
-const resolution = 10;
 
 /** Reads the gauges of a server. */
 export class Readings {
   readonly #sources: ReadingSources;
-  readonly #eventLoop: IntervalHistogram = monitorEventLoopDelay({ resolution });
+  readonly #eventLoop = new EventLoopLag();
   #log: LogState | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -48,29 +46,12 @@ export class Readings {
   /** What cannot be read now, since the database is away, is left out. */
   async read(): Promise<Reading[]> {
     const { db, gates, bodies, spool, streams, tail, audits, upkeep, standbys } = this.#sources;
-    // Watching takes time, so it begins when somebody wants to know.
-    this.#eventLoop.enable();
-    const { total, idle, waiting } = db.usage();
+    const held = { bodies, spool, streams };
     const { lagMs } = tail();
-    const connection = (state: string, value: number): Reading => ({
-      name: 'tidemark.connections',
-      value,
-      attributes: { state },
-    });
+    const { differences } = audits();
+    const { heldSeconds } = upkeep();
     return [
-      connection('idle', idle),
-      connection('used', total - idle),
-      { name: 'tidemark.connections.pending', value: waiting },
-      ...Object.entries(gates).flatMap(([gate, { running, waiting }]: [string, Gates[keyof Gates]]): Reading[] => [
-        { name: 'tidemark.gate.running', value: running, attributes: { gate } },
-        { name: 'tidemark.gate.waiting', value: waiting, attributes: { gate } },
-      ]),
-      { name: 'tidemark.body.held', value: bodies.used },
-      { name: 'tidemark.spool.held', value: spool.used },
-      { name: 'tidemark.poke.streams', value: streams.used },
-      ...(lagMs === null ? [] : [{ name: 'tidemark.poke.lag', value: lagMs / 1000 } as const]),
-      { name: 'tidemark.audit.differences', value: audits().differences },
-      { name: 'tidemark.change_log.held_back', value: upkeep().heldSeconds },
+      ...gauges({ connections: db.usage(), gates, held, lagMs, differences, heldSeconds }),
       ...standbys().flatMap(({ name, isUsed, lagMs }): Reading[] => {
         const attributes = { standby: name };
         return [
@@ -78,20 +59,13 @@ export class Readings {
           ...(lagMs === undefined ? [] : [{ name: 'tidemark.standby.lag', value: lagMs / 1000, attributes } as const]),
         ];
       }),
-      { name: 'tidemark.event_loop.lag', value: this.#lag() },
+      { name: 'tidemark.event_loop.lag', value: this.#eventLoop.read() },
       ...(await this.#ofLog()),
     ];
   }
 
   end(): void {
-    this.#eventLoop.disable();
-  }
-
-  /** In seconds. */
-  #lag(): number {
-    const { max } = this.#eventLoop;
-    this.#eventLoop.reset();
-    return Math.max(0, max / 1e9 - resolution / 1e3);
+    this.#eventLoop.end();
   }
 
   async #ofLog(): Promise<Reading[]> {
@@ -107,4 +81,35 @@ export class Readings {
       { name: 'tidemark.change_log.reach', value: reachSeconds },
     ];
   }
+}
+
+/** What is known without asking a database, of one sync or of several together. */
+export interface Gauged {
+  readonly connections: ReturnType<Database['usage']>;
+  readonly gates: Readonly<Record<keyof Gates, Pick<Gates[keyof Gates], 'running' | 'waiting'>>>;
+  readonly held: Readonly<Record<'bodies' | 'spool' | 'streams', Pick<Budget, 'used'>>>;
+  /** Null if nobody listens. */
+  readonly lagMs: number | null;
+  readonly differences: number;
+  readonly heldSeconds: number;
+}
+
+/** The gauges that say so. */
+export function gauges({ connections, gates, held, lagMs, differences, heldSeconds }: Gauged): Reading[] {
+  const { total, idle, waiting } = connections;
+  return [
+    { name: 'tidemark.connections', value: idle, attributes: { state: 'idle' } },
+    { name: 'tidemark.connections', value: total - idle, attributes: { state: 'used' } },
+    { name: 'tidemark.connections.pending', value: waiting },
+    ...Object.entries(gates).flatMap(([gate, { running, waiting }]): Reading[] => [
+      { name: 'tidemark.gate.running', value: running, attributes: { gate } },
+      { name: 'tidemark.gate.waiting', value: waiting, attributes: { gate } },
+    ]),
+    { name: 'tidemark.body.held', value: held.bodies.used },
+    { name: 'tidemark.spool.held', value: held.spool.used },
+    { name: 'tidemark.poke.streams', value: held.streams.used },
+    ...(lagMs === null ? [] : [{ name: 'tidemark.poke.lag', value: lagMs / 1000 } as const]),
+    { name: 'tidemark.audit.differences', value: differences },
+    { name: 'tidemark.change_log.held_back', value: heldSeconds },
+  ];
 }

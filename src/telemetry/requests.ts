@@ -5,8 +5,11 @@ import type { RequestObserver } from '../http/route.js';
 import type { Mutator, Mutators } from '../registry/mutators.js';
 import type { Telemetry } from './telemetry.js';
 
-/** Measures requests, and has a span around each. */
-export function observeRequests(telemetry: Telemetry): RequestObserver {
+/**
+ * Measures requests, and has a span around each.
+ * @param onEnd called when a request has been answered to its end, once for each
+ */
+export function observeRequests(telemetry: Telemetry, onEnd: () => void = () => {}): RequestObserver {
   const { tracing } = telemetry;
   return {
     around({ exchange, route }, work) {
@@ -28,6 +31,7 @@ export function observeRequests(telemetry: Telemetry): RequestObserver {
       }
       if (kind && ops !== undefined) telemetry.record('tidemark.pull.ops', ops, { kind });
       if (mutations !== undefined) telemetry.record('tidemark.push.mutations', mutations);
+      onEnd();
     },
   };
 }

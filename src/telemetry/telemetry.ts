@@ -1,13 +1,14 @@
+import type { Exposition, Measurements } from './exposition.js';
 import type { CounterName, HistogramName } from './instruments.js';
 import { loadOpenTelemetry, type OpenTelemetry } from './open-telemetry.js';
 import { Prometheus } from './prometheus.js';
 import type { Attributes, Reading, Recorder } from './recorder.js';
 
-/** Measurements in the format of Prometheus. */
-export interface Exposition {
-  readonly text: string;
-  readonly contentType: string;
-}
+/**
+ * How a process that is one of several tells what all of them have measured.
+ * @param own returns what this one has measured
+ */
+export type ExposeTogether = (own: () => Promise<Measurements>) => () => Promise<Exposition>;
 
 /** What a server tells about itself: measurements, and spans of its work. */
 export class Telemetry {
@@ -20,17 +21,25 @@ export class Telemetry {
   #read: () => Promise<readonly Reading[]> = async () => [];
   #endObserving = () => {};
 
-  /** @param hasMetrics whether Prometheus may read them. To OpenTelemetry, they go as soon as the application has it. */
-  static async start(hasMetrics: boolean): Promise<Telemetry> {
-    return new Telemetry(hasMetrics ? new Prometheus() : undefined, await loadOpenTelemetry());
+  /**
+   * @param hasMetrics whether Prometheus may read them. To OpenTelemetry, they go as soon as the application has it.
+   * @param together if this process is one of several
+   */
+  static async start(hasMetrics: boolean, together?: ExposeTogether): Promise<Telemetry> {
+    return new Telemetry(hasMetrics ? new Prometheus() : undefined, await loadOpenTelemetry(), together);
   }
 
-  private constructor(prometheus: Prometheus | undefined, openTelemetry: OpenTelemetry | undefined) {
+  private constructor(
+    prometheus: Prometheus | undefined,
+    openTelemetry: OpenTelemetry | undefined,
+    together: ExposeTogether = () => async () => ({
+      text: await prometheus!.text(await this.#read()),
+      contentType: prometheus!.contentType,
+    }),
+  ) {
     this.#openTelemetry = openTelemetry;
     this.tracing = openTelemetry?.isTracing ? openTelemetry : undefined;
-    this.exposition =
-      prometheus &&
-      (async () => ({ text: await prometheus.text(await this.#read()), contentType: prometheus.contentType }));
+    this.exposition = prometheus && together(async () => prometheus.measurements(await this.#read()));
     this.#recorders = [prometheus, openTelemetry].filter((one) => one !== undefined);
   }
 

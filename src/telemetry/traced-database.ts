@@ -34,7 +34,7 @@ export function traced(db: Database, tracing: OpenTelemetry | undefined): Databa
 /** The name of the statement that looks for changes. */
 const lookName = 'tidemark_news';
 
-/** A prepared statement's name without its digest, or the first word of another. */
+/** A prepared statement's kind, or the first word of another. */
 function summaryOf({ name, text }: Statement): string {
-  return name?.replace(/_[\w-]{16,}$/, '') ?? (/^\s*(\w+)/.exec(text)?.[1] ?? 'statement').toLowerCase();
+  return name ?? (/^\s*(\w+)/.exec(text)?.[1] ?? 'statement').toLowerCase();
 }

@@ -33,6 +33,8 @@ describe('the command line', () => {
   it.each([
     [['nonsense'], /Unknown command 'nonsense'/],
     [['serve', '--nonsense'], /Unknown option --nonsense/],
+    [['serve', '--workers', '0'], /--workers must be auto, or a number from 1 to 999/],
+    [['serve', '--workers', 'many'], /--workers must be auto, or a number from 1 to 999/],
     [['--nonsense'], /Unknown option --nonsense/],
     [['migrate', 'nonsense'], /Too many arguments for 'migrate'/],
     [['status', '--config'], /'--config <file>' argument missing/],

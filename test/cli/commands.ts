@@ -71,12 +71,15 @@ export function tidemark(args: readonly string[], env: RunOptions['env'] = {}): 
   return run(bin, args, { cwd: folder, env });
 }
 
-/** Starts `tidemark serve`, and waits until it listens. */
-export async function serve(env: RunOptions['env'] = {}): Promise<Running & { url: string }> {
+/** Starts `tidemark serve`, with these options, and waits until it listens. */
+export async function serve(env: RunOptions['env'] = {}, ...options: string[]): Promise<Running & { url: string }> {
   const port = await freePort();
-  const server = start(bin, ['serve'], { cwd: folder, env: { PORT: String(port), HOST: '127.0.0.1', ...env } });
+  const server = start(bin, ['serve', ...options], {
+    cwd: folder,
+    env: { PORT: String(port), HOST: '127.0.0.1', ...env },
+  });
   running.push(server);
-  const [, url] = await server.printed(/Listening at (http:\S+)\/sync\/pull/);
+  const [, url] = await server.printed(/Listening at (http:\S+?)(\/sync\/pull|,)/);
   return { ...server, url: url! };
 }
 

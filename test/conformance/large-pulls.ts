@@ -77,7 +77,7 @@ export class LargePull {
       last = (last + chunk.subarray(-2).toString('latin1')).slice(-2);
     }
     const { statusCode: status, headers } = response;
-    return { status: status!, retryAfter: headers['retry-after'], ops: last === ']}' ? lines : -1 };
+    return { status: status!, retryAfter: headers['retry-after'], ops: last === '}}' ? lines : -1 };
   }
 }
 

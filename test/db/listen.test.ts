@@ -7,6 +7,7 @@ import { createEmptyDatabase, type TestDatabase } from '../database.js';
 let database: TestDatabase;
 let pool: pg.Pool;
 const onNotice = vi.fn();
+const onDeaf = vi.fn();
 const stops: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -16,9 +17,10 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 beforeEach(() => {
-  pool = new pg.Pool({ connectionString: database.url, max: 1, application_name: 'listener' });
+  pool = new pg.Pool({ connectionString: database.url, max: 2, application_name: 'listener' });
   pool.on('error', () => {});
   onNotice.mockClear();
+  onDeaf.mockClear();
 });
 
 afterEach(async () => {
@@ -27,7 +29,7 @@ afterEach(async () => {
 });
 
 function listen(channel: string): () => void {
-  const stop = listenTo(pool, channel, onNotice);
+  const stop = listenTo(pool, channel, onNotice, onDeaf);
   stops.push(stop);
   return stop;
 }
@@ -67,7 +69,7 @@ it('nothing is told or held after the end, whenever that comes', async () => {
   await noticed(1);
   stop();
   listen('news')();
-  await vi.waitFor(() => expect(pool.totalCount).toBe(0));
+  await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(0));
   await notify();
   await sleep(100);
   expect(onNotice).toHaveBeenCalledTimes(1);

@@ -32,6 +32,8 @@ it.each<[heading: string, fields: () => string[]]>([
   ['`limits`', () => fieldsOf('src/limits/request-limits.ts', 'RequestLimits')],
   ['`forward`', () => fieldsOf('src/endpoints/forward.ts', 'ForwardOptions')],
   ['`rest`', () => fieldsOf('src/rest.ts', 'RestOptions')],
+  ['`createTenants`', () => fieldsOf('src/tenants/options.ts', 'TenantsOptions')],
+  ["A tenant's options", () => fieldsOf('src/tenants/options.ts', 'TenantOptions')],
   ['`createRest`', () => fieldsOf('src/rest.ts', 'CreateRestOptions')],
   [
     '`migrate` and `uninstall`',

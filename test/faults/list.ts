@@ -11,11 +11,14 @@ import { documenting } from './list/documenting.js';
 import { doors } from './list/doors.js';
 import { examining } from './list/examining.js';
 import { forwarding } from './list/forwarding.js';
+import { housing } from './list/housing.js';
 import { installing } from './list/installing.js';
 import { journaling } from './list/journaling.js';
 import { living } from './list/living.js';
 import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
+import { pooling } from './list/pooling.js';
+import { promoting } from './list/promoting.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
 import { reading } from './list/reading.js';
@@ -23,10 +26,12 @@ import { refusing } from './list/refusing.js';
 import { requests } from './list/requests.js';
 import { retention } from './list/retention.js';
 import { sharing } from './list/sharing.js';
+import { standingBy } from './list/standing-by.js';
 import { streaming } from './list/streaming.js';
 import { transactions } from './list/transactions.js';
 import { viewing } from './list/viewing.js';
 import { windowing } from './list/windowing.js';
+import { working } from './list/working.js';
 
 const rooms: Readonly<Record<string, readonly Fault[]>> = {
   auditing,
@@ -35,16 +40,19 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   examining,
   retention,
   transactions,
+  pooling,
   pushing,
   refusing,
   nesting,
   forwarding,
   viewing,
   cookies,
+  promoting,
   pulling,
   deltas,
   sharing,
   windowing,
+  standingBy,
   streaming,
   poking,
   bounding,
@@ -56,6 +64,8 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   documenting,
   journaling,
   living,
+  working,
+  housing,
 };
 
 /** Their names begin with the room's. */

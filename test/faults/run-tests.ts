@@ -15,6 +15,8 @@ export interface Outcome {
   readonly printed: string;
 }
 
+/** All whose tests need no browser. */
+const projects = ['server', 'trials', 'torture trials', 'lone trials'];
 const reporter = fileURLToPath(new URL('objections.ts', import.meta.url));
 /** No test file takes as long: what does so hangs. */
 const limitMs = 5 * 60_000;
@@ -32,10 +34,7 @@ export async function runTests(folder: string, tests: readonly string[]): Promis
     'run',
     '--root',
     folder,
-    '--project',
-    'server',
-    '--project',
-    'trials',
+    ...projects.flatMap((name) => ['--project', name]),
     '--reporter',
     reporter,
     ...tests,

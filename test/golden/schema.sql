@@ -168,7 +168,7 @@ function history()
     is_standby constant boolean := pg_is_in_recovery();
     is_receiving constant boolean := is_standby and exists (select from pg_stat_wal_receiver);
     lsn constant pg_lsn := case
-      when not is_standby then pg_current_wal_flush_lsn()
+      when not is_standby then pg_current_wal_lsn()
       when is_receiving then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
       else pg_last_wal_replay_lsn() + 16777216
     end;
@@ -377,13 +377,15 @@ function record_timeline()
    LANGUAGE sql
   AS $function$
   insert into tidemark.timeline (system_identifier, number, since)
-  select c.system_identifier, present.number, case
-      when previous.number = present.number - 1 and pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn()
-      else (
+  select c.system_identifier, present.number, coalesce(
+      case when previous.number = present.number - 1 then
+        case when pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn() end
+      end,
+      (
         select max(tick.position) from tidemark.tick
         where tick.system_identifier = c.system_identifier and tick.timeline = previous.number
       )
-    end
+    )
   from pg_control_system() c
   cross join tidemark.timeline_number() present (number)
   left join lateral (

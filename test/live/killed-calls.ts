@@ -128,20 +128,21 @@ async function callOnce(
   return { effects, answers: answers.map(({ text }) => text), key };
 }
 
+/** The server's connections; in a transaction, they name the request too. */
+const ofTheServer = `application_name like 'tidemark%' and datname = current_database()`;
+
 /** Ends some of the server's connections, and says how many of them were at work. */
 async function killBackends(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ at_work: boolean }>(`
     select xact_start is not null as at_work, pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'tidemark' and datname = current_database() and random() < 0.5`);
+    where ${ofTheServer} and random() < 0.5`);
   return rows.filter(({ at_work }) => at_work).length;
 }
 
 /** What a killed server has begun in the database goes on for a moment, and is to be judged with the rest. */
 async function untilIdle(pool: pg.Pool): Promise<void> {
   for (;;) {
-    const { rowCount } = await pool.query(
-      `select from pg_stat_activity where application_name = 'tidemark' and datname = current_database()`,
-    );
+    const { rowCount } = await pool.query(`select from pg_stat_activity where ${ofTheServer}`);
     if (rowCount === 0) return;
     await sleep(20);
   }

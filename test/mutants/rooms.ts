@@ -21,8 +21,8 @@ export const rooms: readonly Room[] = [
   { name: 'protocol', sources: ['src/protocol/*.ts'], tests: ['test/protocol/!(long-*).test.ts'] },
   {
     name: 'plans',
-    sources: ['src/pulls/{plan,coalesce}.ts', 'src/pokes/{plan-pokes,look-times}.ts'],
-    tests: ['test/pulls/{plan,coalesce}.test.ts', 'test/pokes/{plan-pokes,look-times}.test.ts'],
+    sources: ['src/pulls/{plan,coalesce}.ts', 'src/pokes/{plan-pokes,look-times}.ts', 'src/workers/plan.ts'],
+    tests: ['test/{pulls,workers}/{plan,coalesce}.test.ts', 'test/pokes/{plan-pokes,look-times}.test.ts'],
   },
   { name: 'registry', sources: ['src/registry/*.ts'], tests: ['test/registry/*.test.ts'] },
   {

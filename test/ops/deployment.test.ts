@@ -19,12 +19,14 @@ const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 /** What a server needs at most to stop; see docs/operations.md. */
 const stopSeconds = 21;
 
-/** That this runs the command line, with a command that it has. */
+/** That this runs the command line, with a command that it has, and options of it. */
 async function expectCommand([program, command, ...more]: readonly string[]): Promise<void> {
   const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: object };
   expect(Object.keys(bin).map((name) => `node_modules/.bin/${name}`)).toContain(program);
-  expect(more).toEqual([]);
-  expect(await runHere([command!, '--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining(command!) });
+  const { code, stdout } = await runHere([command!, '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(command!);
+  for (const option of more.filter((one) => one.startsWith('-'))) expect(stdout).toContain(`${option} <`);
 }
 
 describe('the Dockerfile', () => {
@@ -129,6 +131,11 @@ describe('the unit of systemd', () => {
   it('runs the server, and lets it end by itself', async () => {
     await expectCommand(setting('ExecStart').replace('/usr/bin/env node ', '').split(' '));
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(stopSeconds);
+  });
+
+  it('reloads the server by the signal that replaces its workers', () => {
+    expect(setting('ExecStart')).toContain('--workers');
+    expect(setting('ExecReload')).toBe('/bin/kill -HUP $MAINPID');
   });
 });
 

@@ -5,6 +5,7 @@ import type { Logger } from '../../src/log.js';
 import type { AuditState } from '../../src/pulls/auditor.js';
 import type { Sync } from '../../src/server.js';
 import { silent } from '../log.js';
+import { startPgBouncer } from '../pgbouncer.js';
 import type { Replication } from '../replication.js';
 import type { Send } from './client.js';
 import type { Code } from './code.js';
@@ -20,6 +21,8 @@ import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 /** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
 const windows = [100_000, 3, 0];
 const nodesOfPrimary = windows.length;
+/** The place of the node that may go through a pooler: the one whose window is always short asks the most. */
+const pooledPlace = 1;
 /** Of all client groups. */
 const audited = 0.5;
 
@@ -31,6 +34,8 @@ export interface NodeOptions {
   readonly specs: readonly ViewSpec[];
   readonly report: Report;
   readonly random: Random;
+  /** Whether one of the nodes goes through a pooler, which has fewer connections than the node. Default false. */
+  readonly isPooled?: boolean;
 }
 
 export class Bench {
@@ -68,7 +73,8 @@ export class Bench {
   }
 
   /** Installs the code under test and returns the way to its nodes, which take turns. */
-  async startNodes({ code, url, specs, report, random, readsFromStandbys }: NodeOptions): Promise<Send> {
+  async startNodes(options: NodeOptions): Promise<Send> {
+    const { code, url, specs, report, random, readsFromStandbys, isPooled = false } = options;
     const views = toViews(specs);
     await code.migrate({ database: url, views, log: silent });
     await this.#replication?.caughtUp();
@@ -86,9 +92,9 @@ export class Bench {
     };
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
     const openStandbys = () => standbys.map((standby) => this.#openPool(standby));
-    const onPrimary = await Promise.all(
-      Array.from({ length: nodesOfPrimary }, (_, place) => start(this.#openPool(url), place)),
-    );
+    const urls: string[] = Array.from({ length: nodesOfPrimary }, () => url);
+    if (isPooled) urls[pooledPlace] = await this.#pool(url);
+    const onPrimary = await Promise.all(urls.map((one, place) => start(this.#openPool(one), place)));
     const reading = readsFromStandbys
       ? await Promise.all(onPrimary.map((_, place) => start(this.#openPool(url), place, openStandbys())))
       : [];
@@ -120,12 +126,12 @@ export class Bench {
     return url;
   }
 
-  async createJudge(url: string, specs: readonly ViewSpec[], report: Report): Promise<Judge> {
+  /** @param forgets whether answers can no longer show what was over long ago */
+  async createJudge(url: string, specs: readonly ViewSpec[], report: Report, forgets: boolean): Promise<Judge> {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
     await replica.setUp();
     const pool = this.#openPool(url, { max: 4 });
-    const forgets = this.#replication === undefined;
     return new Judge(await describeViews(client, specs), new History(pool), replica, { report, forgets });
   }
 
@@ -139,6 +145,13 @@ export class Bench {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     for (const name of this.#databases) await this.#onCluster(`drop database ${name} with (force)`);
+  }
+
+  /** The URL of a database through a pooler. */
+  async #pool(url: string): Promise<string> {
+    const pooler = await startPgBouncer(url, { size: 4 });
+    this.#closers.push(() => pooler.stop());
+    return pooler.url;
   }
 
   #openPool(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
@@ -192,10 +205,14 @@ function balanced(urls: readonly string[], random: Random): typeof pg.Client {
 function countShared(client: pg.PoolClient, { counts }: Report): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const watched = (statement: unknown, ...rest: unknown[]) => {
-    const { name, text, values } = statement as { name?: string; text?: string; values?: unknown[] };
+    const { text, values } = statement as { text?: string; values?: unknown[] };
     const groups = new Set((values ? JSON.stringify(values) : text)?.match(/"group \d+"/g));
-    if (groups.size > 1) counts[name === 'tidemark_look' ? 'sharedProbes' : 'sharedDeltas'] += groups.size;
+    if (groups.size > 1) counts[isProbe(text) ? 'sharedProbes' : 'sharedDeltas'] += groups.size;
     return query(statement, ...rest);
   };
   client.query = watched as typeof client.query;
+}
+
+function isProbe(text: string | undefined): boolean {
+  return text?.startsWith('select l::text as line from tidemark.look(') === true && !text.includes('where');
 }

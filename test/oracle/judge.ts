@@ -51,7 +51,7 @@ export class Judge {
    */
   async checkAt(client: Held, seen: Seen, before: Seen | undefined): Promise<void> {
     await this.#compareAt(client, seen, before, 'view');
-    if (before && this.#forgets) this.#forget(seen.common(before));
+    if (this.#forgets) this.#forget(before ? seen.common(before) : seen);
   }
 
   /**

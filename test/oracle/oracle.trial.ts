@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pgbouncerIsMissing } from '../pgbouncer.js';
 import { type OracleResult, runOracle } from './oracle.js';
 import { describeDifference } from './report.js';
 
@@ -9,7 +10,8 @@ describe(`${transactions} random transactions, seed ${seed}`, () => {
   let result: OracleResult;
 
   beforeAll(async () => {
-    result = await runOracle({ seed, transactions, cluster: process.env.TIDEMARK_TEST_CLUSTER! });
+    const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
+    result = await runOracle({ seed, transactions, cluster, isPooled: !pgbouncerIsMissing });
     const { workload, report, seconds } = result;
     console.info(`oracle: ${JSON.stringify({ seed, seconds, ...workload, ...report.counts })}`);
   }, 120_000);

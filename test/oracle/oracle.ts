@@ -22,6 +22,8 @@ export interface OracleOptions {
   readonly cluster: string;
   /** The cluster's standbys, which are then asked too. */
   readonly replication?: Replication;
+  /** Whether one of the servers reaches its database through a pgbouncer. Default false. */
+  readonly isPooled?: boolean;
   /**
    * Nodes of the primary read from the standbys, which are killed, taken away, promoted and rebuilt meanwhile. Otherwise
    * there are nodes on the standbys. Default false.
@@ -51,15 +53,16 @@ const holdMs = 1000;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
   const { cluster, replication, seed, code = await loadCode(), views = viewSpecs, crowd = 18 } = options;
-  const { readsFromStandbys = false } = options;
+  const { readsFromStandbys = false, isPooled = false } = options;
   const bench = new Bench(cluster, replication);
   try {
     const report = new Report();
     const url = await bench.createApplication(crowd);
     const random = new Random(seed);
-    const nodes = { code, url, specs: views, report, readsFromStandbys };
+    const nodes = { code, url, specs: views, report, readsFromStandbys, isPooled };
     const send = await bench.startNodes({ ...nodes, random: random.stream(200) });
-    const judge = await bench.createJudge(url, views, report);
+    // A standby that is read from lags by seconds at most.
+    const judge = await bench.createJudge(url, views, report, replication === undefined || readsFromStandbys);
     const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);

@@ -1,6 +1,7 @@
 /**
  * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys; with `--reading`, nodes read from these, which fail meanwhile.
+ * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, one node goes through
+ * a pgbouncer.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../replication.js';
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     'keep-going': { type: 'boolean', default: false },
     standbys: { type: 'boolean', default: false },
+    pooler: { type: 'boolean', default: false },
     reading: { type: 'boolean', default: false },
   },
 });
@@ -28,6 +30,7 @@ try {
     seed,
     transactions,
     ...servers,
+    isPooled: values.pooler,
     readsFromStandbys: values.reading,
     stopAtDifference: !values['keep-going'],
     progress: (message) => console.log(message),

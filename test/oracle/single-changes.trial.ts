@@ -28,7 +28,7 @@ beforeAll(async () => {
   url = await bench.createApplication();
   const random = new Random(1);
   send = await bench.startNodes({ code: await loadCode(), url, specs: viewSpecs, report, random });
-  judge = await bench.createJudge(url, viewSpecs, report);
+  judge = await bench.createJudge(url, viewSpecs, report, true);
 }, 60_000);
 
 afterAll(() => bench.close());

@@ -3,7 +3,7 @@ import { LookTimes } from '../../src/pokes/look-times.js';
 
 /** Times of looks that are at most 100 ms apart, one of which has begun at 1000. */
 function begun(): LookTimes {
-  const times = new LookTimes(100);
+  const times = new LookTimes(() => 100);
   times.begin(1000);
   return times;
 }

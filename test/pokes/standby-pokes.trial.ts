@@ -42,7 +42,7 @@ beforeAll(async () => {
     installation,
     looks: new Looks(db, installation, 100_000),
     log,
-    intervalMs: 10,
+    intervalMs: () => 10,
     notify: false,
   });
   await slow.query('begin; select pg_current_xact_id()');

@@ -94,7 +94,7 @@ export function useTailed(setup: string, tailedViews: Views<Context>): TailedDat
       const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
       const looks = new Looks(db, installation, 100_000);
       const { log, lines } = memoryLog();
-      const tail = new Tail({ db, installation, looks, log, intervalMs, notify: false });
+      const tail = new Tail({ db, installation, looks, log, intervalMs: () => intervalMs, notify: false });
       tails.push(tail);
       const listen = async (userID: string) => {
         const poke = vi.fn();

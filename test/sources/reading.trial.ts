@@ -72,6 +72,22 @@ function groupOf(standby: Standby): string {
   }
 }
 
+const many = 200_000;
+
+/** The patch of a first pull from the first standby, during which something happens. */
+async function patchDuring(happen: () => Promise<unknown>): Promise<PullAnswer['patch']> {
+  await writer.query(`insert into item select 'row ' || n, n from generate_series(1, ${many}) n`);
+  await replication.caughtUp();
+  const group = groupOf(standbys[0]);
+  const reader = (await server.answer(null, group)).body!.getReader();
+  const chunks = [(await reader.read()).value!];
+  await happen();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
+  const { patch, cookie } = JSON.parse(Buffer.concat(chunks).toString()) as PullAnswer;
+  expect((await server.pull(cookie, group)).patch).toEqual([]);
+  return patch;
+}
+
 /** A statement that reads a view's rows, on either of the standbys or on the primary. */
 const reads = (name: string) => server.asked(name).filter((text) => /^(copy|tidemark_delta)/i.test(text));
 
@@ -148,6 +164,19 @@ describe('behind standbys that replay nothing', () => {
     expect(reads('primary')).toEqual([]);
   });
 
+  it('nobody is poked before there is something to see', async () => {
+    const listening = await server.listen();
+    const { cookie } = await server.pull(null);
+    await pauseAll();
+    const { count } = listening;
+    await other.push(1, 'put', { id: 'unseen', n: 1 }, server.newGroup());
+    for (let i = 0; i < 15; i++) expect((await server.pull(cookie)).patch).toEqual([]);
+    expect(listening.count).toBe(count);
+    for (const standby of standbys) await standby.resume();
+    await expect.poll(() => listening.count).toBeGreaterThan(count);
+    listening.end();
+  });
+
   it('a client that has seen more is not shown less', async () => {
     const { cookie } = await server.pull(null);
     await pauseAll();
@@ -164,6 +193,15 @@ describe('behind standbys that replay nothing', () => {
     const rows = await (await server.send('/api/views/whole')).json();
     expect(rows).toEqual([{ id: 'committed', n: 1 }]);
   });
+});
+
+it('metrics tell how standbys are, and how often the primary had to answer', async () => {
+  const text = await server.metrics();
+  for (const standby of standbys) {
+    expect(text).toContain(`tidemark_standby_used{standby="${nameOf(standby)}"} 1`);
+    expect(text).toContain(`tidemark_standby_lag_seconds{standby="${nameOf(standby)}"} 0`);
+  }
+  expect(text).toMatch(/^tidemark_standby_fallback_total\{reason="behind"\} [1-9]/m);
 });
 
 describe('a standby', () => {
@@ -204,19 +242,27 @@ describe('a standby', () => {
   }, 40_000);
 
   it('that is killed in the middle of an answer is replaced by the primary', async () => {
-    await writer.query(`insert into item select 'row ' || n, n from generate_series(1, 200000) n`);
-    await replication.caughtUp();
-    const group = groupOf(standbys[0]);
-    const answer = await server.answer(null, group);
-    const reader = answer.body!.getReader();
-    const chunks = [(await reader.read()).value!];
-    await standbys[0].kill();
-    for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
-    const { patch, cookie: newer } = JSON.parse(Buffer.concat(chunks).toString()) as PullAnswer;
+    const patch = await patchDuring(() => standbys[0].kill());
     const cleared = patch.findIndex(({ op }) => op === 'clear');
     expect(cleared).toBeGreaterThan(0);
-    expect(patch.slice(cleared + 1)).toHaveLength(200_000);
-    expect((await server.pull(newer, group)).patch).toEqual([]);
+    expect(patch.slice(cleared + 1)).toHaveLength(many);
+  }, 40_000);
+
+  it('that cancels what stands in the way of its primary is replaced by it', async () => {
+    const own = new pg.Client(standbys[0].url);
+    await own.connect();
+    await own.query('alter system set max_standby_streaming_delay = 0');
+    await own.query('select pg_reload_conf()');
+    const patch = await patchDuring(async () => {
+      await writer.query('alter table item alter n set not null');
+      await replication.caughtUp();
+    });
+    const cleared = patch.findIndex(({ op }) => op === 'clear');
+    expect(cleared).toBeGreaterThan(0);
+    expect(patch.slice(cleared + 1)).toHaveLength(many);
+    await own.query('alter system reset all');
+    await own.query('select pg_reload_conf()');
+    await own.end();
   }, 40_000);
 
   it('that is promoted is left out, and taken back when it has been built anew', async () => {

@@ -100,9 +100,13 @@ export class ReadingServer {
     };
   }
 
-  /** The state of a standby, as metrics tell it: whether it is read from. */
+  async metrics(): Promise<string> {
+    return (await this.send('/metrics')).text();
+  }
+
+  /** Which standbys are read from, by their names. */
   async used(): Promise<Record<string, boolean>> {
-    const text = await (await this.send('/metrics')).text();
+    const text = await this.metrics();
     const found = text.matchAll(/^tidemark_standby_used\{standby="([^"]+)"\} (\d)/gm);
     return Object.fromEntries([...found].map(([, name, used]) => [name, used === '1']));
   }

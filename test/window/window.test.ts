@@ -116,6 +116,15 @@ it.each([0, 1, 7, 1000])('a window of %i says what a base has not seen, as long 
         window.extend(report);
         bases.push(model.snapshot());
         expect(window.reaches(bases.at(-1)!)).toBe(true);
+        for (const base of [undefined, ...bases]) {
+          if (base && window.reaches(base)) continue;
+          // Whoever has seen all up to a snapshot, and some transactions, has seen all that the group has done.
+          for (const group of groups) {
+            const { since, xids } = window.movesOf(group, base);
+            const unknown = model.unseenBy(since!).filter((one) => one.group === group && !xids.includes(one.xid));
+            expect(unknown).toEqual([]);
+          }
+        }
         for (const base of bases) {
           if (!window.reaches(base)) continue;
           const unseen = model.unseenBy(base);
@@ -134,7 +143,12 @@ it.each([0, 1, 7, 1000])('a window of %i says what a base has not seen, as long 
           }
           expect(truncated).toBe(own.some(({ truncates }) => truncates));
           for (const group of groups) {
-            expect(window.hasMoved(base, group)).toBe(unseen.some((one) => one.group === group));
+            const moves = unseen.flatMap((one) => (one.group === group ? [one.xid] : []));
+            expect(window.hasMoved(base, group)).toBe(moves.length > 0);
+            expect(window.movesOf(group, base)).toEqual({
+              since: undefined,
+              xids: moves.sort((a, b) => Number(a - b)),
+            });
           }
           expect(window.hasMoved(base)).toBe(unseen.some((one) => one.group !== undefined));
         }
@@ -192,6 +206,9 @@ describe('more mutations than are listed', () => {
     window.extend({ header: header(after), changes: [], truncations: [], mutations, groups: new Map() });
     expect(window.hasMoved(before, 'h')).toBe(true);
     expect(window.hasMoved(after, 'h')).toBe(false);
+    expect(window.movesOf('h', before)).toEqual({ since: after, xids: [] });
+    expect(window.movesOf('h', undefined)).toEqual({ since: after, xids: [] });
+    expect(window.movesOf('h', after)).toEqual({ since: undefined, xids: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 /** What writers pay for pushing through the server: one mutation at a time, and many in one push. */
-import type { Connection } from '../../client/connection.js';
+import { Pusher } from '../../client/pusher.js';
 import { todoOf, userOf } from '../../database.js';
 import { type Goal, ratioAtLeast } from '../../goal.js';
 import { costOf, costResults } from '../../meters.js';
@@ -16,38 +16,6 @@ const batches: readonly { readonly count: number; readonly rounds: number; reado
   { count: 3000, rounds: 1 },
 ];
 
-/** A client whose mutations all rename one todo. */
-class Pusher {
-  readonly #connection: Connection;
-  readonly #user: string;
-  readonly #id: string;
-  readonly #todo: string;
-  #pushed = 0;
-
-  constructor(connection: Connection, user: string, id: string, todo: string) {
-    this.#connection = connection;
-    this.#user = user;
-    this.#id = id;
-    this.#todo = todo;
-  }
-
-  async push(mutations = 1): Promise<void> {
-    const rename = () => {
-      const id = ++this.#pushed;
-      const args = { id: this.#todo, title: `Pushed ${id}` };
-      return { clientID: this.#id, id, name: 'todo.rename', args, timestamp: 0 };
-    };
-    const body = {
-      profileID: 'p',
-      clientGroupID: `group of ${this.#id}`,
-      mutations: Array.from({ length: mutations }, rename),
-      pushVersion: 1,
-      schemaVersion: '',
-    };
-    await this.#connection.post('/sync/push', this.#user, JSON.stringify(body));
-  }
-}
-
 export async function push(bench: Bench): Promise<Result[]> {
   const { pool, sizes } = bench;
   const size = sizes[0]!;
@@ -60,7 +28,15 @@ export async function push(bench: Bench): Promise<Result[]> {
   );
   return withConnections(async (open) => {
     const pushers = await Promise.all(
-      ids.map(async (id, i) => new Pusher(await open(bench.server.url), userOf(size), `writer${i}`, id)),
+      ids.map(
+        async (id, i) =>
+          new Pusher(await open(bench.server.url), {
+            user: userOf(size),
+            id: `writer${i}`,
+            mutator: 'todo.rename',
+            row: id,
+          }),
+      ),
     );
     return [...(await oneByOne(bench, pushers, ids)), ...(await together(bench, pushers[0]!, ids[0]!))];
   });

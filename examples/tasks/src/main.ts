@@ -38,6 +38,7 @@ async function start(): Promise<void> {
     await prepare(database, steps);
     const sync = await createSync({
       database: database.url,
+      readDatabase: database.readURLs,
       views,
       mutators,
       authenticate,

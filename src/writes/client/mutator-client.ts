@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { effectOf } from './effects.js';
 import { NestedTransactions, type Step } from './nested-transactions.js';
 import { isPlain } from './plain-statements.js';
-import { isSubmitted, refuse, send, textOf, withText } from './query-forms.js';
+import { isSubmitted, refuse, send, textOf, withoutName, withText } from './query-forms.js';
 
 /** A statement was not sent: other mutations share its transaction. */
 class NotPlainError extends Error {
@@ -110,7 +110,7 @@ export class MutatorClient {
   }
 
   #send(args: readonly unknown[], { further, failed }: Partial<Step> = {}): unknown {
-    return send(this.own, args, (error) => {
+    return send(this.own, withoutName(args), (error) => {
       this.#hasFailed = error !== null;
       if (this.#hasFailed) failed?.();
       else if (further !== undefined) this.own.query(further).catch(() => {});

@@ -23,6 +23,17 @@ export function withText([statement, ...others]: readonly unknown[], text: strin
 }
 
 /**
+ * The same query, not prepared under a name if it has one. Through a pooler, the name may stand for nothing, or for
+ * another text, on the connection that the transaction is given; that fails the transaction, or worse.
+ */
+export function withoutName(args: readonly unknown[]): readonly unknown[] {
+  const [statement, ...others] = args;
+  if (typeof statement !== 'object' || statement === null || isSubmitted(statement)) return args;
+  if (!('name' in statement) || textOf(statement) === undefined) return args;
+  return [Object.create(statement, { name: { value: undefined } }), ...others];
+}
+
+/**
  * Sends a query.
  * @param ended is called before whoever sent the query learns how it ended. The error is null if it succeeded. Not
  * called for a query that sends itself and has no callback.

@@ -88,9 +88,9 @@ export const pushing: readonly Fault[] = [
   {
     name: 'a mutation is claimed in a transaction of its own',
     file: 'src/db/transact.ts',
-    find: 'const results = await together(client, beginning, ...settingsOf(limits), ...first.map(inline));',
+    find: 'const results = await together(client, ...texts).catch(failExplained);',
     replace:
-      'const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query(beginning);',
+      'const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query(texts[0]!);',
     tests: failures,
   },
   {

@@ -201,8 +201,8 @@ export const streaming: readonly Fault[] = [
   {
     name: 'a COPY that is left goes on in the database',
     file: copy,
-    find: "if (outcome === 'running') cancel",
-    replace: "if (outcome === 'failed') cancel",
+    find: "if (outcome === 'running') checkout.cancel",
+    replace: "if (outcome === 'failed') checkout.cancel",
     tests: pg,
   },
   {

@@ -18,8 +18,8 @@ export const transactions: readonly Fault[] = [
   {
     name: 'a commit that was a rollback counts as a commit',
     file,
-    find: ".command === 'ROLLBACK')",
-    replace: ".command === 'ABORT')",
+    find: "command === 'ROLLBACK')",
+    replace: "command === 'ABORT')",
     tests: failures,
   },
   {
@@ -67,15 +67,15 @@ export const transactions: readonly Fault[] = [
   {
     name: 'a transaction whose work has failed is left open',
     file,
-    find: "await client.query('rollback');",
+    find: "await together(client, 'rollback', ...after);",
     replace: '',
     tests: pg,
   },
   {
     name: 'a connection that was lost unnoticed is the work’s failure',
     file,
-    find: 'throw lost === undefined ? error :',
-    replace: 'throw lost !== undefined ? error :',
+    find: 'if (lost === undefined || ',
+    replace: 'if (lost !== undefined || ',
     tests: failures,
   },
   {

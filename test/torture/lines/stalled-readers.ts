@@ -38,7 +38,8 @@ export const stalledReaders: Line = {
       const loader = await startProcess('listeners.ts', '');
       const order = <Answer>(one: Order) => loader.ask<Answer>(one);
       try {
-        await order({ do: 'open', url: server!.url, clients: streams, users, pulls: false });
+        const listening = Array.from({ length: streams }, (_, i) => `user${i % users}`);
+        await order({ do: 'open', url: server!.url, users: listening, pulls: false });
         torture.progress(`${streams} streams`);
         const open = await server!.state();
         await order({ do: 'reset' });

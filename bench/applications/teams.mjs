@@ -1,0 +1,37 @@
+/**
+ * Documents of teams. The user `t3.u7` is the eighth of the fourth team. With SEATS=user, each user's view has a
+ * parameter of its own, as where membership is looked up in a table; with SEATS=team, a team's users share theirs.
+ */
+import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
+
+export { authenticate } from './authenticate.mjs';
+
+/** @typedef {import('./authenticate.mjs').Context} Context */
+
+const isByTeam = process.env.SEATS === 'team';
+
+/** @param {string} userID */
+const teamOf = (userID) => Number(userID.slice(1, userID.indexOf('.')));
+
+export const views = {
+  doc: defineView({
+    /** @type {(input: { ctx: Context }) => import('tidemark').SqlQuery<{ id: number }>} */
+    query: ({ ctx }) =>
+      isByTeam
+        ? sql`select id, team_id, title, body from doc where team_id = ${teamOf(ctx.userID)}`
+        : sql`select id, team_id, title, body from doc where team_id in (select team_id from member where user_id = ${ctx.userID})`,
+    key: 'id',
+  }),
+};
+
+export const mutators = defineMutators({
+  doc: {
+    rename: defineMutator(
+      /** @param {import('tidemark').MutatorCall<unknown, import('pg').ClientBase, Context>} call */
+      async ({ tx, args }) => {
+        const { id, title } = /** @type {{ id: number, title: string }} */ (args);
+        await tx.query('update doc set title = $2 where id = $1', [id, title]);
+      },
+    ),
+  },
+});

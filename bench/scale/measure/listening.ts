@@ -1,0 +1,121 @@
+/** What streams cost, and what a write costs that listeners are told of. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClientGroup } from '../../client/client-group.js';
+import type { Pusher } from '../../client/pusher.js';
+import type { ServerState } from '../../processes.js';
+import type { PhaseName } from './costs.js';
+import { type Recorder, times } from './recorder.js';
+import { bytesOf, type Open } from './requests.js';
+import { documentOf, members, userOf } from './teams.js';
+
+/** How many listen in the phases with few seats: as many as a team has members. */
+export const fewSeats = members;
+/** How many rows a transaction changes in the phase with many. */
+export const manyRows = 8;
+/**
+ * After a write, the next one comes when the look that found it has ended, and so has its rest. Much later, the processor
+ * would have slept, and the same work would take it longer.
+ */
+const pauseMs = { few: 20, many: 100 };
+
+export interface ListeningCounts {
+  readonly seats: number;
+  readonly writes: number;
+  readonly heldSeconds: number;
+}
+
+/** Users who listen, none of them of the last team. */
+const usersOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => userOf(1 + Math.floor(i / members), i % members));
+
+/** On a server that has done nothing yet. @returns the memory of a stream, in kB */
+export async function measureStreamMemory(
+  recorder: Recorder,
+  seats: number,
+): Promise<{ serverMB: number; streamKB: number }> {
+  const [server] = recorder.stage.servers;
+  const before = await server!.ask<ServerState>({});
+  await open(recorder, usersOf(seats), false);
+  const after = await server!.ask<ServerState>({});
+  await close(recorder);
+  return { serverMB: before.rssMB, streamKB: (1024 * (after.rssMB - before.rssMB)) / seats };
+}
+
+/** Writes the rows of as many teams in one transaction, none of which listens. */
+export async function measureRowsWritten(recorder: Recorder, team: number, writes: number): Promise<void> {
+  await times(20, () => writeRows(recorder, team));
+  await recorder.phase('rows written', writes, () => times(writes, () => writeRows(recorder, team)));
+}
+
+/** @param team to which `writer` writes, and of which nobody listens yet */
+export async function measureListening(
+  recorder: Recorder,
+  writer: Pusher,
+  team: number,
+  { seats, writes, heldSeconds }: ListeningCounts,
+): Promise<void> {
+  const push = () => writer.push();
+  const write = async (name: PhaseName, pause: keyof typeof pauseMs, work: () => Promise<unknown>) => {
+    const one = async () => {
+      await work();
+      await sleep(pauseMs[pause]);
+    };
+    // After a quiet time, a server looks rarely.
+    await times(5, one);
+    const count = pause === 'few' ? 3 * writes : writes;
+    await recorder.phase(name, count, () => times(count, one));
+  };
+  await recorder.phase('open', seats, () => open(recorder, usersOf(seats), false));
+  await recorder.phase('held open', 1, () => sleep(1000 * heldSeconds));
+  await open(recorder, [userOf(team, 0)], false, seats);
+  await write('many seats, one poke', 'many', push);
+  await write('many seats, many rows', 'many', () => writeRows(recorder, team));
+  await close(recorder);
+  for (const [name, concerned, pulls] of [
+    ['few seats, one poke', 1, false],
+    ['few seats, all poked', fewSeats, false],
+    ['few seats, one pull', 1, true],
+    ['few seats, all pull', fewSeats, true],
+  ] as const) {
+    const users = Array.from({ length: fewSeats }, (_, i) => userOf(i < concerned ? team : 1, i));
+    await open(recorder, users, pulls);
+    await write(name, 'few', push);
+    await close(recorder);
+  }
+}
+
+/** @returns the bytes of a pull of one changed row */
+export async function measureDeltaBytes(
+  recorder: Recorder,
+  writer: Pusher,
+  team: number,
+  connect: Open,
+): Promise<number> {
+  const connection = await connect(recorder.stage.servers[0]!.url);
+  const group = new ClientGroup(connection, userOf(team, 0), 'delta');
+  await group.pull();
+  await writer.push();
+  // A standby shows what was written a moment later.
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(20)) {
+    let hasOps = false;
+    const bytes = await bytesOf(connection, async () => {
+      hasOps = /"patch":\[\s*\{/.test((await group.pull()).body);
+    });
+    if (hasOps) return bytes;
+  }
+  throw new Error('a change was not pulled within ten seconds');
+}
+
+async function writeRows({ stage }: Recorder, team: number): Promise<void> {
+  const ids = Array.from({ length: manyRows }, (_, i) => documentOf(team, 10 + i));
+  await stage.pool.query('update doc set title = $1 where id = any($2)', [`Changed ${Math.random()}`, ids]);
+}
+
+function open({ stage }: Recorder, users: readonly string[], pulls: boolean, from = 0): Promise<unknown> {
+  return stage.loaders[0]!.order({ do: 'open', url: stage.servers[0]!.url, users, pulls, from });
+}
+
+async function close({ stage }: Recorder): Promise<void> {
+  await stage.loaders[0]!.order({ do: 'close' });
+  await sleep(500);
+}

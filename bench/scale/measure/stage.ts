@@ -1,0 +1,123 @@
+/** What is measured: a primary, standbys or none, servers that are pulled from, and one that is pushed to. */
+import pg from 'pg';
+import { startReplication } from '../../../test/replication.js';
+import { type ServerProcess, startProcess, startServer } from '../../processes.js';
+import type { Order } from '../../servers/listeners.js';
+import type { Statements } from './costs.js';
+import { type Metered, postmasterOf, type Spent, spentOn } from './meter.js';
+import { seedTeams } from './teams.js';
+
+export interface StageOptions {
+  readonly teams: number;
+  readonly standbys: number;
+  /** How many servers are pulled from. They share out the standbys. */
+  readonly servers: number;
+  /** How many processes play clients. */
+  readonly loaders: number;
+  /** Whether each user's view has a parameter of its own, or all of a team share one. */
+  readonly seats: 'user' | 'team';
+}
+
+export interface Stage {
+  readonly servers: readonly ServerProcess[];
+  readonly writer: ServerProcess;
+  readonly loaders: readonly Loader[];
+  /** To the primary. */
+  readonly pool: pg.Pool;
+  readonly settings: Readonly<Record<string, string>>;
+  spent(work: () => Promise<unknown>): Promise<Spent>;
+  /** How many statements of the servers' the databases that are read have run so far. */
+  statements(): Promise<Statements>;
+  /** Waits until the standbys have what the primary has. */
+  caughtUp(): Promise<void>;
+}
+
+export interface Loader {
+  /** The addresses of loaders differ: one has ports for some 28,000 connections to a server. */
+  readonly localAddress: string;
+  order<Answer>(order: Order): Promise<Answer>;
+}
+
+/**
+ * Durable as by default; room for the log, so that no checkpoint falls into one measurement and not into the next.
+ * Statements are counted.
+ */
+export const settings = {
+  fsync: 'on',
+  max_wal_size: '4GB',
+  max_connections: '200',
+  shared_preload_libraries: 'pg_stat_statements',
+};
+
+export async function withStage<T>(options: StageOptions, work: (stage: Stage) => Promise<T>): Promise<T> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    return await work(await build(options, stops));
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function build(options: StageOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
+  const { teams, standbys: count, seats } = options;
+  const replication = await startReplication({ delays: Array<number>(count).fill(0), waitsFor: '', settings });
+  stops.push(() => replication.stop());
+  const { primaryURL, standbys } = replication;
+  const pools = [primaryURL, ...standbys.map(({ url }) => url)].map((connectionString) =>
+    new pg.Pool({ connectionString, max: 4 }).on('error', () => {}),
+  );
+  stops.push(() => Promise.all(pools.map((pool) => pool.end())));
+  const [pool, ...readPools] = pools as [pg.Pool, ...pg.Pool[]];
+  await pool.query('create extension pg_stat_statements');
+  await seedTeams(pool, teams);
+  const start = async (env: Record<string, string>) => {
+    const server = await startServer(primaryURL, { application: 'teams', env: { SEATS: seats, ...env } });
+    stops.push(() => server.stop());
+    return server;
+  };
+  const writer = await start({});
+  await replication.caughtUp();
+  const servers: ServerProcess[] = [];
+  for (let i = 0; i < options.servers; i++) {
+    const standby = standbys[i % count];
+    servers.push(await start(standby ? { STANDBY_URL: standby.url } : {}));
+  }
+  const loaders: Loader[] = [];
+  for (let i = 0; i < options.loaders; i++) {
+    const { ask, stop } = await startProcess('listeners.ts', primaryURL);
+    stops.push(() => stop());
+    loaders.push({ localAddress: `127.0.0.${2 + i}`, order: ask });
+  }
+  const metered: Metered = {
+    servers,
+    writer,
+    primary: await postmasterOf(primaryURL),
+    standbys: await Promise.all(standbys.map(({ url }) => postmasterOf(url))),
+    senders: (await pool.query<{ pid: number }>('select pid from pg_stat_replication')).rows.map(({ pid }) => pid),
+  };
+  return {
+    servers,
+    writer,
+    loaders,
+    pool,
+    settings,
+    spent: (more) => spentOn(metered, more),
+    statements: async () => {
+      const all = await Promise.all((count === 0 ? [pool] : readPools).map(statementsOf));
+      const sum = (kind: keyof Statements) => all.reduce((so, counts) => so + counts[kind], 0);
+      return { looks: sum('looks'), questions: sum('questions'), deltas: sum('deltas') };
+    },
+    caughtUp: () => replication.caughtUp(),
+  };
+}
+
+/** Each kind is known by a name in its text. */
+async function statementsOf(pool: pg.Pool): Promise<Statements> {
+  const { rows } = await pool.query<Statements>(
+    `select coalesce(sum(calls) filter (where query like '%tidemark.started(%'), 0)::float8 as looks,
+       coalesce(sum(calls) filter (where query like '%tidemark_near as materialized%'), 0)::float8 as questions,
+       coalesce(sum(calls) filter (where query like '%tidemark_report as materialized%'), 0)::float8 as deltas
+     from pg_stat_statements`,
+  );
+  return rows[0]!;
+}

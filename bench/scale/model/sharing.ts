@@ -1,0 +1,33 @@
+import type { Agenda } from './agenda.js';
+
+/** Those who ask while others are being answered are answered together afterwards. */
+export class Sharing<Asker> {
+  readonly #agenda: Agenda;
+  readonly #ms: number;
+  readonly #begin: (askers: readonly Asker[]) => () => void;
+  #waiting: Asker[] = [];
+  #isRunning = false;
+
+  /** @param begin answers when called; what it returns is called when they have the answer */
+  constructor(agenda: Agenda, ms: number, begin: (askers: readonly Asker[]) => () => void) {
+    this.#agenda = agenda;
+    this.#ms = ms;
+    this.#begin = begin;
+  }
+
+  ask(asker: Asker): void {
+    this.#waiting.push(asker);
+    if (!this.#isRunning) this.#run();
+  }
+
+  #run(): void {
+    this.#isRunning = this.#waiting.length > 0;
+    if (!this.#isRunning) return;
+    const end = this.#begin(this.#waiting);
+    this.#waiting = [];
+    this.#agenda.after(this.#ms, () => {
+      end();
+      this.#run();
+    });
+  }
+}

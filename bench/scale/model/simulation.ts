@@ -1,0 +1,217 @@
+/**
+ * Lets happen, by chance, what `rates.ts` has formulas for: writes come, servers look, ask and poke, clients pull, and
+ * pulls share statements by the rules of the server. Processors are never short here; nor are they in the formulas.
+ */
+import { LookTimes } from '../../../src/pokes/look-times.js';
+import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
+import type { Random } from '../../../test/oracle/random.js';
+import { Agenda } from './agenda.js';
+import { longestRestMs, type Rates } from './rates.js';
+import { Sharing } from './sharing.js';
+import type { Assumptions, Deployment, Durations, Workload } from './workload.js';
+
+export interface SimulationOptions {
+  readonly work: Workload;
+  readonly deployment: Deployment;
+  readonly took: Durations;
+  readonly assumed: Assumptions;
+  readonly seconds: number;
+  readonly random: Random;
+}
+
+type Counts = { -readonly [Kind in keyof Rates]: number };
+
+/** What happens on all servers in a second, on average. First pulls are left out: nothing depends on them. */
+export function simulate({ work, deployment, took, assumed, seconds, random }: SimulationOptions): Rates {
+  const agenda = new Agenda();
+  const counts = emptyCounts();
+  const log: number[] = [];
+  const teams = Math.round(work.clients / work.audience);
+  const shared = { agenda, counts, log, took, random, spreadMs: assumed.spreadMs };
+  const servers = Array.from({ length: deployment.servers }, () => new Server(shared, work.seats === 'user'));
+  for (let i = 0; i < teams * work.audience; i++) {
+    const team = i % teams;
+    const server = work.isRouted ? servers[team % servers.length]! : random.pick(servers);
+    server.add(team);
+  }
+  every(agenda, random, work.writes / 1000, () => {
+    log.push(random.between(0, teams - 1));
+    counts.pushes++;
+  });
+  every(agenda, random, ((work.opensPerHour / 3600) * work.clients) / 1000, () => {
+    counts.opens++;
+    random.pick(servers).pullInVain();
+  });
+  for (const server of servers) server.look();
+  agenda.runUntil(1000 * seconds);
+  return Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, count / seconds])) as unknown as Rates;
+}
+
+/** Does it again and again, at random times. */
+function every(agenda: Agenda, random: Random, perMs: number, work: () => void): void {
+  if (perMs === 0) return;
+  const next = () =>
+    agenda.after(-Math.log(1 - random.next()) / perMs, () => {
+      work();
+      next();
+    });
+  next();
+}
+
+interface Shared {
+  readonly agenda: Agenda;
+  readonly counts: Counts;
+  /** The team that each write concerns. */
+  readonly log: readonly number[];
+  readonly took: Durations;
+  readonly random: Random;
+  readonly spreadMs: number;
+}
+
+/** How much of the log a client has seen, and what it does. */
+interface Client {
+  seen: number;
+  isPoked: boolean;
+  isBusy: boolean;
+}
+
+class Server {
+  readonly #shared: Shared;
+  readonly #isByUser: boolean;
+  readonly #teams = new Map<number, Client[]>();
+  readonly #times = new LookTimes(() => 200);
+  #clients = 0;
+  #base = 0;
+  /** Where the changes begin that are asked about beside the looks, and whether that happens now. */
+  #debt: number | undefined;
+  #isSettling = false;
+  readonly #deltas: Sharing<Client>;
+  readonly #looks: Sharing<undefined>;
+
+  constructor(shared: Shared, isByUser: boolean) {
+    this.#shared = shared;
+    this.#isByUser = isByUser;
+    const { agenda, took } = shared;
+    this.#deltas = new Sharing(agenda, took.delta, (clients) => this.#answer(clients));
+    this.#looks = new Sharing(agenda, took.look, () => {
+      shared.counts.looks++;
+      return () => {};
+    });
+  }
+
+  add(team: number): void {
+    const clients = this.#teams.get(team) ?? [];
+    clients.push({ seen: 0, isPoked: false, isBusy: false });
+    this.#teams.set(team, clients);
+    this.#clients++;
+  }
+
+  pullInVain(): void {
+    this.#shared.counts.unchanged++;
+    this.#looks.ask(undefined);
+  }
+
+  look(): void {
+    const { agenda, counts, log, took } = this.#shared;
+    this.#times.begin(agenda.now);
+    const from = this.#base;
+    const rows = log.length - from;
+    this.#base = log.length;
+    const pairs = this.#seats * rows;
+    const isLater = rows > 0 && (this.#debt !== undefined || this.#isSettling || pairs > quick.ever);
+    const isAsked = rows > 0 && !isLater;
+    if (rows > 0) counts.news++;
+    else counts.looksInVain++;
+    const ms = rows === 0 ? took.look : took.news + (isAsked ? this.#ask(rows) : 0);
+    const changes = log.slice(from);
+    agenda.after(ms, () => {
+      if (isAsked) this.#tell(changes);
+      else if (pairs > thorough.ever) this.#tell('all');
+      else if (isLater) this.#postpone(from);
+      this.#times.succeed(agenda.now, rows > 0);
+      agenda.at(Math.max(agenda.now, this.#times.due()), () => this.look());
+    });
+  }
+
+  get #seats(): number {
+    return this.#isByUser ? this.#clients : this.#teams.size;
+  }
+
+  /** @returns how long it takes to ask all seats about so many rows */
+  #ask(rows: number): number {
+    const { counts, took } = this.#shared;
+    counts.seats += this.#seats;
+    counts.pairs += this.#seats * rows;
+    return this.#seats * (took.seat + took.pair * rows);
+  }
+
+  #tell(changes: readonly number[] | 'all'): void {
+    const teams = changes === 'all' ? this.#teams.keys() : new Set(changes);
+    for (const team of teams) for (const client of this.#teams.get(team) ?? []) this.#poke(client);
+  }
+
+  /** @param from where in the log the changes begin that have yet to be asked about */
+  #postpone(from: number): void {
+    this.#debt ??= from;
+    if (!this.#isSettling) this.#settle();
+  }
+
+  #settle(): void {
+    const { agenda, log, took } = this.#shared;
+    this.#isSettling = this.#debt !== undefined;
+    if (!this.#isSettling) return;
+    const changes = log.slice(this.#debt);
+    this.#debt = undefined;
+    const isTooMuch = this.#seats * changes.length > thorough.ever;
+    const ms = took.news + (isTooMuch ? 0 : this.#ask(changes.length));
+    agenda.after(ms, () => this.#tell(isTooMuch ? 'all' : changes));
+    agenda.after(ms + Math.min(2 * ms, longestRestMs), () => this.#settle());
+  }
+
+  #poke(client: Client): void {
+    this.#shared.counts.pokes++;
+    client.isPoked = true;
+    if (!client.isBusy) this.#pullSoon(client);
+  }
+
+  #pullSoon(client: Client): void {
+    const { agenda, counts, random, spreadMs } = this.#shared;
+    client.isBusy = true;
+    agenda.after(spreadMs * random.next(), () => {
+      client.isPoked = false;
+      counts.pulls++;
+      this.#deltas.ask(client);
+    });
+  }
+
+  /** One statement for all who have seen the same. */
+  #answer(clients: readonly Client[]): () => void {
+    const { counts, log } = this.#shared;
+    const seen = log.length;
+    counts.statements += new Set(clients.map((client) => client.seen)).size;
+    return () => {
+      for (const client of clients) {
+        client.seen = seen;
+        client.isBusy = false;
+        if (client.isPoked) this.#pullSoon(client);
+      }
+    };
+  }
+}
+
+function emptyCounts(): Counts {
+  return {
+    pushes: 0,
+    looksInVain: 0,
+    news: 0,
+    seats: 0,
+    pairs: 0,
+    pokes: 0,
+    pulls: 0,
+    statements: 0,
+    unchanged: 0,
+    looks: 0,
+    opens: 0,
+    firstPulls: 0,
+  };
+}

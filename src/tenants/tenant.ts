@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UserContext } from '../context.js';
+import { Problem } from '../errors.js';
+import { lazySync } from '../lazy-sync.js';
+import { startDeadline } from '../limits/deadline.js';
+import { describeError, type Logger } from '../log.js';
+import type { StartedSync, Sync } from '../server.js';
+import { Attempts } from './attempts.js';
+import type { Resident } from './closing.js';
+import { Pace } from './pace.js';
+
+/** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
+const mostUnderWay = 1_000;
+/** How many refusals of a tenant are told at once within a time; others are told after it. */
+const promptRefusals = 20;
+const refusalMs = 1_000;
+/** How long a request waits for its tenant to be opened. */
+const patienceMs = 10_000;
+
+/** What a tenant is made with. */
+export interface TenantParts<Context extends UserContext> {
+  /** Starts its sync. Rejects with a Problem if that is the answer to whoever asks; with another error if it failed. */
+  readonly start: (tenant: Tenant<Context>) => Promise<StartedSync<Context>>;
+  /** Adds who it is to every line. */
+  readonly log: Logger;
+  /** Is told of each request, by 1 when it comes and by -1 when it has its response. */
+  readonly onRunning: (change: number) => void;
+  /** Whether no others have requests under way, if this one has so many. */
+  readonly isAlone: (running: number) => boolean;
+  readonly isStopping: () => boolean;
+}
+
+/** A tenant, whether it is open or not: it is opened when it is first used, and again after it has been closed. */
+export class Tenant<Context extends UserContext> implements Resident {
+  readonly name: string;
+  readonly #parts: TenantParts<Context>;
+  readonly #pace = new Pace(() => this.#parts.isAlone(this.#running));
+  readonly #attempts = new Attempts();
+  #lazy = this.#closed();
+  #sync: StartedSync<Context> | undefined;
+  /** Requests that have no response yet; and responses whose bodies have not ended. */
+  #running = 0;
+  #answering = 0;
+  #refused = 0;
+  #isOpening = false;
+  #isKeptUp = true;
+  #usedAt = 0;
+  #keptUpAt = 0;
+  #keepingUp: Promise<void> | undefined;
+
+  constructor(name: string, parts: TenantParts<Context>) {
+    this.name = name;
+    this.#parts = parts;
+  }
+
+  get isOpen(): boolean {
+    return this.#sync !== undefined;
+  }
+
+  get isFailing(): boolean {
+    return this.#attempts.isFailing;
+  }
+
+  /** Whether somebody waits for changes. */
+  get isListening(): boolean {
+    return (this.#sync?.sources.streams.used ?? 0) > 0;
+  }
+
+  get isBusy(): boolean {
+    const isAnswering = this.#running > 0 || this.#answering > 0;
+    return isAnswering || this.isListening || this.#isOpening || this.#keepingUp !== undefined;
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  get sources(): StartedSync['sources'] | undefined {
+    return this.#sync?.sources;
+  }
+
+  /**
+   * Answers a request, when it is its turn.
+   * @throws Problem if the tenant cannot be opened, or has too many requests under way
+   */
+  serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
+    return this.use((sync) =>
+      this.#pace.run(
+        () => answer(sync),
+        () => request.signal,
+      ),
+    );
+  }
+
+  /** To be called when its sync begins to answer a request. */
+  begin(): void {
+    this.#answering++;
+  }
+
+  /** To be called when that request has been answered, to the end of its body. */
+  end(): void {
+    this.#answering--;
+    this.#note();
+  }
+
+  /**
+   * Does something with its sync, and opens it before.
+   * @throws as `serve`, and what the work throws
+   */
+  async use<T>(work: (sync: Sync<Context>) => Promise<T>): Promise<T> {
+    if (this.#running >= mostUnderWay) {
+      return this.#refuse(
+        new Problem('unavailable', 'Too many requests of this tenant are being served; try again later'),
+      );
+    }
+    const refusal = this.#attempts.refusal(performance.now());
+    if (refusal) return this.#refuse(refusal);
+    this.#count(1);
+    try {
+      if (!this.#sync) await this.#open();
+      return await work(this.#lazy);
+    } finally {
+      this.#count(-1);
+      this.#note();
+    }
+  }
+
+  /** Does the upkeep, if it has been used since the last time, and that was `everyMs` ago. */
+  keepUp(now: number, everyMs: number): Promise<void> {
+    if (this.isListening) this.#note();
+    if (!this.#sync || this.#isKeptUp || now - this.#keptUpAt < everyMs) return Promise.resolve();
+    this.#isKeptUp = true;
+    this.#keptUpAt = now;
+    this.#keepingUp ??= this.#sync
+      .keepUp()
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ error: describeError(error) }, 'Could not delete old records; trying again later'),
+      )
+      .finally(() => {
+        this.#keepingUp = undefined;
+      });
+    return this.#keepingUp;
+  }
+
+  drain(): void {
+    this.#sync?.drain();
+  }
+
+  /** Closes it. The next use opens it again. */
+  async close(): Promise<void> {
+    const lazy = this.#lazy;
+    this.#lazy = this.#closed();
+    this.#sync = undefined;
+    await lazy.close();
+  }
+
+  #closed(): Sync<Context> {
+    return lazySync(() => this.#start());
+  }
+
+  async #start(): Promise<StartedSync<Context>> {
+    this.#isOpening = true;
+    try {
+      const sync = await this.#parts.start(this);
+      this.#attempts.succeed();
+      this.#keptUpAt = performance.now();
+      this.#sync = sync;
+      if (this.#parts.isStopping()) sync.drain();
+      return sync;
+    } catch (error) {
+      throw this.#fail(error);
+    } finally {
+      this.#isOpening = false;
+    }
+  }
+
+  /** Clients that do not heed `Retry-After`, and come again at once, are told ever more slowly. */
+  async #refuse(refusal: Problem): Promise<never> {
+    this.#refused++;
+    setTimeout(() => this.#refused--, refusalMs).unref();
+    if (this.#refused > promptRefusals) await sleep(refusalMs);
+    throw refusal;
+  }
+
+  /** @throws Problem if that fails or takes too long */
+  async #open(): Promise<void> {
+    const late = () => new Problem('unavailable', 'This tenant is still being opened; try again later');
+    const { within, end } = startDeadline(patienceMs, late);
+    try {
+      await within(this.#lazy.ready());
+    } finally {
+      end();
+    }
+  }
+
+  #fail(error: unknown): Problem {
+    const now = performance.now();
+    this.#attempts.fail(now, error);
+    if (!(error instanceof Problem)) {
+      const retryMs = Math.round(this.#attempts.waitMs(now));
+      this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
+    }
+    return this.#attempts.refusal(now)!;
+  }
+
+  #count(change: 1 | -1): void {
+    this.#running += change;
+    this.#parts.onRunning(change);
+  }
+
+  #note(): void {
+    this.#usedAt = performance.now();
+    this.#isKeptUp = false;
+  }
+}

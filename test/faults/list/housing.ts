@@ -1,0 +1,88 @@
+import type { Fault } from '../fault.js';
+
+const attempts = { file: 'src/tenants/attempts.ts', tests: ['test/tenants/attempts.test.ts'] };
+const closing = { file: 'src/tenants/closing.ts', tests: ['test/tenants/closing.test.ts'] };
+const pace = { file: 'src/tenants/pace.ts', tests: ['test/tenants/pace.test.ts'] };
+const stock = { file: 'src/db/connection-stock.ts', tests: ['test/db/connection-stock.test.ts'] };
+
+/** Many tenants in one process. */
+export const housing: readonly Fault[] = [
+  {
+    ...attempts,
+    name: 'a tenant that cannot be opened is tried for everyone who asks',
+    find: 'now + this.#pauseMs(error)',
+    replace: 'now',
+  },
+  {
+    ...attempts,
+    name: 'the pause after a failure does not grow',
+    find: '2 ** this.#failures++',
+    replace: '2 ** 0',
+  },
+  {
+    ...closing,
+    name: 'a tenant is closed while it is in use',
+    find: '!isBusy && now - usedAt',
+    replace: 'now - usedAt',
+  },
+  { ...closing, name: 'whoever is in use makes room', find: 'if (!one.isBusy && ', replace: 'if (' },
+  {
+    name: 'there is room for any number of tenants',
+    file: 'src/tenants/house.ts',
+    find: 'this.#resident.size >= this.#options.mostOpen',
+    replace: 'this.#resident.size < 0',
+    tests: ['test/tenants/tenants.test.ts'],
+  },
+  {
+    name: 'tenants that nobody uses have upkeep all the time',
+    file: 'src/tenants/tenant.ts',
+    find: 'this.#isKeptUp || now - this.#keptUpAt < everyMs',
+    replace: 'now < 0',
+    tests: ['test/tenants/tenants.test.ts'],
+  },
+  {
+    name: 'a tenant may have any number of requests under way',
+    file: 'src/tenants/tenant.ts',
+    find: 'this.#running >= mostUnderWay',
+    replace: 'this.#running < 0',
+    tests: ['test/tenants/isolation.test.ts'],
+  },
+  {
+    name: 'users of two tenants with the same ID are one user',
+    file: 'src/tenants/own-users.ts',
+    find: 'userID: this.#prefix + ctx.userID',
+    replace: 'userID: ctx.userID',
+    tests: ['test/tenants/schemas.test.ts'],
+  },
+  {
+    ...pace,
+    name: 'a tenant whose requests always wait never rests',
+    find: 'this.#gate.waiting > 0 && !this.#isAlone()',
+    replace: 'this.#gate.waiting < 0',
+  },
+  {
+    ...pace,
+    name: 'requests that are held up hold up all others of their tenant',
+    find: 'const timer = setTimeout(end, longestHoldMs);',
+    replace: 'const timer = setTimeout(() => {}, longestHoldMs);',
+  },
+  {
+    ...stock,
+    name: 'whoever wants many connections gets all',
+    find: 'const share = 1 / 4;',
+    replace: 'const share = 100;',
+  },
+  {
+    ...stock,
+    name: 'idle connections are kept from those who need one',
+    find: '[...this.#pools].find(({ hasIdle }) => hasIdle)?.closeOne();',
+    replace: '',
+  },
+  {
+    name: 'a migration that has failed for a tenant succeeds',
+    file: 'src/cli/migrate-tenants.ts',
+    find: '  return 1;\n',
+    replace: '  return 0;\n',
+    tests: ['test/cli/tenants.test.ts'],
+  },
+];

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Costs,
+  type Cpu,
+  costsOf,
+  type Design,
+  type Phase,
+  type PhaseName,
+  sumOf,
+} from '../../bench/scale/measure/costs.js';
+import { figures } from './figures.js';
+
+const design: Design = {
+  seats: { few: 40, many: 4000 },
+  audience: { one: 1, all: 40 },
+  rows: 8,
+  firstRows: { few: 20, many: 2000 },
+  streams: 4000,
+};
+
+/** What the phases would spend if each operation cost exactly this. */
+function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
+  const phases = new Map<PhaseName, Phase>();
+  const { seats, audience, rows, firstRows, streams } = design;
+  const seconds = 10;
+  const add = (
+    name: PhaseName,
+    times: number,
+    { writes = 0, reads, statements = {} }: { writes?: number; reads: Cpu; statements?: Partial<Phase['statements']> },
+  ) => {
+    const all = sumOf([seconds, costs.upkeep], [1, reads], [writes, { ...costs.push, server: 0 }]);
+    const spent = {
+      server: all.server / 1000,
+      writer: (writes * costs.push.server) / 1000,
+      primary: all.primary / 1000,
+      sender: (writes * costs.sending.primary) / 1000,
+      standby: all.standby / 1000,
+      seconds,
+    };
+    phases.set(name, { name, times, spent, statements: { looks: 0, questions: 0, deltas: 0, ...statements } });
+  };
+  const none = sumOf();
+  add('quiet', 1, { reads: none });
+  add('push', 1000, { writes: 1000, reads: none });
+  const written = { server: 0, primary: isStandby ? 3000 : 3100, standby: isStandby ? 200 : 0 };
+  add('rows written', 100, { reads: sumOf([100, written]) });
+  add('first, few rows', 10, { reads: sumOf([10, costs.firstPull], [10 * firstRows.few, costs.firstRow]) });
+  add('first, many rows', 10, { reads: sumOf([10, costs.firstPull], [10 * firstRows.many, costs.firstRow]) });
+  const unchanged = (times: number, looks: number) => ({
+    reads: sumOf([times, costs.unchanged], [looks, costs.look]),
+    statements: { looks },
+  });
+  add('unchanged, one by one', 1000, unchanged(1000, 1000));
+  add('unchanged, together', 1000, unchanged(1000, 150));
+  add('open', streams, { reads: sumOf([streams, costs.open]) });
+  add('held open', 1, { reads: sumOf([seconds * streams, costs.stream], [50, costs.look]), statements: { looks: 50 } });
+  // Some of a hundred writes are found by the same look.
+  const found = 90;
+  const told = (of: {
+    seats: number;
+    rows?: number;
+    pokes: number;
+    pulls?: number;
+    deltas?: number;
+    written?: Cpu;
+  }) => ({
+    writes: of.written ? 0 : 100,
+    reads: sumOf(
+      [found, costs.news],
+      [300 - found, costs.look],
+      [found * of.seats, costs.seat],
+      [found * of.seats * (of.rows ?? 1), costs.pair],
+      [found * of.pokes, costs.poke],
+      [found * (of.pulls ?? 0), costs.delta],
+      [found * (of.deltas ?? 0), costs.statement],
+      [seconds * of.seats, costs.stream],
+      [100, of.written ?? none],
+    ),
+    statements: { looks: 300, questions: found, deltas: found * (of.deltas ?? 0) },
+  });
+  add('many seats, one poke', 100, told({ seats: seats.many, pokes: audience.one }));
+  add('many seats, many rows', 100, told({ seats: seats.many, rows, pokes: 1, written }));
+  add('few seats, one poke', 100, told({ seats: seats.few, pokes: audience.one }));
+  add('few seats, all poked', 100, told({ seats: seats.few, pokes: audience.all }));
+  add('few seats, one pull', 100, told({ seats: seats.few, pokes: 1, pulls: 1, deltas: 1 }));
+  add('few seats, all pull', 100, told({ seats: seats.few, pokes: audience.all, pulls: audience.all, deltas: 2.5 }));
+  return phases;
+}
+
+describe('the costs of operations', () => {
+  it.each(['primary', 'standby'] as const)('are what the phases were made of, with the %s being read', (read) => {
+    const costs = { ...figures[read], upkeep: { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 } };
+    const found = costsOf(phasesOf(costs, read === 'standby'), design);
+    for (const [name, cpu] of Object.entries(costs)) {
+      for (const [part, value] of Object.entries(cpu)) {
+        expect(found[name as keyof Costs][part as keyof Cpu], `${name}, ${part}`).toBeCloseTo(value as number, 6);
+      }
+    }
+  });
+
+  it('are never less than nothing, however rough a measurement was', () => {
+    const phases = phasesOf(figures.primary, false);
+    const quietest = phases.get('few seats, one pull')!;
+    phases.set('few seats, one pull', { ...quietest, spent: { ...quietest.spent, server: 0, primary: 0 } });
+    const all = Object.values(costsOf(phases, design)).flatMap((cpu: Cpu) => Object.values(cpu));
+    expect(Math.min(...all)).toBe(0);
+  });
+});

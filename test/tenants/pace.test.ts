@@ -1,0 +1,75 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { Pace } from '../../src/tenants/pace.js';
+
+/** Work that goes on until it is told to end. */
+function openWork() {
+  const ends: (() => void)[] = [];
+  return { ends, work: () => new Promise<void>((resolve) => ends.push(resolve)) };
+}
+
+const never = () => new AbortController().signal;
+
+it('works on a few requests at once, and on all others after them', async () => {
+  const pace = new Pace(() => true);
+  const { ends, work } = openWork();
+  const all = Promise.all(Array.from({ length: 20 }, () => pace.run(work, never)));
+  await vi.waitFor(() => expect(ends.length).toBe(8));
+  for (let done = 0; done < 20; done++) {
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(done));
+    ends[done]!();
+  }
+  await all;
+});
+
+it('does not wait for what holds a request up', async () => {
+  const pace = new Pace(() => true);
+  const stuck = openWork();
+  const held = Array.from({ length: 8 }, () => pace.run(stuck.work, never));
+  expect(await pace.run(async () => 'done', never)).toBe('done');
+  expect(stuck.ends.length).toBe(8);
+  for (const end of stuck.ends) end();
+  await Promise.all(held);
+});
+
+it('rests between requests only while there are others, and more requests', async () => {
+  const isAlone = vi.fn(() => false);
+  const pace = new Pace(isAlone);
+  for (let i = 0; i < 20; i++) await pace.run(async () => {}, never);
+  expect(isAlone).not.toHaveBeenCalled();
+  const { ends, work } = openWork();
+  const all = Promise.all(Array.from({ length: 9 }, () => pace.run(work, never)));
+  await vi.waitFor(() => expect(ends.length).toBe(8));
+  ends[0]!();
+  await vi.waitFor(() => expect(isAlone).toHaveBeenCalled());
+  await vi.waitFor(() => expect(ends.length).toBe(9));
+  for (const end of ends) end();
+  await all;
+});
+
+it('refuses at once those who would have to wait too long, and says when to come back', async () => {
+  const pace = new Pace(() => true);
+  const { ends, work } = openWork();
+  const running = Array.from({ length: 1_008 }, () => pace.run(work, never));
+  const refused = await pace.run(work, never).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ status: 503, headers: { 'Retry-After': expect.stringMatching(/^\d+$/) } });
+  while (ends.length < 1_008) {
+    for (const end of ends) end();
+    await setImmediate();
+  }
+  for (const end of ends) end();
+  await Promise.all(running);
+});
+
+it('forgets a request whose client goes away while it waits', async () => {
+  const pace = new Pace(() => true);
+  const { ends, work } = openWork();
+  const running = Array.from({ length: 8 }, () => pace.run(work, never));
+  const gone = new AbortController();
+  const waiting = pace.run(work, () => gone.signal);
+  gone.abort();
+  await expect(waiting).rejects.toThrow('went away');
+  expect(ends.length).toBe(8);
+  for (const end of ends) end();
+  await Promise.all(running);
+});

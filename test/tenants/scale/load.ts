@@ -1,0 +1,75 @@
+/** What the clients of many tenants do in the course of things: each pulls, and now and then pushes. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '../../../bench/client/connection.js';
+import { pullBody } from '../tenanted.js';
+
+export interface Measured {
+  /** From when each request should have been sent until it was answered, in milliseconds. */
+  readonly times: number[];
+  readonly failures: string[];
+}
+
+/** How often the clients of a tenant send something, and how many of these are pushes. */
+const everyMs = 200;
+const pushes = 1 / 5;
+
+/** A client of a tenant, which goes on from where it was. */
+export class TenantClient {
+  readonly #connection: Connection;
+  readonly #headers: string;
+  #cookie: unknown = null;
+  #mutationID = 0;
+
+  private constructor(connection: Connection, tenant: string) {
+    this.#connection = connection;
+    this.#headers = `X-Tenant: ${tenant}\r\n`;
+  }
+
+  static async open(url: string, tenant: string): Promise<TenantClient> {
+    return new TenantClient(await Connection.open(url), tenant);
+  }
+
+  async pull(): Promise<void> {
+    const body = await this.#post('pull', { ...pullBody, cookie: this.#cookie });
+    this.#cookie = (JSON.parse(body) as { cookie: unknown }).cookie;
+  }
+
+  async push(): Promise<void> {
+    const id = this.#mutationID + 1;
+    // Of a run of its own: databases are kept for several runs.
+    const args = { id: crypto.randomUUID(), body: 'hello' };
+    const mutations = [{ id, clientID: this.#clientID, name: 'note.create', args, timestamp: 1 }];
+    const { pullVersion: _, cookie: __, ...body } = pullBody;
+    await this.#post('push', { ...body, pushVersion: 1, mutations });
+    this.#mutationID = id;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  readonly #clientID = crypto.randomUUID();
+
+  async #post(endpoint: 'pull' | 'push', body: object): Promise<string> {
+    const text = JSON.stringify(body);
+    const options = { headers: this.#headers, keep: Number.POSITIVE_INFINITY };
+    return (await this.#connection.post(`/sync/${endpoint}`, 'ann', text, options)).body;
+  }
+}
+
+/** Has each client send something again and again, for some time, however long the answers take. */
+export async function load(clients: readonly TenantClient[], seconds: number): Promise<Measured> {
+  const measured: Measured = { times: [], failures: [] };
+  const begin = performance.now();
+  const end = begin + 1000 * seconds;
+  const work = clients.map(async (client, i) => {
+    for (let due = begin + (everyMs * i) / clients.length; due < end; due += everyMs) {
+      await sleep(Math.max(0, due - performance.now()));
+      await (Math.random() < pushes ? client.push() : client.pull())
+        .then(() => measured.times.push(performance.now() - due))
+        .catch((error: unknown) => measured.failures.push(String(error)));
+    }
+  });
+  await Promise.all(work);
+  return measured;
+}
