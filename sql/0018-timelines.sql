@@ -23,7 +23,7 @@ declare
 begin
   for granted in
     select a.grantee, a.privilege_type from pg_class c, aclexplode(c.relacl) a
-    where c.oid = 'tidemark.tick'::regclass and a.grantee <> c.relowner and a.privilege_type in ('SELECT', 'INSERT')
+    where c.oid = 'tidemark.tick'::regclass and a.grantee <> c.relowner and a.privilege_type in ('SELECT', 'INSERT', 'DELETE')
   loop
     execute format('grant %s on tidemark.timeline, tidemark.expansion to %s', granted.privilege_type,
       case granted.grantee when 0 then 'public' else granted.grantee::regrole::text end);
@@ -42,9 +42,11 @@ $$;
 -- Postgres says what it has replayed last: a promoted standby up to the end of the timeline before, so that is where they
 -- part; and a primary that has recovered from a crash up to the crash. Only the former has ever received something from a
 -- primary since its shared memory was set up, which a crash does anew. If there may be another timeline between the two,
--- or it is not known where they part, they part behind the newest tick of the one before.
+-- or it is not known where they part, they part behind the newest tick of the one before. What a dump has brought along
+-- of another cluster is of no use.
 create function tidemark.record_timeline() returns void
 language sql volatile parallel unsafe as $$
+delete from tidemark.timeline where system_identifier <> (select system_identifier from pg_control_system());
 insert into tidemark.timeline (system_identifier, number, since)
 select c.system_identifier, present.number, coalesce(
     case when previous.number = present.number - 1 then
@@ -72,25 +74,26 @@ $$;
 create function tidemark.history() returns json
 language plpgsql stable parallel restricted as $$
 declare
-  is_standby constant boolean := pg_is_in_recovery();
-  is_receiving constant boolean := is_standby and exists (select from pg_stat_wal_receiver);
-  lsn constant pg_lsn := case
-    when not is_standby then pg_current_wal_lsn()
-    when is_receiving then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
-    else pg_last_wal_replay_lsn() + 16777216
-  end;
-  present constant integer := case when not is_standby then tidemark.timeline_number() end;
+  present integer;
+  lsn pg_lsn;
 begin
+  if not pg_is_in_recovery() then
+    present := tidemark.timeline_number();
+    lsn := pg_current_wal_lsn();
+  elsif exists (select from pg_stat_wal_receiver) then
+    lsn := greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn());
+  else
+    lsn := pg_last_wal_replay_lsn() + 16777216;
+  end if;
   return (
     select json_build_object(
-      'timelines', coalesce(json_agg(json_build_array(t.id, (t.since - '0/0')::text) order by t.number), '[]'),
+      'timelines', coalesce(json_agg(json_build_array(id, (since - '0/0')::text) order by number), '[]'),
       'current', case
-        when is_standby or max(t.number) = present then (array_agg(t.id order by t.number desc))[1]
+        when present is null or max(number) = present then (array_agg(id order by number desc))[1]
       end,
       'lsn', (lsn - '0/0')::text
     )
-    from tidemark.timeline t
-    where t.system_identifier = (select system_identifier from pg_control_system())
+    from tidemark.timeline
   );
 end
 $$;

@@ -165,25 +165,26 @@ function history()
    STABLE PARALLEL RESTRICTED
   AS $function$
   declare
-    is_standby constant boolean := pg_is_in_recovery();
-    is_receiving constant boolean := is_standby and exists (select from pg_stat_wal_receiver);
-    lsn constant pg_lsn := case
-      when not is_standby then pg_current_wal_lsn()
-      when is_receiving then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
-      else pg_last_wal_replay_lsn() + 16777216
-    end;
-    present constant integer := case when not is_standby then tidemark.timeline_number() end;
+    present integer;
+    lsn pg_lsn;
   begin
+    if not pg_is_in_recovery() then
+      present := tidemark.timeline_number();
+      lsn := pg_current_wal_lsn();
+    elsif exists (select from pg_stat_wal_receiver) then
+      lsn := greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn());
+    else
+      lsn := pg_last_wal_replay_lsn() + 16777216;
+    end if;
     return (
       select json_build_object(
-        'timelines', coalesce(json_agg(json_build_array(t.id, (t.since - '0/0')::text) order by t.number), '[]'),
+        'timelines', coalesce(json_agg(json_build_array(id, (since - '0/0')::text) order by number), '[]'),
         'current', case
-          when is_standby or max(t.number) = present then (array_agg(t.id order by t.number desc))[1]
+          when present is null or max(number) = present then (array_agg(id order by number desc))[1]
         end,
         'lsn', (lsn - '0/0')::text
       )
-      from tidemark.timeline t
-      where t.system_identifier = (select system_identifier from pg_control_system())
+      from tidemark.timeline
     );
   end
   $function$
@@ -376,6 +377,7 @@ function record_timeline()
    RETURNS void
    LANGUAGE sql
   AS $function$
+  delete from tidemark.timeline where system_identifier <> (select system_identifier from pg_control_system());
   insert into tidemark.timeline (system_identifier, number, since)
   select c.system_identifier, present.number, coalesce(
       case when previous.number = present.number - 1 then

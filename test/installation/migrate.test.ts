@@ -136,8 +136,8 @@ describe('migrate', () => {
         ['reader of ticks'],
       );
       expect(rows).toEqual([
-        { t: 'expansion', may: ['INSERT', 'SELECT'] },
-        { t: 'timeline', may: ['INSERT', 'SELECT'] },
+        { t: 'expansion', may: ['DELETE', 'INSERT', 'SELECT'] },
+        { t: 'timeline', may: ['DELETE', 'INSERT', 'SELECT'] },
       ]);
     } finally {
       await database.pool.query(`drop owned by ${role}; drop role ${role}`);
