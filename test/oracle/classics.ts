@@ -50,7 +50,7 @@ export const claimOfAny: readonly Patch[] = [{ file: claims, find: isNext, repla
 export const separateLastMutationID: readonly Patch[] = [
   {
     file: 'db/transact.ts',
-    find: 'const results = await together(client, beginning, ...settingsOf(limits), ...first.map(inline));',
+    find: 'const results = await together(client, ...texts).catch(failExplained);',
     replace:
       "const results = first.length > 0 ? await together(client, ...first.map(inline)) : []; await client.query('begin isolation level repeatable read');",
   },
