@@ -97,7 +97,8 @@ async function pullFrom(client: SyncClient, server: PullServer): Promise<'reset'
   return answer.patch[0]?.op === 'clear' ? 'reset' : 'continued';
 }
 
-const timelineOf = (client: SyncClient) => parsePosition((client.cookie as Cookie).position!)!.timeline;
+const positionOf = (client: SyncClient) => parsePosition((client.cookie as Cookie).position!)!;
+const timelineOf = (client: SyncClient) => positionOf(client).timeline;
 const reasons = (server: PullServer) => server.lines.lines.flatMap(({ fields }) => fields.reason ?? []);
 
 describe('a standby that had everything is promoted, and its primary goes on', () => {
@@ -151,7 +152,14 @@ describe('a standby that had everything is promoted, and its primary goes on', (
 
     // Another standby that is promoted gives its timeline the same number.
     await replication.stopPrimary();
+    const looking = await connectTo(other.url);
+    await expect.poll(async () => (await looking.query('select from pg_stat_wal_receiver')).rowCount).toBe(0);
+    // What is replayed without a receiver can be shown before it counts as replayed.
+    const unsure = await pulled(onOther!);
+    const { rows } = await looking.query(`select (pg_last_wal_replay_lsn() - '0/0')::text as replayed`);
+    expect(positionOf(unsure).lsn).toBe(BigInt(rows[0].replayed) + 16n * 1024n * 1024n);
     await other.promote();
+    expect(await pullFrom(unsure, onOther!)).toBe('reset');
     const numbers = await Promise.all(
       [standby, other].map(async ({ url }) => {
         const connection = await connectTo(url);
