@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Fleet } from './fleet.js';
 import { loadVersions, removeVersions, type Versions } from './versions.js';
 
-const steps = 40;
+const steps = 24;
 
 let versions: Versions;
 let fleet: Fleet;
