@@ -26,7 +26,7 @@ export const cookies: readonly Fault[] = [
     file,
     find: ' && Object.keys(value).length === firstFieldCount',
     replace: '',
-    tests: ['test/conformance/pull-cookies.test.ts'],
+    tests,
   },
   {
     name: 'parts of a digest run together',
