@@ -40,10 +40,10 @@ $$;
 -- Records the timeline that a primary is on, if nobody has done so.
 --
 -- Postgres says what it has replayed last: a promoted standby up to the end of the timeline before, so that is where they
--- part; and a primary that has recovered from a crash up to the crash. Only the former has ever received something from a
--- primary since its shared memory was set up, which a crash does anew. If there may be another timeline between the two,
--- or it is not known where they part, they part behind the newest tick of the one before. What a dump has brought along
--- of another cluster is of no use.
+-- part; and a primary that has recovered from a crash up to the crash. Only the former has asked a primary for more since
+-- its shared memory was set up, which a crash does anew. If there may be another timeline between the two, or it is not
+-- known where they part, they part behind the newest tick of the one before. What a dump has brought along of another
+-- cluster is of no use.
 create function tidemark.record_timeline() returns void
 language sql volatile parallel unsafe as $$
 delete from tidemark.timeline where system_identifier <> (select system_identifier from pg_control_system());

@@ -204,6 +204,10 @@ describe('something is lost', () => {
     const ahead = await pulled(onPrimary);
     await replication.stopPrimary();
     await other.start();
+    // Before it has asked the primary for more, nobody would know that it is a promotion that ends its recovery.
+    const asked = 'select pg_last_wal_receive_lsn() is not null as asked';
+    const looking = await connectTo(other.url);
+    await expect.poll(async () => (await looking.query(asked)).rows[0].asked).toBe(true);
     await other.promote();
     await write(other.url, put('a', 2));
     const onOther = serverOn(other.url);
