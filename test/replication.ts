@@ -13,6 +13,8 @@ export type { Standby } from './standby.js';
 export interface Replication {
   /** Of the database `tidemark` on the primary. */
   readonly primaryURL: string;
+  /** Where the primary has its data. */
+  readonly dataDirectory: string;
   readonly standbys: readonly Standby[];
   /** Waits until every standby has replayed all that the primary has written. */
   caughtUp(): Promise<void>;
@@ -77,6 +79,7 @@ export async function startReplication({ delays, waitsFor, settings }: Replicati
   const looking = await connect(primary.url);
   return {
     primaryURL: primary.url,
+    dataDirectory: primary.dataDirectory,
     standbys,
     async caughtUp() {
       const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_insert_lsn()::text as lsn');

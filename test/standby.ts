@@ -110,6 +110,21 @@ export class Standby {
     await this.rebuild();
   }
 
+  /**
+   * Stops it, and starts it again as what is restored out of a backup and an archive: it replays what is in the folder,
+   * and becomes a primary.
+   */
+  async restore(archive: string): Promise<void> {
+    await this.stop();
+    const { directory, settings } = this.#options;
+    rmSync(join(directory, 'postgres', 'standby.signal'));
+    writeFileSync(join(directory, 'postgres', 'recovery.signal'), '');
+    const { primary_conninfo: _, ...others } = settings;
+    this.#options = { ...this.#options, settings: { ...others, restore_command: `cp "${archive}/%f" "%p"` } };
+    await this.start();
+    while ((await this.#client.query('select pg_is_in_recovery() as is')).rows[0].is) await sleep(20);
+  }
+
   /** Stops it, and starts it again with a copy of what the primary has now. */
   async rebuild(): Promise<void> {
     await this.stop();

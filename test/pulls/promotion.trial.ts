@@ -1,4 +1,5 @@
 /** Clients go from a primary to a standby that was promoted: who goes on, and who is reset. */
+import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
@@ -22,10 +23,10 @@ let writer: pg.Client;
 let connections: pg.Client[];
 let servers: PullServer[];
 
-/** Starts a primary and two standbys for what follows. */
-function useReplication(): void {
+/** Starts a primary and standbys for what follows. */
+function useReplication(count = 2): void {
   beforeAll(async () => {
-    replication = await startReplication({ delays: [0, 0], waitsFor: '' });
+    replication = await startReplication({ delays: Array(count).fill(0), waitsFor: '' });
     [standby, other] = replication.standbys as [Standby, Standby];
     [connections, servers] = [[], []];
     writer = await connectTo(replication.primaryURL);
@@ -218,6 +219,27 @@ describe('something is lost', () => {
     expect(answer.patch[0]).toEqual({ op: 'clear' });
     expect(new Set(reasons(onOther))).toEqual(new Set(['epoch']));
     expect(answer.patch.length - 1).toBe(old.rows.size);
+  });
+});
+
+describe('a backup is restored', () => {
+  useReplication(1);
+
+  it('resets who has pulled something new after the newest tick that it has', async () => {
+    const onPrimary = serverOn(replication.primaryURL);
+    const [old, back] = [await pulled(onPrimary), await pulled(onPrimary)];
+    await tick();
+    await writer.query(put('b'));
+    const late = await pulled(onPrimary);
+    await replication.caughtUp();
+    await standby.restore(join(replication.dataDirectory, 'pg_wal'));
+    await writer.query(put('lost'));
+    const ahead = await pulled(onPrimary);
+    await write(standby.url, put('c'));
+    const restored = serverOn(standby.url);
+    for (const client of [late, ahead]) expect(await pullFrom(client, restored)).toBe('reset');
+    for (const client of [old, back]) expect(await pullFrom(client, restored)).toBe('continued');
+    expect(await pullFrom(back, onPrimary)).toBe('reset');
   });
 });
 
