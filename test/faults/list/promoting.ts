@@ -5,6 +5,7 @@ const history = 'src/protocol/history.ts';
 const plan = 'src/pulls/plan.ts';
 const tests = ['test/pulls/promotion.trial.ts'];
 const planned = ['test/pulls/plan.test.ts'];
+const upgraded = ['test/upgrade/upgrade.trial.ts'];
 const told = ['test/pulls/timelines.test.ts'];
 
 export const promoting: readonly Fault[] = [
@@ -91,5 +92,19 @@ export const promoting: readonly Fault[] = [
     find: 'JSON.stringify(read.map(({ oid }) => shapes.get(oid)))',
     replace: 'JSON.stringify([...shapes])',
     tests: ['test/installation/current-installation.test.ts'],
+  },
+  {
+    name: 'servers of the version before refuse a schema that has only grown',
+    file: 'src/installation/version.ts',
+    find: "version > lastBreaking ? 'tidemark.expansion'",
+    replace: "version > 99 ? 'tidemark.expansion'",
+    tests: upgraded,
+  },
+  {
+    name: 'cookies of servers of the version before are for other views',
+    file: 'src/pulls/identity.ts',
+    find: 'views: viewsDigest }',
+    replace: 'views: viewDigests }',
+    tests: upgraded,
   },
 ];
