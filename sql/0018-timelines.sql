@@ -98,7 +98,8 @@ begin
 end
 $$;
 
--- As before, and the history.
+-- As before, and the history. It is asked for after "recovery": where that says that the database is a primary, the
+-- history is that of a primary, even if the standby was promoted a moment before.
 create or replace function tidemark.looks(
   lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[]
 ) returns setof json
