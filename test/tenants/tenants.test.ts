@@ -85,8 +85,9 @@ describe('many tenants', () => {
     expect(open).toHaveBeenCalledOnce();
     expect((await tenants.fetch(requestTo('/sync/pull', { body: pullBody }))).status).toBe(404);
     for (const name of ['', 'x'.repeat(201), '\0', '\ud800']) {
-      const odd = { ...tenants, fetch: (await startTenants(urls, { open, tenantOf: () => name })).fetch };
+      const odd = await startTenants(urls, { open, tenantOf: () => name });
       expect((await pull(odd, 'any')).status).toBe(404);
+      await odd.close();
     }
     expect(open).toHaveBeenCalledOnce();
   });
