@@ -257,7 +257,7 @@ describe('again and again', () => {
     await write(standby.url, put('c'));
     expect(await pullFrom(first, serverOn(standby.url))).toBe('continued');
     await other.follow(standby);
-    const { rows } = await (await connectTo(standby.url)).query('select pg_current_wal_insert_lsn()::text as lsn');
+    const { rows } = await (await connectTo(standby.url)).query('select pg_current_wal_flush_lsn()::text as lsn');
     await other.reaches(rows[0].lsn);
     const follows = await pulled(serverOn(other.url));
     await other.promote();
