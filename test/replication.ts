@@ -6,16 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../src/embedded/start.js';
 import { binariesUnderTest, startCluster } from './cluster.js';
-import { connect, Standby } from './standby.js';
+import { connect, following, Standby } from './standby.js';
 
 export type { Standby } from './standby.js';
 
 export interface Replication {
   /** Of the database `tidemark` on the primary. */
   readonly primaryURL: string;
+  /** Where the primary has its data. */
+  readonly dataDirectory: string;
   readonly standbys: readonly Standby[];
   /** Waits until every standby has replayed all that the primary has written. */
   caughtUp(): Promise<void>;
+  /** Stops the primary alone. */
+  stopPrimary(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,21 +71,21 @@ export async function startReplication({ delays, waitsFor, settings }: Replicati
   const primary = await startEmbedded({ ...options, directory: first, settings: { ...all, ...waiting } });
   const standbys: Standby[] = [];
   for (const [i, delay] of delays.entries()) {
-    const follow = new URL(primary.url);
-    follow.pathname = '';
-    follow.searchParams.set('application_name', `standby_${i}`);
-    const own = { ...all, primary_conninfo: follow.href, recovery_min_apply_delay: `${delay}ms` };
+    const primary_conninfo = following(primary, `standby_${i}`);
+    const own = { ...all, primary_conninfo, recovery_min_apply_delay: `${delay}ms` };
     const directory = join(folder, `standby ${i}`);
     standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings: own }));
   }
   const looking = await connect(primary.url);
   return {
     primaryURL: primary.url,
+    dataDirectory: primary.dataDirectory,
     standbys,
     async caughtUp() {
       const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_insert_lsn()::text as lsn');
       await Promise.all(standbys.map((standby) => standby.reaches(rows[0]!.lsn)));
     },
+    stopPrimary: () => primary.stop(),
     async stop() {
       await looking.end();
       for (const standby of standbys) await standby.stop();

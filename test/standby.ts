@@ -25,7 +25,7 @@ export interface StandbyOptions {
 }
 
 export class Standby {
-  readonly #options: StandbyOptions;
+  #options: StandbyOptions;
   #database: EmbeddedDatabase;
   #client: pg.Client;
   #isPaused = false;
@@ -102,6 +102,29 @@ export class Standby {
     this.#client = await connect(this.#database.url);
   }
 
+  /** Stops it, and starts it again as a standby of another that was promoted. */
+  async follow(promoted: Standby): Promise<void> {
+    const primary = promoted.#database;
+    const settings = { ...this.#options.settings, primary_conninfo: following(primary, 'follower') };
+    this.#options = { ...this.#options, primary, settings };
+    await this.rebuild();
+  }
+
+  /**
+   * Stops it, and starts it again as what is restored out of a backup and an archive: it replays what is in the folder,
+   * and becomes a primary.
+   */
+  async restore(archive: string): Promise<void> {
+    await this.stop();
+    const { directory, settings } = this.#options;
+    rmSync(join(directory, 'postgres', 'standby.signal'));
+    writeFileSync(join(directory, 'postgres', 'recovery.signal'), '');
+    const { primary_conninfo: _, ...others } = settings;
+    this.#options = { ...this.#options, settings: { ...others, restore_command: `cp "${archive}/%f" "%p"` } };
+    await this.start();
+    while ((await this.#client.query('select pg_is_in_recovery() as is')).rows[0].is) await sleep(20);
+  }
+
   /** Stops it, and starts it again with a copy of what the primary has now. */
   async rebuild(): Promise<void> {
     await this.stop();
@@ -109,6 +132,14 @@ export class Standby {
     await copyData(primary, join(directory, 'postgres'));
     await this.start();
   }
+}
+
+/** How a standby connects to a primary. */
+export function following(primary: EmbeddedDatabase, name: string): string {
+  const url = new URL(primary.url);
+  url.pathname = '';
+  url.searchParams.set('application_name', name);
+  return url.href;
 }
 
 function startDatabase({ directory, port, settings }: StandbyOptions): Promise<EmbeddedDatabase> {

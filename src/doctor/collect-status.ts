@@ -14,7 +14,7 @@ import {
 import { findRefusals } from '../installation/check-refusals.js';
 import { checkViews } from '../installation/check-views.js';
 import { type Bound, CurrentInstallation } from '../installation/current-installation.js';
-import { codeVersion, installedVersion, refuseOther } from '../installation/version.js';
+import { installedVersion, refuseOther, supported } from '../installation/version.js';
 import { readQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
 import { type BoundView, ClientViews } from '../view/client-views.js';
@@ -82,17 +82,18 @@ export async function collectStatus(db: Database, config: Config): Promise<Statu
 export async function collect(db: Database, config: Config): Promise<Collected> {
   const findings: Finding[] = [];
   const postgres = await readServer(db);
-  const schema = { installed: await installedVersion(db), code: codeVersion };
+  const version = await installedVersion(db);
+  const schema = { installed: version.newest, code: supported.newest };
   findings.push(...judgeVersion(postgres));
-  const code = schema.installed > schema.code ? 'newer-schema' : 'not-migrated';
-  await note(findings, code, null, async () => refuseOther(schema.installed, schema.code));
+  const code = version.breaking > supported.newest ? 'newer-schema' : 'not-migrated';
+  const misfit = await note(findings, code, null, async () => refuseOther(version, supported));
 
   const input = sampleInput(config);
   const read = new Map<number, Table>();
   const views: ViewStatus[] = [];
   for (const name of Object.keys(config.views)) views.push(await viewStatus(db, config, name, input, read, findings));
   const known = { findings, tables: read };
-  if (schema.installed !== schema.code) {
+  if (misfit !== undefined) {
     return { ...known, status: { postgres, schema, log: null, views, tables: [] }, bound: undefined };
   }
   const refusals = await findRefusals(db);

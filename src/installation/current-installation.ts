@@ -17,6 +17,9 @@ const keptLists = 1000;
 /** How many users' views are remembered. */
 const keptUsers = 10_000;
 
+/** The length of a part of `viewDigests`: 72 bits. */
+const partLength = 12;
+
 /** How many times an answer is attempted while the tables keep changing. */
 const maxAttempts = 5;
 
@@ -32,6 +35,11 @@ export interface Bound {
   readonly views: readonly BoundView[];
   /** Identifies the user, the views with their parameters, and the shape of the tables. */
   readonly viewsDigest: string;
+  /**
+   * The same in parts, for cookies of the second form: a digest of the user, then one of each view, with its parameters
+   * and the shape of its tables, in their order; joined with dots.
+   */
+  readonly viewDigests: string;
   /** Identifies the views without their parameters, and the shape of the tables. */
   readonly formDigest: string;
 }
@@ -158,11 +166,17 @@ export class CurrentInstallation<Context extends UserContext> {
 
 function digestsOf(
   userID: string,
-  { shape }: Installation,
+  { shape, tables }: Installation,
   views: readonly BoundView[],
-): Pick<Bound, 'viewsDigest' | 'formDigest'> {
+): Pick<Bound, 'viewsDigest' | 'viewDigests' | 'formDigest'> {
+  const shapes = new Map(tables.map((table) => [table.oid, table.shape]));
+  const part = (texts: readonly string[]) => digest(texts).slice(0, partLength);
+  const parts = views.map(({ view, literals, tables: read }) =>
+    part([view.digest, JSON.stringify(read.map(({ oid }) => shapes.get(oid))), ...literals]),
+  );
   return {
     viewsDigest: digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
+    viewDigests: [part([userID]), ...parts].join('.'),
     formDigest: digest([shape, ...views.map(({ view }) => view.digest)]),
   };
 }

@@ -1,4 +1,4 @@
-/** Which history of which database this is, and whether every change to the synced tables is captured. */
+/** Which database this is, on which timeline, and whether every change to the synced tables is captured. */
 
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
@@ -16,7 +16,8 @@ import {
 } from './capture-check.js';
 import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
-import { codeVersion, installedVersion, refuseOther } from './version.js';
+import { noTimelinesSql, recordTimeline, timelinesSql, timelinesVersion } from './timelines.js';
+import { installedVersion, refuseOther, supported } from './version.js';
 
 /**
  * Whether stored transaction IDs come from another cluster: those that a snapshot shows in this one lie below its xmax.
@@ -36,6 +37,9 @@ export interface Installation {
   readonly secrets: Secrets;
   /** System identifier and timeline of the cluster. They differ after a restore or a promotion. */
   readonly cluster: string;
+  readonly systemIdentifier: string;
+  /** The form in which cookies are written. */
+  readonly cookieForm: 'first' | 'second';
   /** Changes whenever the tables' columns, partitions or triggers change. */
   readonly shape: string;
   /** The tables whose changes are captured. */
@@ -55,30 +59,42 @@ const timelineSql = `case
     else left(pg_walfile_name(pg_current_wal_lsn()), 8)
   end`;
 
-const identitySql = `
+/** @param more columns that depend on the version of the schema */
+const identitySql = (more: string) => `
   select ${secretsSql} as secrets, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
-    ${foreignSql} as "foreign"
+    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${more}
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
+
+interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'> {
+  readonly foreign: boolean;
+  readonly isUnrecorded: boolean;
+  readonly usesFirstForm: boolean;
+}
 
 /**
  * Reads the installation, and checks which of the tables have all their changes captured.
- * @throws SetupError if the schema is missing, has another version than this code, or comes from another cluster.
+ * On a primary that nobody has done it for, the timeline is recorded.
+ * @throws SetupError if the schema is missing, has a version that this code does not work with, or comes from another
+ * cluster.
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   const version = await installedVersion(db);
-  refuseOther(version, codeVersion);
-  const [identity] = await db.query<{ secrets: Secrets; cluster: string; foreign: boolean }>({ text: identitySql });
-  if (identity!.foreign) {
+  refuseOther(version, supported);
+  const more = version.newest < timelinesVersion ? noTimelinesSql : timelinesSql;
+  const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
+  const { foreign, isUnrecorded, usesFirstForm, ...identity } = row!;
+  if (foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
     );
   }
+  if (isUnrecorded) await recordTimeline(db);
   const found = await readShaped(db, tables);
   const shaped = [...found.values()];
-  const { secrets, cluster } = identity!;
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
-  return { secrets, cluster, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
+  const cookieForm = usesFirstForm ? 'first' : 'second';
+  return { ...identity, cookieForm, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
 }
 
 /** Whether this table was among those that the installation was read for. */

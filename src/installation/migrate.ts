@@ -9,10 +9,13 @@ import { installCapture } from './capture.js';
 import { type CaptureFault, type CaptureRow, captureFault, captureSql, explainFault } from './capture-check.js';
 import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
-import { codeVersion, migrations, refuseNewer } from './version.js';
+import { codeVersion, migrations, recordOf, refuseNewer } from './version.js';
 
 /** Called with a message for each step. */
 export type Progress = (message: string) => void;
+
+const appliedSql = `
+  select version, true as breaking from tidemark.migration union all select version, false from tidemark.expansion`;
 
 /**
  * Brings the schema to this code's version. Safe to run several times at once: the runs wait for each other.
@@ -24,16 +27,18 @@ export async function migrateSchema(
 ): Promise<void> {
   const bringUpToDate = async (client: ClientBase) => {
     await client.query('create schema if not exists tidemark');
-    await client.query(`create table if not exists tidemark.migration (
-      version integer primary key, file text not null, applied_at timestamptz not null default now())`);
+    for (const table of ['tidemark.migration', 'tidemark.expansion']) {
+      await client.query(`create table if not exists ${table} (
+        version integer primary key, file text not null, applied_at timestamptz not null default now())`);
+    }
     await lockMigrations(client);
-    const { rows } = await client.query<{ version: number }>('select version from tidemark.migration order by version');
-    refuseNewer(rows.at(-1)?.version ?? 0, codeVersion);
+    const { rows } = await client.query<{ version: number; breaking: boolean }>(appliedSql);
+    refuseNewer({ breaking: Math.max(0, ...rows.map((row) => (row.breaking ? row.version : 0))) }, codeVersion);
     if (rows.length > 0) await adopt(client, progress);
     for (const migration of migrations.filter(({ version }) => !rows.some((row) => row.version === version))) {
       progress(`applying ${migration.file}`);
       await client.query(migration.sql);
-      await client.query('insert into tidemark.migration (version, file) values ($1, $2)', [
+      await client.query(`insert into ${recordOf(migration)} (version, file) values ($1, $2)`, [
         migration.version,
         migration.file,
       ]);

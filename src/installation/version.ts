@@ -15,37 +15,76 @@ export const migrations: readonly Migration[] = Object.entries(migrationFiles)
   .map(([file, sql]) => ({ version: Number(file.slice(0, 4)), file, sql }))
   .sort((one, other) => one.version - other.version);
 
-/** The version of the schema that this code works with. */
+/** The newest version of the schema that this code knows: `tidemark migrate` brings the schema to it. */
 export const codeVersion: number = migrations.at(-1)!.version;
 
-/** The version of the installed schema; 0 if there is none. */
-export async function installedVersion(db: Database): Promise<number> {
-  const [found] = await db.query<{ found: boolean }>({
-    text: `select to_regclass('tidemark.migration') is not null as found`,
-  });
-  if (!found!.found) return 0;
-  const [row] = await db.query<{ version: number | null }>({
-    text: 'select max(version) as version from tidemark.migration',
-  });
-  return row!.version ?? 0;
+/** The oldest version of the schema that this code works with: the one of the release before. */
+const leastVersion = 17;
+
+/**
+ * Later migrations only add to the schema, so that code which does not know them goes on working with it: two versions
+ * of Tidemark can run side by side.
+ */
+const lastBreaking = 17;
+
+/** Where a migration is recorded. Code refuses a schema with one in `tidemark.migration` that it does not know. */
+export function recordOf({ version }: Migration): 'tidemark.migration' | 'tidemark.expansion' {
+  return version > lastBreaking ? 'tidemark.expansion' : 'tidemark.migration';
 }
 
-/** @throws SetupError if the installed schema is newer than this code. */
-export function refuseNewer(installed: number, code: number): void {
-  if (installed > code) {
+/** What is installed. */
+export interface InstalledVersion {
+  /** The newest migration; 0 if there is none. */
+  readonly newest: number;
+  /** The newest migration that code must know to work with the schema. */
+  readonly breaking: number;
+}
+
+const recordsSql = `
+  select to_regclass('tidemark.migration') is not null as migrated,
+    to_regclass('tidemark.expansion') is not null as expanded`;
+
+/** Reads which version is installed. */
+export async function installedVersion(db: Pick<Database, 'query'>): Promise<InstalledVersion> {
+  const [found] = await db.query<{ migrated: boolean; expanded: boolean }>({ text: recordsSql });
+  const newest = async (table: string) => {
+    const [row] = await db.query<{ version: number }>({
+      text: `select coalesce(max(version), 0) as version from ${table}`,
+    });
+    return row!.version;
+  };
+  const breaking = found!.migrated ? await newest('tidemark.migration') : 0;
+  const expansion = found!.expanded ? await newest('tidemark.expansion') : 0;
+  return { breaking, newest: Math.max(breaking, expansion) };
+}
+
+/** Versions of the schema: those that some code works with. */
+export interface Supported {
+  readonly newest: number;
+  readonly least: number;
+}
+
+/** Those that this code works with. */
+export const supported: Supported = { newest: codeVersion, least: leastVersion };
+
+/** @throws SetupError if the installed schema is one that this code cannot work with, since it is newer. */
+export function refuseNewer({ breaking }: Pick<InstalledVersion, 'breaking'>, code: number): void {
+  if (breaking > code) {
     throw new SetupError(
-      `The schema "tidemark" has version ${installed}, but this code supports versions up to ${code}. Deploy a newer Tidemark: an older one would lose changes.`,
+      `The schema "tidemark" has version ${breaking}, but this code supports versions up to ${code}. Deploy a newer Tidemark: an older one would lose changes.`,
     );
   }
 }
 
-/** @throws SetupError if the installed schema has another version than this code, or there is none. */
-export function refuseOther(installed: number, code: number): void {
-  refuseNewer(installed, code);
-  if (installed === 0) throw new SetupError('Tidemark is not installed in this database. Run `tidemark migrate`.');
-  if (installed < code) {
+/** @throws SetupError if the installed schema is one that this code cannot work with, or there is none. */
+export function refuseOther(installed: InstalledVersion, { newest, least }: Supported): void {
+  refuseNewer(installed, newest);
+  if (installed.newest === 0) {
+    throw new SetupError('Tidemark is not installed in this database. Run `tidemark migrate`.');
+  }
+  if (installed.newest < least) {
     throw new SetupError(
-      `The schema "tidemark" has version ${installed}, but this code needs ${code}. Run \`tidemark migrate\`.`,
+      `The schema "tidemark" has version ${installed.newest}, but this code needs ${least}. Run \`tidemark migrate\`.`,
     );
   }
 }

@@ -1,12 +1,16 @@
 /** The cookie: a Postgres snapshot, what it is a snapshot of, and an order for the client to compare. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.js';
+import { type Position, parsePosition } from './history.js';
 import { parseSnapshot, parseXid, type Snapshot } from './snapshot.js';
 
 /** The part of a cookie that the client compares: two numbers by value, anything else as strings of UTF-16 units. */
 export type Order = number | string;
 
-/** What a pull returns, and the next pull sends back. */
+/**
+ * What a pull returns, and the next pull sends back. A cookie of the second form also has a position. It may have fields
+ * of versions to come: they are signed like the others, and sent back as they are. None is an object.
+ */
 export interface Cookie {
   readonly order: Order;
   /** Which transactions the client has seen. */
@@ -16,7 +20,7 @@ export interface Cookie {
    * seen.
    */
   readonly next: string;
-  /** Which history of which database the snapshot belongs to. */
+  /** Which database the snapshot belongs to; in the first form, on which timeline. */
   readonly epoch: string;
   /** Which user's views the client holds, and in which form. */
   readonly views: string;
@@ -31,14 +35,16 @@ export interface Cookie {
   readonly tick: string | null;
   /** What a sampled client should hold; see `Audit`. Null for clients that are not sampled. */
   readonly audit: string | null;
+  /** A `Position`. On that timeline, everything that the snapshot has seen lies before it. */
+  readonly position?: string;
   readonly signature: string;
 }
 
 /** What is signed. */
 export type CookieFields = Omit<Cookie, 'signature'>;
 
-/** The number of fields of a `Cookie`. */
-export const fieldCount = 10;
+/** The number of fields of a cookie of the first form. */
+const firstFieldCount = 10;
 
 /** What a cookie's texts mean. */
 export interface CookieMeaning {
@@ -48,6 +54,8 @@ export interface CookieMeaning {
 
 /** A cookie whose signature and contents have been checked. */
 export interface OpenedCookie extends Cookie, CookieMeaning {
+  /** Undefined in the first form. */
+  readonly parsedPosition: Position | undefined;
   /** It was signed with a secret that signs no longer. */
   readonly isOutdated: boolean;
 }
@@ -55,21 +63,9 @@ export interface OpenedCookie extends Cookie, CookieMeaning {
 /** The first signs cookies. Those that another has signed are accepted, for a time. */
 export type Secrets = readonly [string, ...string[]];
 
-/** Signs a cookie. */
+/** Signs a cookie: of the second form, if it has a position. */
 export function sealCookie(fields: CookieFields, [secret]: Secrets): Cookie {
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit } = fields;
-  return {
-    order,
-    snapshot,
-    next,
-    epoch,
-    views,
-    clientGroupID,
-    mutations,
-    tick,
-    audit,
-    signature: sign(fields, secret),
-  };
+  return { ...fields, signature: sign(fields, secret) };
 }
 
 /**
@@ -79,29 +75,37 @@ export function sealCookie(fields: CookieFields, [secret]: Secrets): Cookie {
  */
 export function openCookie(value: unknown, secrets: Secrets): OpenedCookie | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // The signature does not cover additional fields, but a pull that finds no change sends back the whole cookie.
-  if (Object.keys(value).length !== fieldCount) return undefined;
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, signature } = value as Record<
-    string,
-    unknown
-  >;
-  if (typeof order !== 'number' && typeof order !== 'string') return undefined;
-  if (
-    typeof snapshot !== 'string' ||
-    typeof next !== 'string' ||
-    typeof epoch !== 'string' ||
-    typeof views !== 'string' ||
-    typeof clientGroupID !== 'string' ||
-    typeof mutations !== 'number' ||
-    (typeof tick !== 'string' && tick !== null) ||
-    (typeof audit !== 'string' && audit !== null) ||
-    typeof signature !== 'string'
-  ) {
-    return undefined;
-  }
-  const fields = { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit };
+  const cookie = value as Readonly<Record<string, unknown>>;
+  if (!hasFields(cookie)) return undefined;
+  const { signature, ...fields } = cookie;
   const signer = secrets.findIndex((secret) => isSame(signature, sign(fields, secret)));
-  return signer < 0 ? undefined : parseCookie({ ...fields, signature }, signer > 0);
+  return signer < 0 ? undefined : parseCookie(cookie, signer > 0);
+}
+
+function hasFields(value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & Cookie {
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, position, signature } = value;
+  // The signature of the first form does not cover additional fields, but a pull that finds no change sends back the
+  // whole cookie.
+  const isFirst = position === undefined && Object.keys(value).length === firstFieldCount;
+  const isSecond = typeof position === 'string' && Object.values(value).every(isPlain);
+  return (
+    (isFirst || isSecond) &&
+    (typeof order === 'number' || typeof order === 'string') &&
+    typeof snapshot === 'string' &&
+    typeof next === 'string' &&
+    typeof epoch === 'string' &&
+    typeof views === 'string' &&
+    typeof clientGroupID === 'string' &&
+    typeof mutations === 'number' &&
+    (typeof tick === 'string' || tick === null) &&
+    (typeof audit === 'string' || audit === null) &&
+    typeof signature === 'string'
+  );
+}
+
+/** Objects could be nested too deep to be written again. */
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 function isSame(given: string, expected: string): boolean {
@@ -114,14 +118,19 @@ function parseCookie(cookie: Cookie, isOutdated: boolean): OpenedCookie | undefi
   const parsedSnapshot = parseSnapshot(cookie.snapshot);
   const parsedNext = parseXid(cookie.next);
   if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;
-  return { ...cookie, parsedSnapshot, parsedNext, isOutdated };
+  const parsedPosition = cookie.position === undefined ? undefined : parsePosition(cookie.position);
+  if (cookie.position !== undefined && !parsedPosition) return undefined;
+  return { ...cookie, parsedSnapshot, parsedNext, parsedPosition, isOutdated };
 }
 
-function sign(
-  { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit }: CookieFields,
-  secret: string,
-): string {
-  const message = JSON.stringify([order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]);
+/** In the second form, names are signed as well, and the order of the fields does not matter. */
+function sign(fields: CookieFields, secret: string): string {
+  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, position } = fields;
+  const signed =
+    position === undefined
+      ? [order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]
+      : Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
+  const message = JSON.stringify(signed);
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 
@@ -133,7 +142,10 @@ export function digest(parts: readonly string[]): string {
 /** Every pull asks, mostly for the same one. */
 const epochs = new BoundedMap<string, string>(100);
 
-/** Which history of which database this is: a restore or a promotion begins another, and so does a new installation. */
+/**
+ * Which database this is. A dump that is restored makes another, and so does a new installation.
+ * @param cluster the system identifier; for the first form of cookies with the timeline, which a promotion changes
+ */
 export function epochOf(installID: string, cluster: string, database: string): string {
   const key = `${installID} ${cluster} ${database}`;
   const known = epochs.get(key);

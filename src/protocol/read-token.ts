@@ -2,9 +2,14 @@
 import type { Cookie } from './cookie.js';
 import { noGroup } from './pull.js';
 
-/** What a token leaves out is the same in all cookies without a client group. */
-export function tokenOf({ order, snapshot, next, epoch, views, tick, signature }: Cookie): string {
-  return Buffer.from(JSON.stringify([order, snapshot, next, epoch, views, tick, signature])).toString('base64url');
+/** What every cookie without a client group has alike. A token leaves it out. */
+const others = { clientGroupID: noGroup, mutations: 0, audit: null };
+
+/** A cookie of the second form has its further fields at the end. */
+export function tokenOf(cookie: Cookie): string {
+  const { order, snapshot, next, epoch, views, tick, signature, clientGroupID, mutations, audit, ...further } = cookie;
+  const fields = [order, snapshot, next, epoch, views, tick, signature];
+  return Buffer.from(JSON.stringify('position' in further ? [...fields, further] : fields)).toString('base64url');
 }
 
 /**
@@ -15,10 +20,10 @@ export function cookieIn(token: string): unknown {
   if (token === '') return null;
   try {
     const fields: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
-    if (!Array.isArray(fields) || fields.length !== 7) return token;
-    const [order, snapshot, next, epoch, views, tick, signature] = fields as unknown[];
-    const others = { clientGroupID: noGroup, mutations: 0, audit: null };
-    return { order, snapshot, next, epoch, views, ...others, tick, signature };
+    if (!Array.isArray(fields) || fields.length < 7 || fields.length > 8) return token;
+    const [order, snapshot, next, epoch, views, tick, signature, further = {}] = fields as unknown[];
+    if (typeof further !== 'object') return token;
+    return { ...further, order, snapshot, next, epoch, views, ...others, tick, signature };
   } catch {
     return token;
   }

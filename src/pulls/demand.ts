@@ -8,6 +8,8 @@ import { type ResetReason, showsAllOf } from './plan.js';
 export interface Demand {
   /** A snapshot of the primary, all of which must be shown. */
   readonly since: CookieMeaning | undefined;
+  /** The timeline that it must have come to: the primary's. Undefined if it does not matter, null if it is not known. */
+  readonly timeline: string | null | undefined;
   /** Transactions that must be shown, too. */
   readonly xids: readonly bigint[];
   /** Whether the primary has the same views of the same tables as a digest says. */
@@ -18,8 +20,13 @@ export interface Demand {
 export type Demanding = (base: Snapshot | undefined) => Demand;
 
 /** Whether a statement's report meets a demand. That of a database that has been promoted meets none. */
-export function meets(header: Pick<SharedHeader, 'recovery' | 'shown'>, { since, xids }: Demand): boolean {
+export function meets(
+  header: Pick<SharedHeader, 'recovery' | 'shown' | 'history'>,
+  { since, timeline, xids }: Demand,
+): boolean {
   if (!header.recovery || (since && !showsAllOf(since, header))) return false;
+  // Otherwise its transaction IDs may be others than the primary's.
+  if (timeline === null || (timeline !== undefined && timeline !== header.history?.current)) return false;
   return xids.every((xid) => hasSeen(header.shown, xid));
 }
 

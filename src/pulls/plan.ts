@@ -2,6 +2,7 @@
  * Decides how to answer a pull. Pure: it takes the cookie and what the database says, and returns the kind of answer.
  */
 import type { CookieMeaning, OpenedCookie } from '../protocol/cookie.js';
+import { standingOf } from '../protocol/history.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import { type Header, manyRows } from '../store/header.js';
 import type { ViewSize } from '../store/sizes.js';
@@ -46,22 +47,41 @@ export type ResetReason =
 export interface Present {
   readonly header: Header;
   readonly clientGroupID: string;
+  /** As a cookie of the same form has it. */
   readonly epoch: string;
   readonly views: string;
 }
 
+/**
+ * How a cookie's history lies to the database's: the `same`; one that the database is too early in (`future`); one that
+ * a standby may only not have come to yet (`ahead`); or another.
+ */
+type Relation = 'same' | 'future' | 'ahead' | 'other';
+
+function relationOf({ parsedNext, parsedPosition, parsedSnapshot }: OpenedCookie, header: Header): Relation {
+  const { next, recovery, history, snapshot } = header;
+  // In the first form, the epoch has told the timeline.
+  const standing = parsedPosition ? standingOf(parsedPosition, history ?? { timelines: [] }) : 'newest';
+  if (standing === 'lost') return 'other';
+  // The IDs of transactions that have left nothing in the log, or nothing at all, are given out again after a promotion.
+  if (standing === 'included') return 'same';
+  if (standing === 'newest') return recovery || next >= parsedNext ? 'same' : 'future';
+  // Whoever has seen a cookie's timeline begin, and all else below its xmax, would know of that timeline.
+  return recovery && snapshot.xmin < parsedSnapshot.xmax ? 'ahead' : 'other';
+}
+
 /** Decides how to answer a pull that has a usable cookie. */
 export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views }: Present): Plan {
-  const isOneHistory = cookie.epoch === epoch && (header.recovery || header.next >= cookie.parsedNext);
-  const isBehind = isOneHistory && !showsAllOf(cookie, header);
+  const relation = cookie.epoch === epoch ? relationOf(cookie, header) : 'other';
+  const isBehind = relation === 'ahead' || (relation === 'same' && !showsAllOf(cookie, header));
   if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
     return { kind: header.recovery || isBehind ? 'behind' : 'lost' };
   }
   // The tables may have been altered since, too.
   if (isBehind) return { kind: 'behind' };
   if (cookie.views !== views) return { kind: 'reset', reason: 'views' };
-  if (cookie.epoch !== epoch) return { kind: 'reset', reason: 'epoch' };
-  if (!isOneHistory) return { kind: 'reset', reason: 'future' };
+  if (relation === 'other') return { kind: 'reset', reason: 'epoch' };
+  if (relation === 'future') return { kind: 'reset', reason: 'future' };
   if (cookie.parsedSnapshot.xmin < header.horizon) return { kind: 'reset', reason: 'horizon' };
   if (header.diverged) {
     // A standby whose xmin is not below the base's shows everything below the base's xmin, including the base's tick.

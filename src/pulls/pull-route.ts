@@ -110,6 +110,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       installation: bound.installation,
       views: bound.views,
       viewsDigest: bound.viewsDigest,
+      viewDigests: bound.viewDigests,
       formDigest: bound.formDigest,
       request,
       caller,

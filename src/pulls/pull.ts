@@ -8,7 +8,7 @@ import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
-import { epochOf, type OpenedCookie } from '../protocol/cookie.js';
+import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
@@ -18,6 +18,7 @@ import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { type Demand, type Demanding, mayReset, meets } from './demand.js';
+import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
@@ -164,6 +165,11 @@ export class Pull {
       if (patch.report.torn) throw new OutdatedError();
       const answered = headerOf(patch.report, member, undefined);
       const plan = this.#plan(cookie, answered);
+      // Out of the window, a plan does not say what became of the client group.
+      if (plan.kind === 'lost') {
+        await patch.close();
+        return plan;
+      }
       const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
       if (!first || first.done) await patch.close();
       if (!first) return this.#behind();
@@ -198,12 +204,16 @@ export class Pull {
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
     if (this.#demand && !meets(header, this.#demand)) return { kind: 'behind' };
+    const { history, recovery } = header;
+    // The next reading of the installation records the timeline.
+    if (history?.current === null && !recovery) throw new OutdatedError();
     const { clientGroupID, client } = request;
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
-    const present = { header, clientGroupID, epoch: this.#epoch(header), views: this.#parts.viewsDigest };
-    const plan: Plan = cookie ? planPull(cookie, present) : { kind: 'reset', reason: 'cookie' };
+    const plan: Plan = cookie
+      ? planPull(cookie, { header, clientGroupID, ...identityOf(this.#parts, header, cookie.parsedPosition) })
+      : { kind: 'reset', reason: 'cookie' };
     if (plan.kind === 'behind') return plan;
     if (client && !header.clientKnown && client.lastMutationID !== 0) {
       throw header.recovery
@@ -218,10 +228,6 @@ export class Pull {
     return this.#parts.request.client !== undefined && !header.clientKnown;
   }
 
-  #epoch({ installID, database }: Header): string {
-    return epochOf(installID, this.#parts.installation.cluster, database);
-  }
-
   #patched(
     kind: Patched['kind'],
     header: Header,
@@ -229,9 +235,10 @@ export class Pull {
     held: Patched['held'],
     more?: Patched['more'],
   ): Patched {
-    const { request, installation, cookies, viewsDigest: views } = this.#parts;
-    const fields = cookieFields(request, header, { epoch: this.#epoch(header), views, audit });
-    const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next };
+    const { request, installation, cookies } = this.#parts;
+    const position = positionOf(installation, header);
+    const fields = cookieFields(request, header, identityOf(this.#parts, header, position), audit, position);
+    const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next, parsedPosition: position };
     const cookie = cookies.seal(fields, meaning, installation.secrets);
     this.#tell({ pull: kind });
     return { kind, cookie, lastMutationIDChanges: lastMutationIDChanges(request, header), held, more };

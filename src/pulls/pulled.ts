@@ -1,10 +1,12 @@
 /** What has been pulled, before it is written as a response. */
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
+import { type Position, positionText } from '../protocol/history.js';
 import type { PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { KnownCookie } from '../window/known-cookies.js';
+import type { Identity } from './identity.js';
 import type { PatchStream } from './patch-stream.js';
 
 /** How a pull ends. */
@@ -33,15 +35,21 @@ export interface Patched {
   readonly replacement?: (() => Patched | undefined) | undefined;
 }
 
-/** What a new cookie says. */
+/**
+ * What a new cookie says.
+ * @param position if given, the cookie is of the second form
+ */
 export function cookieFields(
   { clientGroupID, cookie }: PullRequest,
   { snapshot, next, tick, mutations }: Header,
-  { epoch, views, audit }: Pick<CookieFields, 'epoch' | 'views'> & { readonly audit: Audit | null },
+  { epoch, views }: Identity,
+  audit: Audit | null,
+  position: Position | undefined,
 ): CookieFields {
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
   const known = { order, snapshot: snapshot.text, next: String(next), epoch, views };
-  return { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
+  const fields = { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
+  return position ? { ...fields, position: positionText(position) } : fields;
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

@@ -1,5 +1,7 @@
 /** What must be known to answer pulls and to poke, as the database reports it in one snapshot. Pure. */
+import type { History } from '../protocol/history.js';
 import { hasSeen, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
+import { type HistoryLine, readHistory } from './history.js';
 
 /** One of the pulls that a statement serves. */
 export interface Member {
@@ -42,6 +44,8 @@ export interface SharedHeader {
   readonly installID: string;
   /** The database's OID; a copy of the database within the cluster has another. */
   readonly database: string;
+  /** Undefined in a schema that does not record timelines. */
+  readonly history: History | undefined;
   /** The newest tick that is older than every transaction in progress; null if there is none. */
   readonly tick: string | null;
   /** This database does not know the tick that was named. */
@@ -97,8 +101,9 @@ export type Change = readonly [
 ];
 
 interface ReportLine
-  extends Omit<SharedHeader, 'snapshot' | 'shown' | 'next' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
+  extends Omit<SharedHeader, 'snapshot' | 'shown' | 'next' | 'history' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
     SnapshotFields {
+  readonly history?: HistoryLine;
   /** The newest transaction that has left something; null if there is none. */
   readonly kept: string | null;
   readonly horizon: string;
@@ -136,7 +141,7 @@ export function readPatchReport(line: string): PatchReport {
 
 /** Copies each field by name: copying objects whose fields are not known takes longer than parsing the line. */
 function toReport(line: ReportLine): Report {
-  const { begun, recovery, started, installID, database, tick, diverged, kept, aging } = line;
+  const { begun, recovery, started, installID, database, history, tick, diverged, kept, aging } = line;
   const { changes, truncations, mutations, groups } = line;
   const shown = readSnapshot(line);
   const horizon = BigInt(line.horizon);
@@ -148,6 +153,7 @@ function toReport(line: ReportLine): Report {
     started,
     installID,
     database,
+    history: history && readHistory(history),
     tick,
     diverged,
     horizon,
@@ -181,7 +187,7 @@ export function joinHeaders(
 ): Header {
   const { owner, clientKnown, lastMutationIDs, mutations } = own;
   const { changed, truncated, diverged } = news;
-  const { snapshot, shown, next, recovery, started, installID, database, tick, horizon, aging } = shared;
+  const { snapshot, shown, next, recovery, started, installID, database, history, tick, horizon, aging } = shared;
   return {
     snapshot,
     shown,
@@ -190,6 +196,7 @@ export function joinHeaders(
     started,
     installID,
     database,
+    history,
     tick,
     diverged,
     horizon,

@@ -2,8 +2,6 @@ import { BoundedMap } from '../bounded-map.js';
 import {
   type Cookie,
   type CookieFields,
-  type CookieMeaning,
-  fieldCount,
   type OpenedCookie,
   openCookie,
   type Secrets,
@@ -19,6 +17,7 @@ const keptCookies = 10_000;
 export class KnownCookie {
   readonly cookie: OpenedCookie;
   readonly secrets: Secrets;
+  #fields: Cookie | undefined;
   #unchanged: string | undefined;
   #sent: unknown;
   #quiet: { readonly window: Window; readonly until: Snapshot } | undefined;
@@ -31,20 +30,21 @@ export class KnownCookie {
   /** Whether a value has the fields of the cookie, and no others. */
   isOf(value: Cookie): boolean {
     if (value === this.#sent) return true;
-    if (!isSame(this.cookie, value)) return false;
+    if (!isSame(this.fields, value)) return false;
     this.#sent = value;
     return true;
   }
 
   /** The answer that says that nothing has changed, as JSON text. */
   get unchanged(): string {
-    this.#unchanged ??= this.#sayUnchanged();
+    this.#unchanged ??= unchangedText(this.fields);
     return this.#unchanged;
   }
 
-  #sayUnchanged(): string {
-    const { parsedSnapshot: _, parsedNext: __, isOutdated: ___, ...cookie } = this.cookie;
-    return unchangedText(cookie);
+  /** The cookie as it is sent. */
+  get fields(): Cookie {
+    this.#fields ??= fieldsOf(this.cookie);
+    return this.#fields;
   }
 
   /** The newest snapshot at which a new cookie would say no more than this one, as far as the window knows. */
@@ -77,7 +77,7 @@ export class KnownCookies {
    * Like `sealCookie`.
    * @param meaning of the fields
    */
-  seal(fields: CookieFields, meaning: CookieMeaning, secrets: Secrets): Cookie {
+  seal(fields: CookieFields, meaning: Omit<OpenedCookie, keyof Cookie | 'isOutdated'>, secrets: Secrets): Cookie {
     const cookie = sealCookie(fields, secrets);
     this.#learn({ ...cookie, ...meaning, isOutdated: false }, secrets);
     return cookie;
@@ -91,19 +91,12 @@ export class KnownCookies {
   }
 }
 
+function fieldsOf({ parsedSnapshot, parsedNext, parsedPosition, isOutdated, ...fields }: OpenedCookie): Cookie {
+  return fields;
+}
+
 /** Whether the value has the fields of the cookie, and no others. */
-function isSame(cookie: OpenedCookie, value: Cookie): boolean {
-  return (
-    value.order === cookie.order &&
-    value.snapshot === cookie.snapshot &&
-    value.next === cookie.next &&
-    value.epoch === cookie.epoch &&
-    value.views === cookie.views &&
-    value.clientGroupID === cookie.clientGroupID &&
-    value.mutations === cookie.mutations &&
-    value.tick === cookie.tick &&
-    value.audit === cookie.audit &&
-    value.signature === cookie.signature &&
-    Object.keys(value).length === fieldCount
-  );
+function isSame(cookie: Cookie, value: Cookie): boolean {
+  const names = Object.keys(cookie) as (keyof Cookie)[];
+  return names.length === Object.keys(value).length && names.every((name) => value[name] === cookie[name]);
 }

@@ -78,9 +78,12 @@ describe('a cookie that is no good is answered with a clear, all data and a high
   });
 
   it('our own, cut short or with a bit flipped', async () => {
-    await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
+    await server.pool.query(
+      'insert into tidemark.tick (oldest_xid, cookie_form) values (pg_snapshot_xmin(pg_current_snapshot()), 2)',
+    );
     const { cookie } = await pull(server, 'ann');
-    for (const field of ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'signature'] as const) {
+    const names = ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'position', 'signature'] as const;
+    for (const field of names) {
       const value = cookie[field] as string;
       await expectReset(json({ ...cookie, [field]: value.slice(0, -1) }));
       const flipped = String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);

@@ -33,6 +33,8 @@ it.each([
   'delete on tidemark.change',
   'insert on tidemark.tick',
   'delete on tidemark.tick',
+  'insert on tidemark.timeline',
+  'delete on tidemark.timeline',
   'update (horizon) on tidemark.meta',
   'update (aging) on tidemark.meta',
   'select on "public"."todo"',

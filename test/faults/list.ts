@@ -18,6 +18,7 @@ import { living } from './list/living.js';
 import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pooling } from './list/pooling.js';
+import { promoting } from './list/promoting.js';
 import { pulling } from './list/pulling.js';
 import { pushing } from './list/pushing.js';
 import { reading } from './list/reading.js';
@@ -46,6 +47,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   forwarding,
   viewing,
   cookies,
+  promoting,
   pulling,
   deltas,
   sharing,

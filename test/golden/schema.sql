@@ -158,6 +158,38 @@ function fixed_moment(text)
   $function$
 
 
+function history()
+  fs  CREATE OR REPLACE FUNCTION tidemark.history()
+   RETURNS json
+   LANGUAGE plpgsql
+   STABLE PARALLEL RESTRICTED
+  AS $function$
+  declare
+    present integer;
+    lsn pg_lsn;
+  begin
+    if not pg_is_in_recovery() then
+      present := tidemark.timeline_number();
+      lsn := pg_current_wal_lsn();
+    elsif exists (select from pg_stat_wal_receiver) then
+      lsn := greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn());
+    else
+      lsn := pg_last_wal_replay_lsn() + 16777216;
+    end if;
+    return (
+      select json_build_object(
+        'timelines', coalesce(json_agg(json_build_array(id, (since - '0/0')::text) order by number), '[]'),
+        'current', case
+          when present is null or max(number) = present then (array_agg(id order by number desc))[1]
+        end,
+        'lsn', (lsn - '0/0')::text
+      )
+      from tidemark.timeline
+    );
+  end
+  $function$
+
+
 function keep_answer(text,text,text,text)
   fv  CREATE OR REPLACE FUNCTION tidemark.keep_answer(of_user text, of_key text, its_fingerprint text, its_answer text)
    RETURNS void
@@ -226,6 +258,7 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
     'started', tidemark.started(),
     'installID', m.install_id,
     'database', (select oid::text from pg_database where datname = current_database()),
+    'history', tidemark.history(),
     'kept', greatest((select xid from tidemark.tick order by xid desc limit 1), (
       select newest.xid from (select * from ended order by before desc) e
       cross join lateral (
@@ -339,6 +372,31 @@ function outline(oid)
   $function$
 
 
+function record_timeline()
+  fv  CREATE OR REPLACE FUNCTION tidemark.record_timeline()
+   RETURNS void
+   LANGUAGE sql
+  AS $function$
+  delete from tidemark.timeline where system_identifier <> (select system_identifier from pg_control_system());
+  insert into tidemark.timeline (system_identifier, number, since)
+  select c.system_identifier, present.number, coalesce(
+      case when previous.number = present.number - 1 then
+        case when pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn() end
+      end,
+      (
+        select max(tick.position) from tidemark.tick
+        where tick.system_identifier = c.system_identifier and tick.timeline = previous.number
+      )
+    )
+  from pg_control_system() c
+  cross join tidemark.timeline_number() present (number)
+  left join lateral (
+    select max(number) as number from tidemark.timeline where system_identifier = c.system_identifier
+  ) previous on true
+  on conflict do nothing
+  $function$
+
+
 function seen_by_standby(integer[])
   fs  CREATE OR REPLACE FUNCTION tidemark.seen_by_standby(tables integer[])
    RETURNS json
@@ -392,6 +450,16 @@ function started()
   $function$
 
 
+function timeline_number()
+  fv  CREATE OR REPLACE FUNCTION tidemark.timeline_number()
+   RETURNS integer
+   LANGUAGE sql
+   PARALLEL RESTRICTED
+  AS $function$
+  select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
+  $function$
+
+
 function unseen(integer,xid8[],xid8[])
   fs  CREATE OR REPLACE FUNCTION tidemark.unseen(of_table integer, lows xid8[], highs xid8[])
    RETURNS SETOF tidemark.change
@@ -439,6 +507,13 @@ table client_group
   CREATE UNIQUE INDEX client_group_pkey ON tidemark.client_group USING btree (id)
   CREATE INDEX client_group_seen_at ON tidemark.client_group USING btree (seen_at)
   PRIMARY KEY (id)
+
+table expansion
+  version integer not null
+  file text not null
+  applied_at timestamp with time zone not null default now()
+  CREATE UNIQUE INDEX expansion_pkey ON tidemark.expansion USING btree (version)
+  PRIMARY KEY (version)
 
 table idempotency_key
   user_id text not null
@@ -514,11 +589,23 @@ table tick
   snapshot pg_snapshot
   system_identifier bigint
   bytes bigint
+  timeline integer
+  "position" pg_lsn
+  cookie_form integer
   CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
   CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)
   UNIQUE (id)
   PRIMARY KEY (at)
+
+table timeline
+  PRIMARY KEY (system_identifier, number)
+  system_identifier bigint not null
+  number integer not null
+  id text not null default "left"(replace((gen_random_uuid())::text, '-'::text, ''::text), 12)
+  since pg_lsn
+  at timestamp with time zone not null default clock_timestamp()
+  CREATE UNIQUE INDEX timeline_pkey ON tidemark.timeline USING btree (system_identifier, number)
 
 function stamp()
   fv  CREATE OR REPLACE FUNCTION public.stamp()

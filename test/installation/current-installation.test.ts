@@ -2,10 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
 import { type Bound, CurrentInstallation } from '../../src/installation/current-installation.js';
+import { migrate } from '../../src/migrate.js';
 import { sql } from '../../src/sql.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { viewFor } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
+import { silent } from '../log.js';
 import { createSynced } from '../synced.js';
 
 interface User {
@@ -101,6 +103,30 @@ it('binds views anew for another prefix of the user’s own', async () => {
   expect(other.views[0]!.view).toBe(one.views[0]!.view);
   expect(other.viewsDigest).not.toBe(one.viewsDigest);
   expect(other.formDigest).toBe(one.formDigest);
+});
+
+it('has a digest of the user and one of each view, which changes with its parameters and its tables alone', async () => {
+  await database.pool.query('create table other (id int primary key, n int)');
+  const two = {
+    mine: viewFor<User>()({
+      key: 'id',
+      query: ({ ctx }) => sql<{ id: number }>`select id from t where ${ctx.value}::text <> ''`,
+    }),
+    others: viewFor<User>()({ key: 'id', prefix: 'o/', query: () => sql<{ id: number }>`select id from other` }),
+  };
+  await migrate({ database: database.url, views: two, sampleContext: { userID: 'ann', value: 'a' }, log: silent });
+  const partsFor = async (userID: string, value: string) => {
+    const installation = new CurrentInstallation(db, new ClientViews(db, two));
+    return (await installation.bind({ ctx: { userID, value }, profileID: '', schemaVersion: '' })).viewDigests.split(
+      '.',
+    );
+  };
+  const [user, mine, others] = await partsFor('ann', 'a');
+  for (const part of [user, mine, others]) expect(part).toMatch(/^[\w-]{12}$/);
+  expect(await partsFor('ann', 'b')).toEqual([user, expect.not.stringMatching(`^${mine}$`), others]);
+  expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), mine, others]);
+  await database.pool.query('alter table other add column more int');
+  expect(await partsFor('ann', 'a')).toEqual([user, mine, expect.not.stringMatching(`^${others}$`)]);
 });
 
 it('tells values apart that JSON writes alike', async () => {

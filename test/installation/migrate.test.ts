@@ -8,6 +8,7 @@ import { defineView } from '../../src/view/define.js';
 import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../database.js';
 import { silent } from '../log.js';
 import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../synced.js';
+import { withoutTimelines } from './schema-before.js';
 import { listSchema } from './schema-listing.js';
 
 let database: TestDatabase;
@@ -72,6 +73,7 @@ const firstRun = [
   'applying 0015-journal.sql',
   'applying 0016-after-a-crash.sql',
   'applying 0017-refusals.sql',
+  'applying 0018-timelines.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -104,9 +106,48 @@ describe('migrate', () => {
     await expect(installationOf(database.url, views)).rejects.toThrow(/has version 9999/);
   });
 
+  it('works with a schema to which a later version has added something, as it does with the one before', async () => {
+    await run();
+    await database.pool.query(`insert into tidemark.expansion (version, file) values (9999, '9999-later.sql')`);
+    expect(await run()).toEqual([]);
+    await expect(installationOf(database.url, views)).resolves.toMatchObject({ cookieForm: 'second' });
+    await database.pool.query(withoutTimelines);
+    await expect(installationOf(database.url, views)).resolves.toMatchObject({ cookieForm: 'first' });
+  });
+
+  it('has the version before see none of what is only added', async () => {
+    await run();
+    const { rows } = await database.pool.query('select max(version) as version from tidemark.migration');
+    expect(rows).toEqual([{ version: 17 }]);
+  });
+
+  it('gives whoever may read and write ticks the same rights on timelines', async () => {
+    await run();
+    await database.pool.query(withoutTimelines);
+    const role = '"reader of ticks"';
+    await database.pool.query(`create role ${role}; grant select, insert, delete on tidemark.tick to ${role}`);
+    try {
+      expect(await run()).toEqual(['applying 0018-timelines.sql']);
+      const { rows } = await database.pool.query(
+        `
+        select t, array_agg(p order by p) as may from unnest(array['timeline', 'expansion']) t,
+          unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p
+        where has_table_privilege($1, 'tidemark.' || t, p) group by t order by t`,
+        ['reader of ticks'],
+      );
+      expect(rows).toEqual([
+        { t: 'expansion', may: ['DELETE', 'INSERT', 'SELECT'] },
+        { t: 'timeline', may: ['DELETE', 'INSERT', 'SELECT'] },
+      ]);
+    } finally {
+      await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+
   it('brings an older schema up to date', async () => {
     await run();
     const before = await listSchema(database.pool, 'tidemark');
+    await database.pool.query(withoutTimelines);
     await database.pool.query(
       `drop function tidemark.log_mutation cascade; drop table tidemark.idempotency_key;
        drop function tidemark.outline; alter table tidemark.change drop column partition;
@@ -125,7 +166,7 @@ describe('migrate', () => {
        delete from tidemark.migration where version > 1`,
     );
     await expect(installationOf(database.url, views)).rejects.toThrow(/has version 1, but this code needs 17/);
-    expect(await run()).toEqual([...firstRun.slice(1, 17), firstRun.at(-1)]);
+    expect(await run()).toEqual([...firstRun.slice(1, 18), firstRun.at(-1)]);
     expect(await listSchema(database.pool, 'tidemark')).toBe(before);
   });
 

@@ -12,6 +12,6 @@ export const xminAlone: Patch = {
 /** A standby that does not care whether it is behind. */
 export const carelessOfLag: Patch = {
   file: 'pulls/plan.ts',
-  find: 'isOneHistory && !showsAllOf(cookie, header)',
+  find: "relation === 'same' && !showsAllOf(cookie, header)",
   replace: 'false',
 };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type Cookie,
+  type CookieFields,
   digest,
   nextOrder,
   type Order,
@@ -143,7 +144,8 @@ describe('openCookie', () => {
     const cookie = sealCookie({ ...fields, ...change }, secrets);
     const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secrets);
     const parsedNext = BigInt(cookie.next);
-    expect(opened).toEqual({ ...cookie, isOutdated: false, parsedSnapshot: parseSnapshot(snapshot), parsedNext });
+    const meaning = { parsedSnapshot: parseSnapshot(snapshot), parsedNext, parsedPosition: undefined };
+    expect(opened).toEqual({ ...cookie, ...meaning, isOutdated: false });
     expect(cookie.signature).toMatch(/^[\w-]{22}$/);
   });
 
@@ -179,6 +181,56 @@ describe('openCookie', () => {
     const other = [first === 'A' ? 'B' : 'A', ...rest].join('');
     expect(openCookie({ ...sealed, signature: other }, secrets)).toBeUndefined();
     expect(openCookie({ ...sealed, signature: rest.join('') }, secrets)).toBeUndefined();
+  });
+
+  describe('of the second form', () => {
+    const position = '0123456789ab/77';
+    let second: Cookie;
+    beforeAll(() => {
+      second = sealCookie({ ...fields, position }, secrets);
+    });
+
+    it('reads what was sealed', () => {
+      const opened = openCookie(JSON.parse(JSON.stringify(second)), secrets);
+      expect(opened).toMatchObject({ ...second, parsedPosition: { timeline: '0123456789ab', lsn: 77n } });
+    });
+
+    it('keeps signed fields of a later form, whatever their order', () => {
+      const later = sealCookie({ ...fields, position, later: 'x', more: 7 } as CookieFields, secrets);
+      const opened = openCookie(Object.fromEntries(Object.entries(later).reverse()), secrets);
+      expect(opened).toMatchObject(later);
+      for (const change of [{ later: 'y' }, { more: undefined }, { another: 1 }]) {
+        expect(openCookie(JSON.parse(JSON.stringify({ ...later, ...change })), secrets)).toBeUndefined();
+      }
+    });
+
+    it.each<[string, object]>([
+      ['position', { position: '0123456789ab/78' }],
+      ['position as a number', { position: 77 }],
+      ['position taken away', { position: undefined }],
+      ['position missing', { position: null }],
+      ['order', { order: 6 }],
+      ['name of a field', { audit: 't', tick: 'a' }],
+      ['number of fields', { more: 1 }],
+    ])('refuses another %s', (_, change) => {
+      expect(openCookie({ ...second, ...change }, secrets)).toBeUndefined();
+      expect(openCookie(JSON.parse(JSON.stringify({ ...second, ...change })), secrets)).toBeUndefined();
+    });
+
+    it('refuses fields that are objects, though they be signed', () => {
+      for (const later of [{}, [], { a: 1 }]) {
+        const sealed = sealCookie({ ...fields, position, later } as CookieFields, secrets);
+        expect(openCookie(sealed, secrets)).toBeUndefined();
+      }
+    });
+
+    it('refuses a genuine one whose position makes no sense', () => {
+      expect(openCookie(sealCookie({ ...fields, position: '77' }, secrets), secrets)).toBeUndefined();
+    });
+
+    it('is not made of the first by adding a position', () => {
+      expect(openCookie({ ...sealed, position }, secrets)).toBeUndefined();
+    });
   });
 
   it('refuses a field that is not signed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openCookie, sealCookie } from '../../src/protocol/cookie.js';
+import { type CookieFields, openCookie, sealCookie } from '../../src/protocol/cookie.js';
 import { noGroup } from '../../src/protocol/pull.js';
 import { cookieIn, isToken, tokenOf } from '../../src/protocol/read-token.js';
 
@@ -26,6 +26,13 @@ describe('a token', () => {
     expect(cookieIn(token)).toEqual(cookie);
     expect(openCookie(cookieIn(token), [...secrets])).toMatchObject({ snapshot: '5:9:5,7' });
     expect(isToken(token)).toBe(true);
+  });
+
+  it('keeps what a cookie of the second form has besides, and one of a later form', () => {
+    const { signature: _, ...fields } = cookie;
+    const later = sealCookie({ ...fields, position: 'a/1', later: 'x' } as CookieFields, [...secrets]);
+    expect(cookieIn(tokenOf(later))).toEqual(later);
+    expect(openCookie(cookieIn(tokenOf(later)), [...secrets])).toMatchObject({ position: 'a/1', later: 'x' });
   });
 
   it('that is empty stands for no cookie', () => {

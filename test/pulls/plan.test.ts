@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openCookie, sealCookie } from '../../src/protocol/cookie.js';
+import { type CookieFields, openCookie, sealCookie } from '../../src/protocol/cookie.js';
+import type { History } from '../../src/protocol/history.js';
 import { parseSnapshot, standbySnapshot } from '../../src/protocol/snapshot.js';
 import { covers, isRenewalDue, type Plan, type Present, planPull } from '../../src/pulls/plan.js';
 import type { Header } from '../../src/store/header.js';
@@ -14,6 +15,7 @@ const header: Header = {
   started: '1',
   installID: 'install',
   database: '5',
+  history: undefined,
   tick: 'tick',
   diverged: false,
   horizon: 50n,
@@ -25,23 +27,20 @@ const header: Header = {
   changed: [],
   truncated: false,
 };
-const cookie = openCookie(
-  sealCookie(
-    {
-      order: 1,
-      snapshot: '60:70:61',
-      next: '72',
-      epoch: 'epoch',
-      views: 'views',
-      clientGroupID: 'group',
-      mutations: 7,
-      tick: 'tick',
-      audit: null,
-    },
-    ['secret'],
-  ),
-  ['secret'],
-)!;
+const fields: CookieFields = {
+  order: 1,
+  snapshot: '60:70:61',
+  next: '72',
+  epoch: 'epoch',
+  views: 'views',
+  clientGroupID: 'group',
+  mutations: 7,
+  tick: 'tick',
+  audit: null,
+};
+const cookieWith = (more: Partial<CookieFields>) =>
+  openCookie(sealCookie({ ...fields, ...more }, ['secret']), ['secret'])!;
+const cookie = cookieWith({});
 
 /** Where nothing has been rolled back lately, what is shown is what is kept. */
 const headerWith = (more: Partial<Header>): Header => ({
@@ -132,7 +131,7 @@ describe('planPull', () => {
 
   // It has seen 65, and of those above 60 nothing else.
   const snapshot = standby(60, 80, 65);
-  const ofStandby = openCookie(sealCookie({ ...cookie, snapshot: snapshot.text, next: '82' }, ['secret']), ['secret'])!;
+  const ofStandby = cookieWith({ snapshot: snapshot.text, next: '82' });
   it.each<[string, Partial<Header>, Plan]>([
     ['the standby itself', { snapshot, recovery: true }, delta(3)],
     ['one that has seen 65 as well', { snapshot: standby(55, 80, 57, 58, 59, 65, 66), recovery: true }, behind],
@@ -149,9 +148,58 @@ describe('planPull', () => {
     expect(planPull(ofStandby, { header: headerWith({ changed, ...change }), ...present })).toEqual(plan);
   });
 
+  describe('with a position', () => {
+    const history: History = {
+      timelines: [
+        { id: 'old', since: null },
+        { id: 'new', since: 1000n },
+      ],
+      current: 'new',
+      lsn: 2000n,
+    };
+    const at = (position: string) => cookieWith({ position });
+    // A standby that was promoted gives out the IDs of what was assigned in vain again.
+    const reused: Partial<Header> = { snapshot: parse('70:71:70'), next: 71n };
+
+    it.each<[string, string, Partial<Header>, Plan]>([
+      ['on the timeline of the cookie', 'new/1500', {}, unchanged],
+      ['that is not as far on it', 'new/1500', { snapshot: parse('60:69:'), next: 71n }, reset('future')],
+      ['that has been promoted, with all of it', 'old/1000', {}, unchanged],
+      ['that was, and has changed', 'old/1000', { changed: [[3, 1]] }, delta(3)],
+      ['that was, and does not have all of it', 'old/1001', {}, reset('epoch')],
+      ['that does not, nor the mutations', 'old/1001', { mutations: 6 }, lost],
+      ['that has all of it, and gives IDs out again', 'old/1000', reused, unchanged],
+      ['that gives them out again, and lacks some of it', 'old/1001', reused, reset('epoch')],
+      ['that has all of it, but has yet to show it', 'old/1000', { shown: parse('60:70:61,69') }, behind],
+      ['of another history', 'other/10', {}, reset('epoch')],
+      ['without timelines', 'old/1000', { history: undefined }, reset('epoch')],
+      ['where such a history went another way', 'old/1000', { diverged: true }, reset('epoch')],
+    ])('a primary %s', (_, position, change, plan) => {
+      expect(planPull(at(position), { header: headerWith({ history, ...change }), ...present })).toEqual(plan);
+    });
+
+    it.each<[string, string, Partial<Header>, Plan]>([
+      ['on the timeline of the cookie', 'new/1500', {}, unchanged],
+      ['that lags on it', 'new/1500', { snapshot: parse('60:69:60'), next: 70n }, behind],
+      ['that has followed the promotion', 'old/1000', {}, unchanged],
+      ['that has, but the cookie went another way', 'old/1001', {}, reset('epoch')],
+      ['that has not come to the timeline yet', 'newer/3000', { snapshot: parse('69:80:69'), next: 80n }, behind],
+      ['that should have', 'newer/3000', { snapshot: parse('70:80:70'), next: 80n }, reset('epoch')],
+      ['that has not come to the mutations', 'newer/3000', { snapshot: parse('69:80:69'), mutations: 6 }, behind],
+      ['in a schema without timelines', 'old/1000', { snapshot: parse('69:70:69'), history: undefined }, behind],
+    ])('a standby %s', (_, position, change, plan) => {
+      const header = headerWith({ history, recovery: true, ...change });
+      expect(planPull(at(position), { header, ...present })).toEqual(plan);
+    });
+
+    it('of another epoch, none of this matters', () => {
+      const header = headerWith({ history });
+      expect(planPull(at('old/1000'), { header, ...present, epoch: 'other' })).toEqual(reset('epoch'));
+    });
+  });
+
   it('takes more than 53 bits', () => {
-    const fields = { snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' };
-    const old = openCookie(sealCookie({ ...cookie, ...fields }, ['secret']), ['secret'])!;
+    const old = cookieWith({ snapshot: '9223372036854775805:9223372036854775806:', next: '9223372036854775806' });
     const at = (xmax: string) => ({
       header: headerWith({ snapshot: parse(`9223372036854775805:${xmax}:`), next: BigInt(xmax) }),
       ...present,

@@ -5,8 +5,18 @@ import { type Demand, mayReset, meets } from '../../src/pulls/demand.js';
 import type { ResetReason } from '../../src/pulls/plan.js';
 
 const snapshot = (text: string) => parseSnapshot(text)!;
-const shows = (text: string, recovery = true) => ({ shown: snapshot(text), recovery });
-const demand = (more: Partial<Demand>): Demand => ({ since: undefined, xids: [], confirms: async () => true, ...more });
+const shows = (text: string, recovery = true, current?: string) => ({
+  shown: snapshot(text),
+  recovery,
+  history: current === undefined ? undefined : { timelines: [{ id: current, since: null }], current, lsn: 1n },
+});
+const demand = (more: Partial<Demand>): Demand => ({
+  since: undefined,
+  timeline: undefined,
+  xids: [],
+  confirms: async () => true,
+  ...more,
+});
 const upTo = (text: string, next: bigint) => ({ parsedSnapshot: snapshot(text), parsedNext: next });
 
 describe('a demand is met', () => {
@@ -21,6 +31,15 @@ describe('a demand is met', () => {
     expect(meets(shows('10:20:12'), demand({ since: upTo('15:20:15', 20n) }))).toBe(false);
     // A transaction that began later has ended.
     expect(meets(shows('10:21:12'), demand({ since: upTo('15:20:15', 20n) }))).toBe(true);
+  });
+
+  it('only on the timeline of the primary', () => {
+    expect(meets(shows('20:20:', true, 'new'), demand({ timeline: 'new' }))).toBe(true);
+    expect(meets(shows('20:20:', true, 'old'), demand({ timeline: 'new' }))).toBe(false);
+    expect(meets(shows('20:20:'), demand({ timeline: 'new' }))).toBe(false);
+    // The primary has begun a timeline, and nobody has recorded it.
+    expect(meets(shows('20:20:', true, 'old'), demand({ timeline: null }))).toBe(false);
+    expect(meets(shows('20:20:', true, 'old'), demand({}))).toBe(true);
   });
 
   it('by no database that has been promoted', () => {

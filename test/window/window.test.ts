@@ -43,6 +43,7 @@ function header(snapshot: Snapshot, more: Partial<SharedHeader> = {}): SharedHea
     snapshot,
     shown: snapshot,
     next: snapshot.xmax,
+    history: undefined,
     recovery: false,
     started: '1',
     installID: 'i',

@@ -61,22 +61,22 @@ export const installing: readonly Fault[] = [
   {
     name: 'a newer schema is migrated',
     file,
-    find: 'refuseNewer(rows.at(-1)?.version ?? 0, codeVersion);',
+    find: 'refuseNewer({ breaking: Math.max(0, ...rows.map((row) => (row.breaking ? row.version : 0))) }, codeVersion);',
     replace: '',
     tests,
   },
   {
     name: 'a server works with a newer schema',
     file: installation,
-    find: 'refuseOther(version, codeVersion);',
+    find: 'refuseOther(version, supported);',
     replace: '',
     tests,
   },
   {
     name: 'a server works with another cluster’s log',
     file: installation,
-    find: 'if (identity!.foreign) {',
-    replace: 'if (identity!.cluster === "") {',
+    find: 'if (foreign) {',
+    replace: 'if (identity.cluster === "") {',
     tests,
   },
   {

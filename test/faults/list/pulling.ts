@@ -227,13 +227,20 @@ export const pulling: readonly Fault[] = [
     replace: 'throw error;',
     tests: shared,
   },
-  ...(['views', 'epoch'] as const).map((what) => ({
-    name: `a cookie of other ${what} is as good`,
+  {
+    name: 'a cookie of other views is as good',
     file: plan,
-    find: `if (cookie.${what} !== ${what})`,
-    replace: `if (cookie.${what} === '')`,
+    find: 'if (cookie.views !== views)',
+    replace: "if (cookie.views === '')",
     tests: planned,
-  })),
+  },
+  {
+    name: 'a cookie of another epoch is as good',
+    file: plan,
+    find: "cookie.epoch === epoch ? relationOf(cookie, header) : 'other'",
+    replace: 'relationOf(cookie, header)',
+    tests: planned,
+  },
   {
     name: 'a cookie behind the horizon is as good',
     file: plan,
@@ -244,8 +251,8 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a database behind the cookie has nothing new',
     file: plan,
-    find: "if (!isOneHistory) return { kind: 'reset', reason: 'future' };",
-    replace: "if (!isOneHistory) return { kind: 'unchanged' };",
+    find: "if (relation === 'future') return { kind: 'reset', reason: 'future' };",
+    replace: "if (relation === 'future') return { kind: 'unchanged' };",
     tests: planned,
   },
   {

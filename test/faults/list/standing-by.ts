@@ -7,8 +7,8 @@ export const standingBy: readonly Fault[] = [
   {
     name: 'a standby does not care what the client has written',
     file: 'src/sources/demands.ts',
-    find: 'return { since: since && upTo(window, since), xids };',
-    replace: 'return { since: undefined, xids: [] };',
+    find: 'return { since: since && upTo(window, since), timeline: timelineOf(window), xids };',
+    replace: 'return { since: undefined, timeline: timelineOf(window), xids: [] };',
     tests: reading,
   },
   {

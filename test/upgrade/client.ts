@@ -1,0 +1,98 @@
+/** A client that pulls from any server, pushes to any, and notes what it is not to be told. */
+import { isDeepStrictEqual } from 'node:util';
+
+/** A server of some version. */
+export interface Server {
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+interface Answer {
+  readonly cookie: Readonly<Record<string, unknown>> & { readonly order: number };
+  readonly lastMutationIDChanges: Readonly<Record<string, number>>;
+  readonly patch: readonly (
+    | { readonly op: 'clear' }
+    | { readonly op: 'put'; readonly key: string; readonly value: unknown }
+    | { readonly op: 'del'; readonly key: string }
+  )[];
+}
+
+export class Client {
+  readonly userID: string;
+  readonly clientID: string;
+  cookie: Answer['cookie'] | null = null;
+  /** Whatever was wrong with an answer, in words. */
+  readonly objections: string[] = [];
+  resets = 0;
+  readonly #rows = new Map<string, unknown>();
+  #pushed = 0;
+  #confirmed = 0;
+
+  constructor(userID: string, clientID: string) {
+    this.userID = userID;
+    this.clientID = clientID;
+  }
+
+  get pushed(): number {
+    return this.#pushed;
+  }
+
+  /** Whether it was told of all its mutations. */
+  get isConfirmed(): boolean {
+    return this.#confirmed === this.#pushed;
+  }
+
+  holds(rows: ReadonlyMap<string, unknown>): boolean {
+    return isDeepStrictEqual(new Map([...this.#rows].sort()), new Map([...rows].sort()));
+  }
+
+  async pull(server: Server): Promise<void> {
+    const { clientID: clientGroupID, cookie } = this;
+    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: '', cookie };
+    const answer = (await this.#send(server, '/sync/pull', body)) as unknown as Answer;
+    if (!answer.patch) {
+      this.objections.push(`a pull was answered with ${JSON.stringify(answer)}`);
+      return;
+    }
+    if (cookie && answer.cookie.order < cookie.order) this.objections.push('the order has fallen');
+    if (cookie && answer.patch[0]?.op === 'clear') this.resets++;
+    for (const op of answer.patch) {
+      if (op.op === 'clear') this.#rows.clear();
+      else if (op.op === 'put') this.#rows.set(op.key, op.value);
+      else this.#rows.delete(op.key);
+    }
+    const told = answer.lastMutationIDChanges[clientGroupID] ?? this.#confirmed;
+    if (told < this.#confirmed) this.objections.push('mutations were taken back');
+    this.#confirmed = told;
+    this.cookie = answer.cookie;
+  }
+
+  /** Writes an entry under a new key. Nobody takes it for granted that the server has got it. */
+  async push(server: Server): Promise<void> {
+    this.#pushed++;
+    await this.pushAgain(server);
+  }
+
+  /** Pushes all mutations that it was not told of. */
+  async pushAgain(server: Server): Promise<void> {
+    const { clientID, clientID: clientGroupID } = this;
+    const mutations = Array.from({ length: this.#pushed - this.#confirmed }, (_, i) => {
+      const id = this.#confirmed + 1 + i;
+      return { id, clientID, name: 'add', args: { id: `${clientID}-${id}` }, timestamp: 0 };
+    });
+    await this.#send(server, '/sync/push', {
+      pushVersion: 1,
+      profileID: 'p',
+      clientGroupID,
+      schemaVersion: '',
+      mutations,
+    });
+  }
+
+  async #send(server: Server, path: string, body: object): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${this.userID}`, 'content-type': 'application/json' };
+    const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await server.fetch(request);
+    if (response.status !== 200) this.objections.push(`${path} was answered with ${response.status}`);
+    return (await response.json()) as Record<string, unknown>;
+  }
+}

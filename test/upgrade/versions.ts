@@ -1,0 +1,30 @@
+/** This version of Tidemark, and the one before, as it was released. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Code, loadCode } from '../oracle/code.js';
+
+/**
+ * The server's part of the sources of the version before, with its migrations. It is made of a release by
+ * `git archive --format=tar <commit> sql src | gzip -9 -n`.
+ */
+const archive = fileURLToPath(new URL('before.tar.gz', import.meta.url));
+
+/** Ignored by git, and inside the package, so that the sources find their dependencies. Each process has its own. */
+const folder = fileURLToPath(new URL(`../../.tidemark/before/${process.pid}`, import.meta.url));
+
+export interface Versions {
+  readonly before: Code;
+  readonly now: Code;
+}
+
+export async function loadVersions(): Promise<Versions> {
+  mkdirSync(folder, { recursive: true });
+  execFileSync('tar', ['-xzf', archive, '-C', folder]);
+  return { before: await loadCode(join(folder, 'src')), now: await loadCode() };
+}
+
+export function removeVersions(): void {
+  rmSync(folder, { recursive: true, force: true });
+}
