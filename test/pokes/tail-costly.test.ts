@@ -36,6 +36,8 @@ async function beginBulk() {
 
 async function listen() {
   const { listen } = tailed.start();
+  // Each of them brings tables that the tail has not read yet, and then views are compiled anew for those who are there.
+  for (const user of ['ann', 'ben', 'auditor']) (await listen(user)).leave();
   const [ann, ben, auditor] = [await listen('ann'), await listen('ben'), await listen('auditor')];
   return { ann: ann.poke, ben: ben.poke, auditor: auditor.poke };
 }
