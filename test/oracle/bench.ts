@@ -21,7 +21,7 @@ import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 /** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
 const windows = [100_000, 3, 0];
 const nodesOfPrimary = windows.length;
-/** The place of the node that may go through a pooler: the one whose window is always short asks the most. */
+/** The place of the nodes that may go through poolers: those whose window is always short ask the most. */
 const pooledPlace = 1;
 /** Of all client groups. */
 const audited = 0.5;
@@ -34,7 +34,10 @@ export interface NodeOptions {
   readonly specs: readonly ViewSpec[];
   readonly report: Report;
   readonly random: Random;
-  /** Whether one of the nodes goes through a pooler, which has fewer connections than the node. Default false. */
+  /**
+   * Whether one of the nodes, and one of those that read from standbys, reach their databases through poolers, which have
+   * fewer connections than the node. Default false.
+   */
   readonly isPooled?: boolean;
 }
 
@@ -91,14 +94,20 @@ export class Bench {
       return sync;
     };
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
-    const openStandbys = () => standbys.map((standby) => this.#openPool(standby));
-    const urls: string[] = Array.from({ length: nodesOfPrimary }, () => url);
-    if (isPooled) urls[pooledPlace] = await this.#pool(url);
-    const onPrimary = await Promise.all(urls.map((one, place) => start(this.#openPool(one), place)));
-    const reading = readsFromStandbys
-      ? await Promise.all(onPrimary.map((_, place) => start(this.#openPool(url), place, openStandbys())))
-      : [];
-    const pools = readsFromStandbys || standbys.length === 0 ? [] : openStandbys();
+    const places = Array.from({ length: nodesOfPrimary }, (_, place) => place);
+    const direct = [url, ...standbys];
+    const pooled = isPooled ? await Promise.all(direct.map((one) => this.#pool(one))) : direct;
+    const open = (place: number) => {
+      const [primary, ...others] = place === pooledPlace ? pooled : direct;
+      return { primary: this.#openPool(primary!), standbys: () => others.map((one) => this.#openPool(one)) };
+    };
+    const onPrimary = await Promise.all(places.map((place) => start(open(place).primary, place)));
+    const startReading = (place: number) => {
+      const opened = open(place);
+      return start(opened.primary, place, opened.standbys());
+    };
+    const reading = readsFromStandbys ? await Promise.all(places.map(startReading)) : [];
+    const pools = readsFromStandbys ? [] : standbys.map((one) => this.#openPool(one));
     if (pools.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
     const lagging = await Promise.all(pools.map((pool, place) => start(pool, place)));
     const able = [...onPrimary, ...reading];

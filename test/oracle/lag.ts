@@ -70,7 +70,7 @@ const retentionSeconds = 3600;
 
 /** Has the primary note its snapshot. */
 export async function note(code: Code, url: string): Promise<void> {
-  const db = code.openPool(url, { max: 1 });
+  const db = code.openPool(url, { max: 1, connectionTimeoutMs: 60_000 });
   await code.prune(db, retentionSeconds).finally(() => db.close());
 }
 

@@ -1,7 +1,7 @@
 /**
  * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, one node goes through
- * a pgbouncer.
+ * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, some nodes go through
+ * pgbouncers, to each database that they have.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../replication.js';
