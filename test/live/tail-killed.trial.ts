@@ -31,7 +31,7 @@ async function kill(): Promise<string[]> {
       // Not by the client: within a transaction, this view stays as it was. A look may wait for the installation to be read.
       const { rows } = await server.pool.query(
         `select from pg_stat_activity where ${ofTheServer} and wait_event_type = 'Lock'
-           and (query like '% from tidemark.look(%' or query like '%from tidemark.meta m, pg_control_system()%')`,
+           and (query like '% from tidemark.look(%' or query like '%m.signs_from%')`,
       );
       return rows.length > 0;
     });
