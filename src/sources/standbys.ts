@@ -1,6 +1,7 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
+import { settlesWithin } from '../limits/deadline.js';
 import type { Logger } from '../log.js';
 import { repeat } from '../repeat.js';
 import { type Position, readPosition } from '../store/positions.js';
@@ -12,6 +13,8 @@ import type { Standby } from './standby.js';
 /** How often standbys are asked how far they are, and how long they have to answer, in milliseconds. */
 const everyMs = 1_000;
 const timeoutMs = 2_000;
+/** How long they have in all, including what a connection to them takes. A pool of the application may wait forever. */
+const patienceMs = 5_000;
 
 const words: Readonly<Record<Condition, string>> = {
   used: 'A standby is read from',
@@ -29,6 +32,7 @@ export class Standbys<Context extends UserContext> {
   readonly #log: Logger;
   readonly #onChange: () => void;
   readonly #marks = new Marks();
+  readonly #unanswered = new Set<Database>();
   #used: readonly Standby<Context>[] = [];
   #cluster: string | undefined;
   #checking: Promise<void> | undefined;
@@ -85,10 +89,9 @@ export class Standbys<Context extends UserContext> {
   }
 
   async #check(): Promise<void> {
-    const ask = (db: Database) => readPosition(db, timeoutMs).catch(() => undefined);
     const at = performance.now();
-    const asked = this.all.map(({ source }) => ask(source.db));
-    const primary = await ask(this.#primary);
+    const asked = this.all.map(({ source }) => this.#ask(source.db));
+    const primary = await this.#ask(this.#primary);
     if (primary) this.#cluster = primary.systemIdentifier;
     if (primary?.position && !primary.isStandby) this.#marks.add(at, primary.position);
     const positions = await Promise.all(asked);
@@ -97,6 +100,19 @@ export class Standbys<Context extends UserContext> {
     const isSame = used.length === this.#used.length && used.every((one) => this.#used.includes(one));
     this.#used = used;
     if (!isSame) this.#onChange();
+  }
+
+  /**
+   * Returns undefined if there is no answer in time. Until it comes, the database is not asked again: questions would pile up
+   * in front of it.
+   */
+  async #ask(db: Database): Promise<Position | undefined> {
+    if (this.#unanswered.has(db)) return undefined;
+    this.#unanswered.add(db);
+    const answer = readPosition(db, timeoutMs)
+      .catch(() => undefined)
+      .finally(() => this.#unanswered.delete(db));
+    return (await settlesWithin(patienceMs, answer)) ? answer : undefined;
   }
 
   #take(standby: Standby<Context>, position: Position | undefined): void {
