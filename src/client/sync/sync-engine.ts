@@ -67,7 +67,9 @@ export class SyncEngine extends ReplicacheImpl {
         }
       };
     }
-    this.onUpdateNeeded = () => options.status.outdated();
+    this.onUpdateNeeded = ({ type }) => {
+      if (type === 'NewClientGroup') options.status.outdated();
+    };
     this.onClientStateNotFound = () => this.#lost();
     void this.#updatePending();
   }
