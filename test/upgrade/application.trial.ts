@@ -1,23 +1,21 @@
 /** Two versions of an application over one database, while clients of both are sent to servers of either. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { applications, contract, expand } from './application.js';
 import { Deployment } from './deployment.js';
+import { seeds } from './seeds.js';
 
 const { first, both, second } = applications;
-const rounds = Number(process.env.TIDEMARK_UPGRADE_ROUNDS ?? 1);
-const seed = Number(process.env.TIDEMARK_UPGRADE_SEED ?? 5);
-const steps = 16 * rounds;
+const steps = 16;
 
 let deployment: Deployment;
 
-beforeEach(async () => {
+async function begin(seed: number): Promise<void> {
   deployment = await Deployment.create(seed);
   await deployment.migrate(first);
   await deployment.start(first, 2);
   deployment.open('1');
   await deployment.work(steps);
-});
-afterEach(() => deployment.close());
+}
 
 /** Both versions are served from now on, by old and new servers, until those of the old version have gone. */
 async function mix(): Promise<void> {
@@ -61,26 +59,31 @@ async function end(): Promise<void> {
   expect(late).toMatchObject({ pushed, cookie, unserved: 2, objections: [] });
 }
 
-it('the migration first: nobody is reset but for the DDL, and no mutation is lost', async () => {
-  await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
-  await deployment.migrate(both);
-  expect(await deployment.settle()).toEqual([]);
-  expect(deployment.mostResets).toBeLessThanOrEqual(1);
-  await deployment.start(both, 2);
-  await mix();
-  await end();
-});
+describe.each(seeds)('seed %i', (seed) => {
+  beforeEach(() => begin(seed));
+  afterEach(() => deployment.close());
 
-it('the servers first: they do not start until there is what they need, and disturb nobody', async () => {
-  const early = (reason: RegExp) =>
-    Promise.all([deployment.work(steps), expect(deployment.start(both, 1)).rejects.toThrow(reason)]);
-  await early(/column "stars" does not exist/);
-  await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
-  await early(/reminder are not captured.*Run `tidemark migrate`/);
-  await Promise.all([deployment.work(steps), deployment.migrate(both)]);
-  expect(await deployment.settle()).toEqual([]);
-  expect(deployment.mostResets).toBeLessThanOrEqual(1);
-  await deployment.start(both, 2);
-  await mix();
-  await end();
+  it('the migration first: nobody is reset but for the DDL, and no mutation is lost', async () => {
+    await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
+    await deployment.migrate(both);
+    expect(await deployment.settle()).toEqual([]);
+    expect(deployment.mostResets).toBeLessThanOrEqual(1);
+    await deployment.start(both, 2);
+    await mix();
+    await end();
+  });
+
+  it('the servers first: they do not start until there is what they need, and disturb nobody', async () => {
+    const early = (reason: RegExp) =>
+      Promise.all([deployment.work(steps), expect(deployment.start(both, 1)).rejects.toThrow(reason)]);
+    await early(/column "stars" does not exist/);
+    await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
+    await early(/reminder are not captured.*Run `tidemark migrate`/);
+    await Promise.all([deployment.work(steps), deployment.migrate(both)]);
+    expect(await deployment.settle()).toEqual([]);
+    expect(deployment.mostResets).toBeLessThanOrEqual(1);
+    await deployment.start(both, 2);
+    await mix();
+    await end();
+  });
 });
