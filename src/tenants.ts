@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
 import { ConnectionStock } from './db/connection-stock.js';
+import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { Problem } from './errors.js';
-import { json } from './http/answer.js';
 import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
 import { Budget } from './limits/budget.js';
@@ -142,18 +142,11 @@ function sharedBudgets() {
 
 /** What the process says about itself. No tenant's trouble makes it unready: the others would be cut off too. */
 function ownRoutes<Context extends UserContext>(house: House<Context>, telemetry: Telemetry | undefined): Route[] {
-  const methods = ['GET', 'HEAD'];
-  const routes: Route[] = [
-    { methods, path: '/healthz', handle: async () => json({ status: 'ok' }) },
-    {
-      methods,
-      path: '/readyz',
-      handle: async () => {
-        if (house.isStopping) throw new Problem('unavailable', 'The server is stopping');
-        return json({ status: 'ok', tenants: house.occupancy() });
-      },
-    },
-  ];
+  const routes = healthRoutes({
+    basePath: '',
+    isStopping: () => house.isStopping,
+    state: async () => ({ tenants: house.occupancy() }),
+  });
   const exposition = telemetry?.exposition;
   if (exposition) routes.push(metricsRoute({ exposition, basePath: '', admit: async () => {} }));
   return routes;
