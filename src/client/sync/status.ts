@@ -85,10 +85,14 @@ export class StatusTracker {
     if (next.state !== now.state || next.error !== now.error || next.outdated !== now.outdated) this.#cell.set(next);
   }
 
+  /** Whether the last push was refused by a server that does not serve the version: the engine takes it for sent. */
+  get isPushUnserved(): boolean {
+    return this.#failures.push?.code === unserved;
+  }
+
   /** In a rolling deployment, the next server may serve the version that this one does not serve yet. */
   get #isOutdated(): boolean {
-    const { pull, push } = this.#failures;
-    return this.#outdated || pull?.code === unserved || push?.code === unserved;
+    return this.#outdated || this.#failures.pull?.code === unserved || this.isPushUnserved;
   }
 
   #judge(): Status {
