@@ -1,6 +1,6 @@
 /**
  * `npm run upgrade -- --rounds 20 --seed 7`: both trials, each round with another history, whose seed is in the names of
- * the tests. A round takes about a minute.
+ * the tests. A round takes some fifteen seconds.
  */
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
