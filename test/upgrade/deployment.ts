@@ -132,7 +132,7 @@ export class Deployment {
     return [...wrong, ...everyone.flatMap(({ objections }) => objections)];
   }
 
-  /** How often clients were reset so far, by the reason that servers gave. */
+  /** How many lines of the servers' logs give a reason for a reset, by reason: an attempt and an answer have one each. */
   get resets(): Readonly<Record<string, number>> {
     const reasons = this.#all.flatMap(({ lines }) => lines.flatMap(({ fields }) => fields.reason ?? []));
     return Object.fromEntries([...new Set(reasons)].map((one) => [one, reasons.filter((is) => is === one).length]));
