@@ -97,6 +97,6 @@ export const housing: readonly Fault[] = [
     file: 'src/cli/migrate-tenants.ts',
     find: '  return 1;\n',
     replace: '  return 0;\n',
-    tests: ['test/cli/tenants.test.ts'],
+    tests: ['test/cli/migrate-tenants.test.ts'],
   },
 ];
