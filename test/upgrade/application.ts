@@ -106,6 +106,15 @@ const second: Application = {
 
 export const applications = { first, both, second };
 
+/** What a server of the application is made with, besides its database and its log. */
+export const optionsOf = ({ schemaVersions, views, mutators }: Application) => ({
+  schemaVersions,
+  views,
+  mutators,
+  authenticate: (request: Request): User => ({ userID: request.headers.get('authorization')!.slice('Bearer '.length) }),
+  metrics: 'public' as const,
+});
+
 /** Calls mutators by turns. The first of each turn writes an entry that the others are about. */
 const turns =
   (...calls: readonly ((id: string) => { name: string; [arg: string]: unknown })[]): ClientVersion['mutation'] =>

@@ -1,25 +1,20 @@
 /** Servers of several versions of an application over one database, and clients that are sent to any of them. */
 import type pg from 'pg';
 import { migrate } from '../../src/migrate.js';
-import { createSync } from '../../src/server.js';
 import { seeded } from '../conformance/random.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { memoryLog, silent } from '../log.js';
-import { type Application, applications, clientVersions, rowsOf, schema, type User } from './application.js';
-import { Client, type Server } from './client.js';
+import { silent } from '../log.js';
+import { type Application, applications, clientVersions, rowsOf, schema } from './application.js';
+import { Client } from './client.js';
+import { type Running, startServer } from './servers.js';
 
 const users = ['ann', 'ben', 'cat'];
-
-interface Running extends Server {
-  readonly application: Application;
-  readonly lines: ReturnType<typeof memoryLog>['lines'];
-  close(): Promise<void>;
-}
 
 export class Deployment {
   readonly #database: TestDatabase;
   readonly #random: ReturnType<typeof seeded>;
-  readonly #all: Running[] = [];
+  /** Why those servers have reset clients that were stopped. */
+  readonly reasons = new Set<string>();
   #servers: readonly Running[] = [];
   readonly #gone: Client[] = [];
   #clients: readonly Client[] = [];
@@ -46,27 +41,14 @@ export class Deployment {
   /** @throws SetupError if the database is not ready for it */
   async start(application: Application, count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
-      const { log, lines } = memoryLog();
-      const { schemaVersions, views, mutators } = application;
-      const sync = await createSync({
-        database: this.#database.url,
-        schemaVersions,
-        views,
-        mutators,
-        authenticate: (request): User => ({ userID: request.headers.get('authorization')!.slice('Bearer '.length) }),
-        metrics: 'public',
-        log,
-      });
-      const running = { application, schemaVersions, lines, fetch: sync.fetch, close: () => sync.close() };
-      this.#all.push(running);
-      this.#servers = [...this.#servers, running];
+      this.#servers = [...this.#servers, await startServer(this.#database.url, application)];
     }
   }
 
   async stop(application: Application): Promise<void> {
     const ending = this.#servers.filter((server) => server.application === application);
     this.#servers = this.#servers.filter((server) => server.application !== application);
-    for (const server of ending) await server.close();
+    for (const server of ending) for (const reason of await server.close()) this.reasons.add(reason);
   }
 
   /** Opens clients of a schema version: two of each user. */
@@ -132,10 +114,9 @@ export class Deployment {
     return [...wrong, ...everyone.flatMap(({ objections }) => objections)];
   }
 
-  /** How many lines of the servers' logs give a reason for a reset, by reason: an attempt and an answer have one each. */
-  get resets(): Readonly<Record<string, number>> {
-    const reasons = this.#all.flatMap(({ lines }) => lines.flatMap(({ fields }) => fields.reason ?? []));
-    return Object.fromEntries([...new Set(reasons)].map((one) => [one, reasons.filter((is) => is === one).length]));
+  /** How often clients were reset, all together. */
+  get resets(): number {
+    return [...this.#gone, ...this.#clients].reduce((sum, { resets }) => sum + resets, 0);
   }
 
   /** The most that one of the clients was reset. */
