@@ -146,6 +146,8 @@ export async function startEngine<Context extends UserContext, Tx>(
     journal,
     pull(request, caller) {
       if (request.cookie !== null) seen.note(request.clientGroupID);
+      const version = schemaVersions?.includes(request.schemaVersion) ? request.schemaVersion : 'other';
+      telemetry.count('tidemark.pull.requests', { version });
       return pull(request, caller);
     },
     read: (request, caller) => sources.read(request, caller),

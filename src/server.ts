@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
-import { healthRoutes } from './endpoints/health.js';
+import { healthRoutes, readiness } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { type EndpointRoute, syncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
@@ -116,7 +116,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     sync.pull(paths.pull, authenticate),
     sync.push(paths.push, authenticate),
     sync.poke(paths.poke, authenticate),
-    ...healthRoutes({ basePath, ready, isStopping: () => isStopping, ...states }),
+    ...healthRoutes({ basePath, isStopping: () => isStopping, state: () => readiness({ ready, ...states }) }),
   ];
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {

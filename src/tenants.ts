@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
 import { ConnectionStock } from './db/connection-stock.js';
+import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { Problem } from './errors.js';
-import { json } from './http/answer.js';
 import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
 import { Budget } from './limits/budget.js';
@@ -11,7 +11,7 @@ import { startDeadline } from './limits/deadline.js';
 import { jsonLog } from './log.js';
 import { isStorableText } from './protocol/fields.js';
 import type { PokedClients } from './protocol/poke.js';
-import type { Sync } from './server.js';
+import type { Company, StartedSync, Sync } from './server.js';
 import { observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
 import { House } from './tenants/house.js';
@@ -45,11 +45,24 @@ const lookMs = 10;
 export async function createTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: TenantsOptions<Context, Tx>,
 ): Promise<Tenants<Context>> {
+  return startTenants(options);
+}
+
+/** Tenants, and what one of several processes that serve them must know. */
+export interface StartedTenants<Context extends UserContext = UserContext>
+  extends Tenants<Context>,
+    Pick<StartedSync<Context>, 'endStreams'> {}
+
+/** The same, in one of several processes. */
+export async function startTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
+  options: TenantsOptions<Context, Tx>,
+  { together }: Pick<Company, 'together'> = {},
+): Promise<StartedTenants<Context>> {
   const { mostOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off', log = jsonLog() } = options;
   for (const [name, value] of Object.entries({ mostOpen, idleMs, connections })) {
     if (!(value > 0)) throw new RangeError(`The option \`${name}\` must be a positive number.`);
   }
-  const telemetry = await Telemetry.start(metrics !== 'off');
+  const telemetry = await Telemetry.start(metrics !== 'off', together);
   const stock = new ConnectionStock(connections);
   const budgets = sharedBudgets();
   const shared = {
@@ -111,6 +124,7 @@ export async function createTenants<Context extends UserContext = UserContext, T
     onPoke: async (name, ctx, poke, clients) => tenant(name).use((sync) => sync.onPoke(ctx, poke, clients)),
     ready: async (name) => tenant(name).use((sync) => sync.ready()),
     drain: () => house.drain(),
+    endStreams: () => house.endStreams(),
     async close() {
       telemetry.end();
       readings.end();
@@ -142,18 +156,11 @@ function sharedBudgets() {
 
 /** What the process says about itself. No tenant's trouble makes it unready: the others would be cut off too. */
 function ownRoutes<Context extends UserContext>(house: House<Context>, telemetry: Telemetry | undefined): Route[] {
-  const methods = ['GET', 'HEAD'];
-  const routes: Route[] = [
-    { methods, path: '/healthz', handle: async () => json({ status: 'ok' }) },
-    {
-      methods,
-      path: '/readyz',
-      handle: async () => {
-        if (house.isStopping) throw new Problem('unavailable', 'The server is stopping');
-        return json({ status: 'ok', tenants: house.occupancy() });
-      },
-    },
-  ];
+  const routes = healthRoutes({
+    basePath: '',
+    isStopping: () => house.isStopping,
+    state: async () => ({ tenants: house.occupancy() }),
+  });
   const exposition = telemetry?.exposition;
   if (exposition) routes.push(metricsRoute({ exposition, basePath: '', admit: async () => {} }));
   return routes;

@@ -82,7 +82,7 @@ export async function startReplication({ delays, waitsFor, settings }: Replicati
     dataDirectory: primary.dataDirectory,
     standbys,
     async caughtUp() {
-      const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_insert_lsn()::text as lsn');
+      const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
       await Promise.all(standbys.map((standby) => standby.reaches(rows[0]!.lsn)));
     },
     stopPrimary: () => primary.stop(),

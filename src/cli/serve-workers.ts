@@ -7,7 +7,7 @@ import { settlesWithin } from '../limits/deadline.js';
 import { closeMs, usualDrainDelayMs } from '../serving.js';
 import { stopOnSignals } from '../signals.js';
 import { Workers } from '../workers/primary.js';
-import { loadConfig } from './config.js';
+import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
 import { listening } from './serve.js';
 import { readCount, type Terminal } from './terminal.js';
@@ -38,26 +38,29 @@ export async function serveWorkers(
   }
   const log = logFromEnvironment();
   const address = addressFromEnvironment();
-  const database = await openDatabase({ log: terminal.log });
+  const config = await loadAnyConfig(path);
+  const one = isOfTenants(config) ? undefined : { config, database: await openDatabase({ log: terminal.log }) };
   const workers = new Workers({
     count,
     file: workerFile,
     args: path === undefined ? [] : [path],
-    env: { DATABASE_URL: database.url },
+    env: one ? { DATABASE_URL: one.database.url } : {},
     address,
     log,
   });
   const stop = async (delayMs: number) => {
     const isWell = await workers.stop(delayMs);
-    return (await settlesWithin(closeMs, database.close())) && isWell;
+    const isClosed = !one || (await settlesWithin(closeMs, one.database.close()));
+    return isClosed && isWell;
   };
   process.on('SIGHUP', () => workers.replace());
   try {
-    if (database.embedded) await prepareDatabase(terminal, await loadConfig(path), database);
+    if (one?.database.embedded) await prepareDatabase(terminal, one.config, one.database);
     const { url, served } = await workers.start();
     log.info({ url, workers: count }, 'Listening');
-    stopOnSignals({ stop: (signal) => stop(signal === 'SIGTERM' ? usualDrainDelayMs : 0), lost: database.lost, log });
-    terminal.say(listening(url, served, database));
+    const onSignal = (signal?: NodeJS.Signals) => stop(signal === 'SIGTERM' ? usualDrainDelayMs : 0);
+    stopOnSignals({ stop: onSignal, lost: one?.database.lost, log });
+    terminal.say(listening(url, served, one?.database));
   } catch (error) {
     await stop(0);
     throw error;

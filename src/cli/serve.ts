@@ -1,4 +1,3 @@
-import type { ForwardOptions } from '../endpoints/forward.js';
 import { syncPaths } from '../endpoints/sync-paths.js';
 import {
   addressFromEnvironment,
@@ -14,6 +13,7 @@ import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import type { TenantsOptions } from '../tenants/options.js';
 import { createTenants } from '../tenants.js';
+import type { Served } from '../workers/messages.js';
 import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
@@ -24,7 +24,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   const address = addressFromEnvironment();
   const log = logFromEnvironment();
   const forward = forwardFromEnvironment();
-  if (isOfTenants(config)) return serveTenants(terminal, config, { log, address, forward });
+  if (isOfTenants(config)) return serveTenants(terminal, config, { log, address });
   const database = await openDatabase({ log: terminal.log });
   try {
     if (database.embedded) await prepareDatabase(terminal, config, database);
@@ -51,27 +51,31 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
 async function serveTenants(
   { say }: Terminal,
   config: TenantsOptions,
-  { log, address, forward }: { log: Logger; address: ListenAddress; forward: ForwardOptions | undefined },
+  { log, address }: { readonly log: Logger; readonly address: ListenAddress },
 ): Promise<void> {
-  if (forward) {
-    throw new SetupError('SYNC_MUTATE_URL is for one application. Let `open` return the option `forward` instead.');
-  }
+  refuseForward();
   const tenants = await createTenants({ ...config, log });
   try {
     const { url } = await listen(tenants, { log, ...address });
-    say(`Listening at ${url}, for the tenants of the configuration.`);
+    say(listening(url, null));
   } catch (error) {
     await tenants.close();
     throw error;
   }
 }
 
-/** What is printed when a server listens. */
-export function listening(
-  url: string,
-  { pull, push }: { readonly pull: string; readonly push: string },
-  { embedded }: OpenedDatabase,
-): string {
-  const where = embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
-  return `Listening at ${url}${pull} and ${url}${push}, on ${where}.`;
+/** @throws SetupError if the environment says where to forward pushes: with tenants, each of them says so */
+export function refuseForward(): void {
+  if (!forwardFromEnvironment()) return;
+  throw new SetupError('SYNC_MUTATE_URL is for one application. Let `open` return the option `forward` instead.');
+}
+
+/**
+ * What is printed when a server listens.
+ * @param served null for a server of tenants
+ */
+export function listening(url: string, served: Served | null, database?: OpenedDatabase): string {
+  if (!served) return `Listening at ${url}, for the tenants of the configuration.`;
+  const where = database?.embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
+  return `Listening at ${url}${served.pull} and ${url}${served.push}, on ${where}.`;
 }

@@ -16,7 +16,7 @@ import type { Patched, Pulled } from '../pulls/pulled.js';
 import type { ViewPart } from '../view/client-views.js';
 import type { Window } from '../window/window.js';
 import { everything, nothing, ownWrites, type Wanted } from './demands.js';
-import { Listeners } from './listeners.js';
+import { MovingListeners } from './moving-listeners.js';
 import { Nudges } from './nudges.js';
 import type { PacedLooks } from './paced-looks.js';
 import { replaceable } from './replaceable.js';
@@ -58,7 +58,7 @@ interface Question<Context extends UserContext, T extends Pulled> {
 export class Sources<Context extends UserContext> {
   readonly #primary: Source<Context>;
   readonly #standbys: Standbys<Context>;
-  readonly #listeners: Listeners<Context>;
+  readonly #listeners: MovingListeners<Context>;
   readonly #nudges: Nudges;
   readonly #options: SourcesOptions<Context>;
 
@@ -67,7 +67,7 @@ export class Sources<Context extends UserContext> {
     this.#options = options;
     this.#primary = primary;
     this.#standbys = new Standbys(standbys, primary.db, log, () => this.#listeners.move());
-    this.#listeners = new Listeners((listening, userID) => this.#placesOf(listening, userID), log);
+    this.#listeners = new MovingListeners((listening, userID) => this.#placesOf(listening, userID), log);
     this.#nudges = new Nudges(() => this.#standbys.used.map(({ source }) => source.tail));
   }
 

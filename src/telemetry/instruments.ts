@@ -30,7 +30,7 @@ export type HistogramName =
   | 'tidemark.mutator.duration'
   | 'tidemark.poke.delay';
 
-export type CounterName = 'tidemark.poke.sent' | 'tidemark.standby.fallback';
+export type CounterName = 'tidemark.pull.requests' | 'tidemark.poke.sent' | 'tidemark.standby.fallback';
 
 export type GaugeName =
   | 'tidemark.poke.lag'
@@ -96,6 +96,11 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
 };
 
 export const counters: Readonly<Record<CounterName, Instrument>> = {
+  'tidemark.pull.requests': {
+    unit: '1',
+    description: 'Pulls, by the schema version of the client: one of the option `schemaVersions`, or `other`.',
+    attributes: ['version'],
+  },
   'tidemark.poke.sent': { unit: '1', description: 'Pokes sent to clients.' },
   'tidemark.standby.fallback': {
     unit: '1',

@@ -43,6 +43,7 @@ export class House<Context extends UserContext> {
   #running = 0;
   #listening = 0;
   #isStopping = false;
+  #isReplaced = false;
   #isClosed = false;
 
   constructor(options: HouseOptions<Context>) {
@@ -83,7 +84,7 @@ export class House<Context extends UserContext> {
         this.#running += change;
       },
       isAlone: (running) => this.#running <= running,
-      isStopping: () => this.#isStopping,
+      endAsToldTo: (sync) => this.#endAsToldTo(sync),
     });
     this.#shut.set(name, tenant);
     this.#forget();
@@ -92,7 +93,13 @@ export class House<Context extends UserContext> {
 
   drain(): void {
     this.#isStopping = true;
-    for (const tenant of this.#resident.values()) tenant.drain();
+    for (const tenant of this.#resident.values()) tenant.endAsToldTo();
+  }
+
+  /** As `drain`, but the process is not about to stop for whoever asks: another one answers on the same port. */
+  endStreams(): void {
+    this.#isReplaced = true;
+    for (const tenant of this.#resident.values()) tenant.endAsToldTo();
   }
 
   async close(): Promise<void> {
@@ -101,6 +108,11 @@ export class House<Context extends UserContext> {
     this.#endSweeps();
     await Promise.all([...this.#resident.values()].map((tenant) => tenant.close()));
     await Promise.all(this.#closing);
+  }
+
+  #endAsToldTo(sync: StartedSync<Context>): void {
+    if (this.#isStopping) sync.drain();
+    else if (this.#isReplaced) sync.endStreams();
   }
 
   async #start(tenant: Tenant<Context>): Promise<StartedSync<Context>> {

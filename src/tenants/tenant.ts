@@ -27,7 +27,8 @@ export interface TenantParts<Context extends UserContext> {
   readonly onRunning: (change: number) => void;
   /** Whether no others have requests under way, if this one has so many. */
   readonly isAlone: (running: number) => boolean;
-  readonly isStopping: () => boolean;
+  /** Has its sync end what the whole process has been told to end. */
+  readonly endAsToldTo: (sync: StartedSync<Context>) => void;
 }
 
 /** A tenant, whether it is open or not: it is opened when it is first used, and again after it has been closed. */
@@ -142,8 +143,8 @@ export class Tenant<Context extends UserContext> implements Resident {
     return this.#keepingUp;
   }
 
-  drain(): void {
-    this.#sync?.drain();
+  endAsToldTo(): void {
+    if (this.#sync) this.#parts.endAsToldTo(this.#sync);
   }
 
   /** Closes it. The next use opens it again. */
@@ -165,7 +166,7 @@ export class Tenant<Context extends UserContext> implements Resident {
       this.#attempts.succeed();
       this.#keptUpAt = performance.now();
       this.#sync = sync;
-      if (this.#parts.isStopping()) sync.drain();
+      this.#parts.endAsToldTo(sync);
       return sync;
     } catch (error) {
       throw this.#fail(error);

@@ -12,7 +12,7 @@ import { inView, inViewAsync } from './in-view.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix, ownPrefix } from './keys/prefixes.js';
 import { keyParameter, rowByKey } from './keys/row-by-key.js';
-import { SampleInput } from './sample.js';
+import { inputFor, isShown, SampleInput } from './sample.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -94,10 +94,10 @@ export class ClientViews<Context> {
     { own, part }: { readonly own?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
   ): ViewQuery[] {
     const { views, keys } = own ? this.#with(own) : { views: this.#views, keys: this.#keys };
-    const names = part ? [part.view] : Object.keys(views);
+    const names = part ? [part.view] : Object.keys(views).filter((name) => isShown(views[name]!, input));
     const queries = names.map((name) => {
       const view = views[name]!;
-      return inView(name, () => ({ name, view, key: part?.key, ...buildQuery(view, input) }));
+      return inView(name, () => ({ name, view, key: part?.key, ...buildQuery(view, inputFor(view, input)) }));
     });
     keys.check(queries);
     return queries;

@@ -37,6 +37,7 @@ export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
   /** What keys look like, with their columns in braces. */
   readonly template?: string | undefined;
   readonly prefix?: Prefix<Context> | undefined;
+  readonly schemaVersions?: readonly string[] | undefined;
   readonly row?: StandardSchemaV1 | undefined;
   readonly [shown]?: Value;
 }
@@ -75,6 +76,8 @@ export interface ViewDefinition<
   readonly nulls?: Nulls | undefined;
   /** `UTC`: a `timestamptz` is written in UTC, as `2026-02-03T04:05:06.7Z`, whatever the session's time zone. */
   readonly timestamps?: 'UTC' | undefined;
+  /** The schema versions of the clients that have the view. Default: all. */
+  readonly schemaVersions?: readonly string[] | undefined;
   /**
    * A validator for the client's values, of which the OpenAPI document takes their schema; values are not validated.
    * Default: the schema follows from the columns' types.

@@ -1,5 +1,5 @@
 /** The input with which views are tried before anyone asks for them. */
-import type { ViewInput } from './define.js';
+import type { View, ViewInput } from './define.js';
 
 /** What the sample input is made of. */
 export interface SampleOptions<Context> {
@@ -19,6 +19,18 @@ export class SampleInput<Context> implements ViewInput<Context> {
     this.ctx = ctx;
     this.schemaVersion = schemaVersion;
   }
+}
+
+/** Whether a client has a view. A sample has all of them. */
+export function isShown<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): boolean {
+  return input instanceof SampleInput || schemaVersions === undefined || schemaVersions.includes(input.schemaVersion);
+}
+
+/** The input that a view is asked with: a view that not all clients have is tried as one of those sees it that have it. */
+export function inputFor<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): ViewInput<Context> {
+  const [first] = schemaVersions ?? [];
+  if (!(input instanceof SampleInput) || first === undefined) return input;
+  return new SampleInput(input.ctx as Context, first);
 }
 
 /**

@@ -17,7 +17,7 @@ export type Order =
 /** From a worker. */
 export type Report =
   /** It can serve. */
-  | { readonly kind: 'ready'; readonly served: Served }
+  | { readonly kind: 'ready'; readonly served: Served | null }
   /** It cannot start; the text is for whoever started the server. */
   | { readonly kind: 'failed'; readonly text: string }
   /** It has a connection, which is now its own. */
@@ -29,7 +29,7 @@ export type Report =
   /** Somebody wants to know what all workers have measured. */
   | { readonly kind: 'metrics'; readonly id: number };
 
-/** Where clients pull and push: paths. */
+/** Where clients pull and push: paths. Tenants may have any, so nothing is said of them. */
 export interface Served {
   readonly pull: string;
   readonly push: string;

@@ -33,7 +33,7 @@ export class Workers {
   /** All that have not ended, by their numbers. */
   readonly #processes = new Map<number, WorkerProcess>();
   readonly #ready = new Set<WorkerProcess>();
-  #served: Served | undefined;
+  #served: Served | null = null;
   #onServing = () => {};
   #onFailure = (_: unknown) => {};
 
@@ -47,10 +47,10 @@ export class Workers {
    * Starts them. Resolves when each serves, or has tried to, and the port is open.
    * @throws SetupError if the first cannot start; and `EADDRINUSE` and the like
    */
-  start(): Promise<{ readonly url: string; readonly served: Served }> {
+  start(): Promise<{ readonly url: string; readonly served: Served | null }> {
     return new Promise((resolve, reject) => {
       const { port, hostname } = this.#options.address;
-      const listen = async () => ({ url: await this.#handover.listen(port, hostname), served: this.#served! });
+      const listen = async () => ({ url: await this.#handover.listen(port, hostname), served: this.#served });
       this.#onServing = () => resolve(listen());
       this.#onFailure = reject;
       this.#follow(this.#plan.begin());

@@ -15,7 +15,7 @@ export interface WorkerService {
   readonly service: Service;
   /** Ends the responses that would otherwise never end, while other processes take over. */
   readonly endStreams: () => void;
-  readonly served: Served;
+  readonly served: Served | null;
   readonly log: Logger;
 }
 

@@ -26,6 +26,8 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly journal: Journal;
   /** The browser profile that has sent them. */
   readonly profileID: string;
+  /** The schema version that their client was built for. */
+  readonly schemaVersion: string;
   /** Told of each mutation that is skipped. */
   readonly onRefused?: OnRefused<Context> | undefined;
   /** Says what the application's own errors mean. Default: none. */
@@ -39,7 +41,7 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal, mapError, profileID, onRefused }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal, mapError, profileID, schemaVersion, onRefused }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -55,7 +57,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   const result = await prepare(mutation).then(
     ({ mutator, args }) => {
       const run = async ({ tx, last }: CallTransaction<Tx> & Edges) => {
-        await mutator.run({ tx, args, ctx: context });
+        await mutator.run({ tx, args, ctx: context, schemaVersion });
         last(...journal.keep(origin, [appliedEntry(mutation.name, mutation.id)]));
       };
       return mutate(transact, run, claim);

@@ -13,7 +13,7 @@ import { Runs } from './runs.js';
 
 /** The options of `createPush`. */
 export interface PushOptions<Tx, Context extends UserContext>
-  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal' | 'profileID'> {
+  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal' | 'profileID' | 'schemaVersion'> {
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that are served. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
@@ -46,7 +46,7 @@ async function push<Tx, Context extends UserContext>(
   request: PushRequest,
   caller: Caller<Context>,
 ): Promise<ProtocolError | null> {
-  const { clientGroupID, profileID, mutations } = request;
+  const { clientGroupID, profileID, schemaVersion, mutations } = request;
   const group = new PushedGroup(options, request, caller.context.userID);
   // A push usually goes on where its client's last one ended. Its first claim then tells all that must be known.
   if (group.isNew || !group.isServed) {
@@ -54,7 +54,7 @@ async function push<Tx, Context extends UserContext>(
     if (refusal !== undefined) return refusal;
   }
   const { mutators, journal = noJournal } = options;
-  const applyOptions = { ...options, journal, profileID, prepare: preparesOnce(mutators) };
+  const applyOptions = { ...options, journal, profileID, schemaVersion, prepare: preparesOnce(mutators) };
   const runs = new Runs(mutations, apart);
   /** Mutations that may still be running, although their transaction was given up. */
   const running = new Map<Mutation, Promise<unknown>>();

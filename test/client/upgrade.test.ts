@@ -89,3 +89,19 @@ it('what the server no longer takes stays, and the client says so', async () => 
   const another = application.client({ user, schemaVersion: '2' });
   await expect.poll(() => another.view('list').list()).toHaveLength(1);
 });
+
+it('a client that meets an old server first is outdated only until it meets a new one, and loses nothing', async () => {
+  await application.server.stop();
+  await application.server.start({ schemaVersions: ['1'] });
+  const next = application.client({ schemaVersion: '2' });
+  await expect.poll(() => next.status.get()).toMatchObject({ state: 'error', outdated: true });
+  await next.mutate.list.create({ id: 'a', name: 'New' });
+  await expect.poll(() => next.pending.get()).toHaveLength(1);
+  expect(await lists()).toEqual([]);
+
+  await application.server.stop();
+  await application.server.start({ schemaVersions: ['1', '2'] });
+  await expect.poll(() => next.status.get()).toEqual({ state: 'online', error: null, outdated: false });
+  await expect.poll(() => next.pending.get()).toEqual([]);
+  expect(await lists()).toEqual(['a']);
+});

@@ -1,6 +1,11 @@
 import { expect } from 'vitest';
 import type { UserContext } from '../../src/context.js';
-import { type HealthRoutesOptions, healthRoutes } from '../../src/endpoints/health.js';
+import {
+  type HealthRoutesOptions,
+  healthRoutes,
+  type ReadinessOptions,
+  readiness,
+} from '../../src/endpoints/health.js';
 import { PokeStreams } from '../../src/endpoints/listening/poke-streams.js';
 import { type SyncEndpointsOptions, syncEndpoints } from '../../src/endpoints/sync.js';
 import { syncPaths } from '../../src/endpoints/sync-paths.js';
@@ -27,7 +32,8 @@ export const push = {
 };
 
 type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
-  HealthRoutesOptions & {
+  ReadinessOptions &
+  Pick<HealthRoutesOptions, 'basePath' | 'isStopping'> & {
     readonly limits: RequestLimitOptions;
     readonly authenticate: Authenticate<UserContext>;
   };
@@ -60,7 +66,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     endpoints.push(paths.push, authenticate),
     endpoints.poke(paths.poke, authenticate),
   ];
-  return createApp([...routes, ...healthRoutes(options)], log);
+  return createApp([...routes, ...healthRoutes({ ...options, state: () => readiness(options) })], log);
 }
 
 /** Such an app, which knows one user, and ways to send it requests. */

@@ -29,6 +29,7 @@ import { sharing } from './list/sharing.js';
 import { standingBy } from './list/standing-by.js';
 import { streaming } from './list/streaming.js';
 import { transactions } from './list/transactions.js';
+import { upgrading } from './list/upgrading.js';
 import { viewing } from './list/viewing.js';
 import { windowing } from './list/windowing.js';
 import { working } from './list/working.js';
@@ -66,6 +67,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   living,
   working,
   housing,
+  upgrading,
 };
 
 /** Their names begin with the room's. */

@@ -19,7 +19,11 @@ beforeAll(async () => {
     throw new Error(secret);
   });
   const misbehaving = defineMutators({ refuse, fail });
-  server = await startServer({ mutators: new Map([...mutators, ...misbehaving]), metrics: 'public' });
+  server = await startServer({
+    mutators: new Map([...mutators, ...misbehaving]),
+    metrics: 'public',
+    schemaVersions: ['', '7'],
+  });
   const poked = await fetch(`${server.url}/sync/poke?clientGroupID=group&profileID=profile`, {
     headers: { Authorization: 'Bearer ann' },
   });
@@ -35,6 +39,15 @@ beforeAll(async () => {
   const answer = await pull(server, 'ann', { cookie });
   await pull(server, 'ann', { cookie: answer.cookie });
   await pull(server, 'ann', { cookie: { order: 5 } });
+  for (const schemaVersion of ['8', '9']) {
+    await send(server, '/sync/pull', {
+      pullVersion: 1,
+      clientGroupID: 'g',
+      profileID: 'p',
+      schemaVersion,
+      cookie: null,
+    });
+  }
   await send(server, '/nothing', {});
   await vi.waitFor(async () => expect(await sampleOf('tidemark_poke_sent_total')).toBeGreaterThan(0));
   await reader.cancel();
@@ -65,6 +78,8 @@ it('every instrument has a value, but for that of tenants', async () => {
 });
 
 it.each<[string, Record<string, string>, number]>([
+  ['tidemark_pull_requests_total', { version: '' }, 4],
+  ['tidemark_pull_requests_total', { version: 'other' }, 2],
   ['tidemark_pull_duration_seconds_count', { kind: 'first', reason: '' }, 1],
   ['tidemark_pull_duration_seconds_count', { kind: 'delta' }, 1],
   ['tidemark_pull_duration_seconds_count', { kind: 'unchanged' }, 1],
@@ -74,7 +89,7 @@ it.each<[string, Record<string, string>, number]>([
   ['tidemark_pull_ops_sum', { kind: 'reset' }, 2],
   ['tidemark_push_mutations_sum', {}, 3],
   ['tidemark_mutator_duration_seconds_count', { mutator: 'todo.create', outcome: 'done' }, 1],
-  ['tidemark_request_duration_seconds_count', { route: '/sync/pull', status: '200' }, 4],
+  ['tidemark_request_duration_seconds_count', { route: '/sync/pull', status: '200' }, 6],
   ['tidemark_request_duration_seconds_count', { route: '/api/mutators/*', status: '200' }, 1],
   ['tidemark_request_duration_seconds_count', { route: 'other', status: '404' }, 1],
   ['tidemark_gate_waiting', { gate: 'writes' }, 0],

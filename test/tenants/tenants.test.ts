@@ -241,23 +241,4 @@ describe('the process', () => {
     tenants = await startTenants(urls);
     expect((await tenants.fetch(requestTo('/metrics', { method: 'GET', tenant: 'acme' }))).status).toBe(404);
   });
-
-  it('ends all streams, and says that it stops; pulls go on until it is closed', async () => {
-    tenants = await startTenants(urls);
-    const open = await tenants.fetch(
-      requestTo('/sync/poke?clientGroupID=g&profileID=p', { tenant: 'acme', method: 'GET' }),
-    );
-    tenants.drain();
-    expect(await open.text()).toContain('data:');
-    expect((await tenants.fetch(requestTo('/readyz', { method: 'GET' }))).status).toBe(503);
-    expect((await pull(tenants, 'acme')).status).toBe(200);
-    expect((await pull(tenants, 'blau')).status).toBe(200);
-    const late = await tenants.fetch(
-      requestTo('/sync/poke?clientGroupID=g&profileID=p', { tenant: 'blau', method: 'GET' }),
-    );
-    expect(late.status).toBe(503);
-    await tenants.close();
-    for (const database of databases) await vi.waitFor(async () => expect(await connectionsTo(database)).toBe(0));
-    expect((await pull(tenants, 'acme')).status).toBe(503);
-  });
 });

@@ -3,8 +3,22 @@ import { isDeepStrictEqual } from 'node:util';
 
 /** A server of some version. */
 export interface Server {
+  /** The schema versions that it serves. Default: any. */
+  readonly schemaVersions?: readonly string[];
   readonly fetch: (request: Request) => Promise<Response>;
 }
+
+/** What clients of a version of an application send. */
+export interface ClientVersion {
+  readonly schemaVersion: string;
+  /** The call with this number. */
+  readonly mutation: (clientID: string, id: number) => { readonly name: string; readonly args: unknown };
+}
+
+const onlyAdds: ClientVersion = {
+  schemaVersion: '',
+  mutation: (clientID, id) => ({ name: 'add', args: { id: `${clientID}-${id}` } }),
+};
 
 interface Answer {
   readonly cookie: Readonly<Record<string, unknown>> & { readonly order: number };
@@ -16,6 +30,8 @@ interface Answer {
   )[];
 }
 
+const refused = { error: 'VersionNotSupported', versionType: 'schema' };
+
 export class Client {
   readonly userID: string;
   readonly clientID: string;
@@ -23,11 +39,15 @@ export class Client {
   /** Whatever was wrong with an answer, in words. */
   readonly objections: string[] = [];
   resets = 0;
+  /** How often a server was not one of its schema version. */
+  unserved = 0;
+  readonly version: ClientVersion;
   readonly #rows = new Map<string, unknown>();
   #pushed = 0;
   #confirmed = 0;
 
-  constructor(userID: string, clientID: string) {
+  constructor(userID: string, clientID: string, version: ClientVersion = onlyAdds) {
+    this.version = version;
     this.userID = userID;
     this.clientID = clientID;
   }
@@ -45,10 +65,16 @@ export class Client {
     return isDeepStrictEqual(new Map([...this.#rows].sort()), new Map([...rows].sort()));
   }
 
+  isServedBy({ schemaVersions }: Server): boolean {
+    return schemaVersions?.includes(this.version.schemaVersion) ?? true;
+  }
+
   async pull(server: Server): Promise<void> {
     const { clientID: clientGroupID, cookie } = this;
-    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: '', cookie };
+    const { schemaVersion } = this.version;
+    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion, cookie };
     const answer = (await this.#send(server, '/sync/pull', body)) as unknown as Answer;
+    if (!this.isServedBy(server)) return;
     if (!answer.patch) {
       this.objections.push(`a pull was answered with ${JSON.stringify(answer)}`);
       return;
@@ -66,7 +92,7 @@ export class Client {
     this.cookie = answer.cookie;
   }
 
-  /** Writes an entry under a new key. Nobody takes it for granted that the server has got it. */
+  /** Calls the next mutator. Nobody takes it for granted that the server has got it. */
   async push(server: Server): Promise<void> {
     this.#pushed++;
     await this.pushAgain(server);
@@ -77,13 +103,13 @@ export class Client {
     const { clientID, clientID: clientGroupID } = this;
     const mutations = Array.from({ length: this.#pushed - this.#confirmed }, (_, i) => {
       const id = this.#confirmed + 1 + i;
-      return { id, clientID, name: 'add', args: { id: `${clientID}-${id}` }, timestamp: 0 };
+      return { id, clientID, ...this.version.mutation(clientID, id), timestamp: 0 };
     });
     await this.#send(server, '/sync/push', {
       pushVersion: 1,
       profileID: 'p',
       clientGroupID,
-      schemaVersion: '',
+      schemaVersion: this.version.schemaVersion,
       mutations,
     });
   }
@@ -93,6 +119,12 @@ export class Client {
     const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     const response = await server.fetch(request);
     if (response.status !== 200) this.objections.push(`${path} was answered with ${response.status}`);
-    return (await response.json()) as Record<string, unknown>;
+    const answer = (await response.json()) as Record<string, unknown>;
+    if (!this.isServedBy(server)) {
+      this.unserved++;
+      if (!isDeepStrictEqual(answer, refused))
+        this.objections.push(`${path} was answered by a server of other versions`);
+    } else if (answer.error !== undefined) this.objections.push(`${path} was refused: ${JSON.stringify(answer)}`);
+    return answer;
   }
 }

@@ -30,21 +30,22 @@ interface Running extends Server {
 
 export class Fleet {
   readonly #database: TestDatabase;
-  readonly #random = seeded(18);
+  readonly #random: ReturnType<typeof seeded>;
   readonly #servers = new Map<Code, Running[]>();
   readonly #ended: Running[] = [];
   readonly clients: readonly Client[] = users.flatMap((user) =>
     Array.from({ length: clientsPerUser }, (_, i) => new Client(user, `${user}${i}`)),
   );
 
-  private constructor(database: TestDatabase) {
+  private constructor(database: TestDatabase, seed: number) {
     this.#database = database;
+    this.#random = seeded(seed);
   }
 
-  static async create(): Promise<Fleet> {
+  static async create(seed: number): Promise<Fleet> {
     const database = await createEmptyDatabase();
     await database.pool.query('create table entry (id text primary key, owner text not null, n int not null)');
-    return new Fleet(database);
+    return new Fleet(database, seed);
   }
 
   get pool(): pg.Pool {

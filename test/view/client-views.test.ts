@@ -47,6 +47,29 @@ describe('to bind views', () => {
   });
   const mine = asking((userID) => sql`select id from todo where owner = ${userID}`);
 
+  it('gives each schema version its views, and a sample all of them, as those see them that have them', async () => {
+    const asked: string[] = [];
+    const noting = (schemaVersions?: readonly string[]): View<User> => ({
+      key: ['id'],
+      query: ({ schemaVersion }) => {
+        asked.push(schemaVersion);
+        return sql`select id from todo`;
+      },
+      ...(schemaVersions && { schemaVersions }),
+    });
+    const views = new ClientViews(own, { all: noting(), old: noting(['1']), recent: noting(['2', '3']) });
+    const namesFor = (schemaVersion: string) => views.queries({ ...ask('ann'), schemaVersion }).map(({ name }) => name);
+    expect(namesFor('1')).toEqual(['all', 'old']);
+    expect(namesFor('3')).toEqual(['all', 'recent']);
+    expect(namesFor('4')).toEqual(['all']);
+    asked.length = 0;
+    const sample = views.queries(sampleInput<User>({ schemaVersions: ['3', '1'] }));
+    expect(sample.map(({ name }) => name)).toEqual(['all', 'old', 'recent']);
+    expect(asked).toEqual(['3', '1', '2']);
+    // Over REST, a view is asked for by its name.
+    expect(views.queries(ask('ann'), { part: { view: 'recent' } })).toHaveLength(1);
+  });
+
   it('puts each user into the same view', async () => {
     const views = new ClientViews(own, { mine, all: asking(() => sql`select id from todo`, { prefix: 'a:' }) });
     const [ann, all] = await views.bind(ask('ann'), 'shape');

@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 
 export interface Call {
   readonly started: number;
@@ -52,6 +53,13 @@ export class Load {
     this.#isOver = true;
     await Promise.all(this.#clients);
   }
+}
+
+/** Resolves with the processes that answer from now on, when there are so many. */
+export async function answering(load: Load, count: number): Promise<number[]> {
+  const now = performance.now();
+  await vi.waitFor(() => expect(load.pidsSince(now).size).toBe(count), { timeout: 30_000, interval: 50 });
+  return [...load.pidsSince(now)];
 }
 
 const owners = new WeakMap<Socket, number>();

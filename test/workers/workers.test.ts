@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { migrate } from '../../src/migrate.js';
 import { database, folder, serve, tidemark, useDatabase, useFolder } from '../cli/commands.js';
 import { silent } from '../log.js';
-import { call, hung, Load } from './load.js';
+import { answering, call, hung, Load } from './load.js';
 
 const config = `
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,6 @@ useDatabase();
 beforeAll(() => migrate({ database: database.url, views: {}, log: silent }));
 
 const clients = { kept: 3, fresh: 3 };
-const patience = { timeout: 30_000, interval: 50 };
 
 const fileOf = () => join(folder, 'tidemark.config.ts');
 
@@ -54,13 +53,6 @@ async function serveTwo() {
     );
   };
   return { ...server, file, load, pids, metric };
-}
-
-/** Resolves with the processes that answer from now on, when there are so many. */
-async function answering(load: Load, count: number): Promise<number[]> {
-  const now = performance.now();
-  await vi.waitFor(() => expect(load.pidsSince(now).size).toBe(count), patience);
-  return [...load.pidsSince(now)];
 }
 
 const answered = 'tidemark_request_duration_seconds_count{route="/api/mutators/*",status="200"}';
@@ -146,9 +138,10 @@ describe('the command', () => {
   const env = () => ({ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
 
   it('ends as without workers if the first cannot start', async () => {
-    writeFileSync(fileOf(), 'export default {};');
+    const views = "views: { lost: { key: ['id'], query: () => ({ text: 'select id from lost', values: [] }) } }";
+    writeFileSync(fileOf(), config.replace('views: {}', views));
     const [alone, withWorkers] = [await tidemark(['serve'], env()), await tidemark(['serve', '--workers', '2'], env())];
-    expect(alone).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not export views/) });
+    expect(alone).toMatchObject({ code: 1, stderr: expect.stringMatching(/The view "lost" cannot be served/) });
     expect(withWorkers).toEqual(alone);
   });
 

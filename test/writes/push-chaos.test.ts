@@ -45,7 +45,7 @@ it('each mutation is applied once while backends are killed and every push comes
     while (pushing) {
       const { rowCount } = await database.pool.query(`
         select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'tidemark' and datname = current_database() order by random() limit 1`);
+        where application_name like 'tidemark%' and datname = current_database() order by random() limit 1`);
       kills += rowCount ?? 0;
       await sleep(10);
     }

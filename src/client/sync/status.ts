@@ -20,6 +20,8 @@ export interface Status {
 
 type Kind = 'pull' | 'push';
 
+const unserved = 'version-not-supported';
+
 /** Follows the requests of a client. */
 export class StatusTracker {
   readonly #cell = new Cell<Status>({ state: 'connecting', error: null, outdated: false });
@@ -63,6 +65,7 @@ export class StatusTracker {
     this.#update();
   }
 
+  /** That a newer version of the application is open in another tab. */
   outdated(): void {
     this.#outdated = true;
     this.#update();
@@ -72,7 +75,7 @@ export class StatusTracker {
   end(state: 'closed' | 'error', error: ClientError | null): void {
     if (this.#final?.state === 'closed') return;
     for (const event of ['online', 'offline']) globalThis.removeEventListener?.(event, this.#networkChanged);
-    this.#final = { state, error, outdated: this.#outdated };
+    this.#final = { state, error, outdated: this.#isOutdated };
     this.#update();
   }
 
@@ -82,9 +85,19 @@ export class StatusTracker {
     if (next.state !== now.state || next.error !== now.error || next.outdated !== now.outdated) this.#cell.set(next);
   }
 
+  /** Whether the last push was refused by a server that does not serve the version: the engine takes it for sent. */
+  get isPushUnserved(): boolean {
+    return this.#failures.push?.code === unserved;
+  }
+
+  /** In a rolling deployment, the next server may serve the version that this one does not serve yet. */
+  get #isOutdated(): boolean {
+    return this.#outdated || this.#failures.pull?.code === unserved || this.isPushUnserved;
+  }
+
   #judge(): Status {
     const error = this.#failures.pull ?? this.#failures.push ?? null;
-    const outdated = this.#outdated;
+    const outdated = this.#isOutdated;
     if (this.#disconnected || globalThis.navigator?.onLine === false) return { state: 'offline', error, outdated };
     if (!error) return { state: this.#pulled ? 'online' : 'connecting', error, outdated };
     return { state: states[error.code] ?? 'error', error, outdated };

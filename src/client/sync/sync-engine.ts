@@ -67,7 +67,9 @@ export class SyncEngine extends ReplicacheImpl {
         }
       };
     }
-    this.onUpdateNeeded = () => options.status.outdated();
+    this.onUpdateNeeded = ({ type }) => {
+      if (type === 'NewClientGroup') options.status.outdated();
+    };
     this.onClientStateNotFound = () => this.#lost();
     void this.#updatePending();
   }
@@ -171,6 +173,7 @@ export class SyncEngine extends ReplicacheImpl {
       const body = { ...request, refused: true };
       const pulled = await send({ kind: 'pull', url, auth, requestID, body }, this.#options, status);
       if (status && pulled.response && !this.#recovered) void this.recoverMutations();
+      if (status?.isPushUnserved && pulled.response) this.push().catch(() => {});
       return pulled;
     };
   }

@@ -54,7 +54,7 @@ describe('no mutation is lost, and none is applied twice', () => {
     const killer = (async () => {
       while (killing) {
         await fixture.server.pool.query(
-          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tidemark' and datname = current_database()",
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'tidemark%' and datname = current_database()",
         );
         await sleep(30);
       }

@@ -79,10 +79,24 @@ export const housing: readonly Fault[] = [
     replace: '',
   },
   {
+    name: 'a process that another one replaces keeps the streams of its tenants',
+    file: 'src/tenants/house.ts',
+    find: 'if (this.#isReplaced) sync.endStreams();',
+    replace: 'if (this.#isReplaced) sync.ready();',
+    tests: ['test/tenants/ending.test.ts'],
+  },
+  {
+    name: 'a tenant that is opened late has streams that nothing ends',
+    file: 'src/tenants/tenant.ts',
+    find: '      this.#parts.endAsToldTo(sync);\n',
+    replace: '',
+    tests: ['test/tenants/ending.test.ts'],
+  },
+  {
     name: 'a migration that has failed for a tenant succeeds',
     file: 'src/cli/migrate-tenants.ts',
     find: '  return 1;\n',
     replace: '  return 0;\n',
-    tests: ['test/cli/tenants.test.ts'],
+    tests: ['test/cli/migrate-tenants.test.ts'],
   },
 ];

@@ -34,7 +34,7 @@ export const standingBy: readonly Fault[] = [
   },
   {
     name: 'who listens stays where it is',
-    file: 'src/sources/listeners.ts',
+    file: 'src/sources/moving-listeners.ts',
     find: 'this.#moving.then(() => this.#moveAll())',
     replace: 'Promise.resolve()',
     tests: reading,

@@ -50,7 +50,7 @@ export class Postgres {
   /** SIGKILL to one of the Tidemark servers' backends: Postgres ends all others too, and recovers by itself. */
   async killBackend(): Promise<void> {
     const { rows } = await this.pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where application_name = 'tidemark' order by xact_start nulls last limit 1`,
+      `select pid from pg_stat_activity where application_name like 'tidemark%' order by xact_start nulls last limit 1`,
     );
     if (rows[0]) process.kill(rows[0].pid, 'SIGKILL');
   }

@@ -20,7 +20,7 @@ const movedAtOnce = 50;
 const retryMs = 1_000;
 
 /** Has each listener listen where its pulls will read: a poke is of use only if they can see what it is about. */
-export class Listeners<Context extends UserContext> {
+export class MovingListeners<Context extends UserContext> {
   readonly #places: (listening: Listening, userID: string) => readonly Source<Context>[];
   readonly #log: Logger;
   readonly #all = new Set<Listener<Context>>();

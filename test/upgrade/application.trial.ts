@@ -1,0 +1,93 @@
+/** Two versions of an application over one database, while clients of both are sent to servers of either. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { applications, contract, expand } from './application.js';
+import { Deployment } from './deployment.js';
+import { seeds } from './seeds.js';
+
+const { first, both, second } = applications;
+const steps = 16;
+/** A table has another shape; or the delta of a pull failed, since the DDL came in between. */
+const forDDL = ['views', 'failure'];
+
+let deployment: Deployment;
+
+async function begin(seed: number): Promise<void> {
+  deployment = await Deployment.create(seed);
+  await deployment.migrate(first);
+  await deployment.start(first, 2);
+  deployment.open('1');
+  await deployment.work(steps);
+}
+
+/** Both versions are served from now on, by old and new servers, until those of the old version have gone. */
+async function mix(): Promise<void> {
+  const before = deployment.resets;
+  deployment.open('2');
+  await deployment.work(2 * steps);
+  expect(await deployment.settle()).toEqual([]);
+  expect(deployment.resets).toBe(before);
+  const unserved = deployment.unserved('2');
+  expect(unserved).toBeGreaterThan(0);
+  await deployment.stop(first);
+  await deployment.work(steps);
+  expect(await deployment.settle()).toEqual([]);
+  expect(deployment.resets).toBe(before);
+  expect(deployment.unserved('2')).toBe(unserved);
+  expect(deployment.unserved('1')).toBe(0);
+}
+
+/** Version 1 goes: first its clients, then what served them. */
+async function end(): Promise<void> {
+  const [late] = deployment.leave('1');
+  const known = await deployment.pullsOf('1');
+  expect(known).toBeGreaterThan(0);
+  const before = deployment.resets;
+  await deployment.work(steps);
+  expect(await deployment.pullsOf('1')).toBe(known);
+  await deployment.start(second, 2);
+  await deployment.work(steps);
+  await deployment.stop(both);
+  expect(await deployment.settle()).toEqual([]);
+  expect(deployment.resets).toBe(before);
+
+  const most = deployment.mostResets;
+  await Promise.all([deployment.work(steps), deployment.pool.query(contract)]);
+  expect(await deployment.settle()).toEqual([]);
+  expect(deployment.mostResets).toBeLessThanOrEqual(most + 1);
+
+  const { pushed, cookie } = late!;
+  await late!.pushAgain(deployment.server());
+  await late!.pull(deployment.server());
+  expect(late).toMatchObject({ pushed, cookie, unserved: 2, objections: [] });
+  await deployment.stop(second);
+  expect(forDDL).toEqual(expect.arrayContaining([...deployment.reasons]));
+}
+
+describe.each(seeds)('seed %i', (seed) => {
+  beforeEach(() => begin(seed));
+  afterEach(() => deployment.close());
+
+  it('the migration first: nobody is reset but for the DDL, and no mutation is lost', async () => {
+    await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
+    await deployment.migrate(both);
+    expect(await deployment.settle()).toEqual([]);
+    expect(deployment.mostResets).toBeLessThanOrEqual(1);
+    await deployment.start(both, 2);
+    await mix();
+    await end();
+  });
+
+  it('the servers first: they do not start until there is what they need, and disturb nobody', async () => {
+    const early = (reason: RegExp) =>
+      Promise.all([deployment.work(steps), expect(deployment.start(both, 1)).rejects.toThrow(reason)]);
+    await early(/column "stars" does not exist/);
+    await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
+    await early(/reminder are not captured.*Run `tidemark migrate`/);
+    await Promise.all([deployment.work(steps), deployment.migrate(both)]);
+    expect(await deployment.settle()).toEqual([]);
+    expect(deployment.mostResets).toBeLessThanOrEqual(1);
+    await deployment.start(both, 2);
+    await mix();
+    await end();
+  });
+});
