@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
@@ -20,8 +21,11 @@ const keptUsers = 10_000;
 /** The length of a part of `viewDigests`: 72 bits. */
 const partLength = 12;
 
-/** How many times an answer is attempted while the tables keep changing. */
-const maxAttempts = 5;
+/**
+ * How long each attempt at an answer, but the first, waits. A migration alters one table after the other, each in a
+ * transaction of its own.
+ */
+const pausesMs = [0, 20, 100, 400];
 
 /** The input of the views, and what else the client view is to have. */
 export interface ClientViewInput<Context> extends ViewInput<Context> {
@@ -98,13 +102,16 @@ export class CurrentInstallation<Context extends UserContext> {
     part?: ViewPart,
   ): Promise<T> {
     let last: OutdatedError | undefined;
-    for (let attempt = 1; ; attempt++) {
+    const pauses = pausesMs.values();
+    for (;;) {
       const { bound, reading } = await this.#bind(input, part);
       try {
         return await work(bound, last);
       } catch (error) {
-        if (!(error instanceof OutdatedError) || attempt === maxAttempts) throw error;
+        const { value: pauseMs } = pauses.next();
+        if (!(error instanceof OutdatedError) || pauseMs === undefined) throw error;
         last = error;
+        await sleep(pauseMs);
         this.#readings.forget(reading);
       }
     }

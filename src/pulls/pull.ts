@@ -10,7 +10,7 @@ import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
-import { type Header, headerOf, type Member } from '../store/header.js';
+import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
@@ -204,9 +204,7 @@ export class Pull {
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
     if (this.#demand && !meets(header, this.#demand)) return { kind: 'behind' };
-    const { history, recovery } = header;
-    // The next reading of the installation records the timeline.
-    if (history?.current === null && !recovery) throw new OutdatedError();
+    if (isUnrecorded(header)) throw new OutdatedError();
     const { clientGroupID, client } = request;
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');

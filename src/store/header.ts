@@ -74,6 +74,11 @@ export function isSmall(changed: SharedHeader['changed']): boolean {
   return changed.every(([, rows]) => rows < manyRows);
 }
 
+/** Whether the primary is on a timeline that nobody had recorded yet. The next reading of the installation records it. */
+export function isUnrecorded({ history, recovery }: Pick<SharedHeader, 'history' | 'recovery'>): boolean {
+  return history?.current === null && !recovery;
+}
+
 /** A client group's record. */
 export interface GroupRecord {
   readonly owner: string | null;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { type Bound, CurrentInstallation } from '../../src/installation/current-installation.js';
+import { type Bound, CurrentInstallation, OutdatedError } from '../../src/installation/current-installation.js';
 import { migrate } from '../../src/migrate.js';
 import { sql } from '../../src/sql.js';
 import { ClientViews } from '../../src/view/client-views.js';
@@ -127,6 +127,18 @@ it('has a digest of the user and one of each view, which changes with its parame
   expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), mine, others]);
   await database.pool.query('alter table other add column more int');
   expect(await partsFor('ann', 'a')).toEqual([user, mine, expect.not.stringMatching(`^${others}$`)]);
+});
+
+it('tries again while tables are altered one after the other, and not forever', async () => {
+  const input = { ctx: { userID: 'ann', value: 'a' }, profileID: '', schemaVersion: '' };
+  const until = performance.now() + 200;
+  const serveUntil = (end: number) =>
+    current.serve(input, async () => {
+      if (performance.now() < end) throw new OutdatedError();
+      return 'served';
+    });
+  expect(await serveUntil(until)).toBe('served');
+  await expect(serveUntil(Number.POSITIVE_INFINITY)).rejects.toThrow(OutdatedError);
 });
 
 it('tells values apart that JSON writes alike', async () => {

@@ -61,6 +61,15 @@ it('records a timeline before it tells anything on it, though the installation w
   expect(reasons()).toEqual(['epoch']);
 });
 
+it('looks again when what it knows was read before the timeline was recorded', async () => {
+  const one = server();
+  for (let i = 0; i < 3; i++) await pullFrom(one);
+  const before = timelineOf(client);
+  await run('delete from tidemark.timeline');
+  await pullFrom(one);
+  expect(timelineOf(client)).not.toBe(before);
+});
+
 it('records it once, however many servers begin', async () => {
   const all = Array.from({ length: 8 }, server);
   await Promise.all(all.map((one) => one.pull(null)));

@@ -61,7 +61,14 @@ export const promoting: readonly Fault[] = [
   {
     name: 'a primary answers on a timeline that nobody has recorded',
     file: 'src/pulls/pull.ts',
-    find: 'if (history?.current === null && !recovery) throw new OutdatedError();',
+    find: 'if (isUnrecorded(header)) throw new OutdatedError();',
+    replace: '',
+    tests: told,
+  },
+  {
+    name: 'a header from before the timeline was recorded is the newest until the next look',
+    file: 'src/window/sight.ts',
+    find: 'if (isUnrecorded(window.header)) return undefined;',
     replace: '',
     tests: told,
   },
