@@ -5,7 +5,7 @@ import { rowColumns, sidesOf } from './sides.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
-const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
+export const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
 
 /** Whom a delta is for. */
 export interface Seating {
