@@ -128,7 +128,7 @@ export class CurrentInstallation<Context extends UserContext> {
       const narrowed = this.#narrow(known, views);
       if (!narrowed) continue;
       const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
-      if (narrowed.keepsViews && !part) {
+      if (narrowed.keepsViews && part?.key === undefined) {
         await this.#kept.keep(
           new Map(views.map((view, i) => [viewDigest(view, narrowed.tables), servedView(queries[i]!)])),
         );

@@ -2,7 +2,7 @@
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
 import { type Position, positionText } from '../protocol/history.js';
-import type { PullRequest } from '../protocol/pull.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { KnownCookie } from '../window/known-cookies.js';
@@ -50,7 +50,9 @@ export function cookieFields(
   const known = { order, snapshot: snapshot.text, next: String(next), epoch, views };
   const fields = { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
   if (!position) return fields;
-  return { ...fields, position: positionText(position), ...(parameters !== undefined && { parameters }) };
+  // Who reads one view is sent all of it if it has changed.
+  const isComparable = parameters !== undefined && clientGroupID !== noGroup;
+  return { ...fields, position: positionText(position), ...(isComparable && { parameters }) };
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

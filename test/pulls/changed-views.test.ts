@@ -98,7 +98,13 @@ describe('without the rows of the views that are the same', () => {
     ],
     ['other columns', { item, note }, { item: { ...item, columns: { n: 'm' } }, note }, ['put item/1', 'put item/2']],
     ['another prefix', { tag, note }, { tag: { ...tag, prefix: 't/' }, note }, ['del tag/1', 'put t/1']],
-    ['another name for the same keys', { tag, note }, { mark: { ...tag, prefix: 'tag/' }, note }, ['put tag/1']],
+    ['another name for the same keys and values', { tag, note }, { mark: { ...tag, prefix: 'tag/' }, note }, []],
+    [
+      'a query that finds the same rows, and more',
+      { item, note },
+      { item: itemOf('select id, list, n from item'), note },
+      ['put item/3'],
+    ],
     [
       'two that have swapped their keys',
       { a: { ...tag, prefix: 'a/' }, b: { ...note, prefix: 'b/' }, item },

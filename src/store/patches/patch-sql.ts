@@ -5,7 +5,7 @@ import { allOf, checksumsQuery } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
 import { type SyncedTable, stateQueries, unseenLiterals } from './states.js';
-import { enteredIn, enteredOf, goneOps, type Turnover } from './turnover.js';
+import { enteredIn, enteredOf, type Turnover, turnoverOps } from './turnover.js';
 
 /** COPY in this format leaves JSON as it is: it can contain neither the quote nor the delimiter. */
 function copyOut(query: string): string {
@@ -92,7 +92,7 @@ export function deltaQuery(
     [
       ...checksumsOf(checked, views, parts),
       ...parts.flatMap((part) => part?.ops ?? []),
-      ...(turnover ? goneOps(turnover, ids) : []),
+      ...(turnover ? turnoverOps(turnover, ids) : []),
     ],
   );
 }

@@ -1,7 +1,7 @@
 /** What becomes of a client whose views are others than those that it holds, as queries for ops. */
 import type { BoundView } from '../../view/client-views.js';
 import { allOf } from './checksums.js';
-import { type Delta, delOp, putOp } from './delta.js';
+import { type Delta, delOp, isGone, isPut, paired, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
 import { states } from './states.js';
 
@@ -18,34 +18,40 @@ export function enteredIn({ places }: Turnover): number[] {
   return places.flatMap((place, i) => (place === undefined ? [i] : []));
 }
 
-/** All rows of a view that the client does not have. */
+/** A view that the client does not have: all its rows, for `turnoverOps`. */
 export function enteredOf({ view, literals }: BoundView, index: number): Delta {
   const rows = rowsName(index);
   return {
-    queries: [`${rows} as materialized (${rowsOf(view, view.whole, literals)})`],
-    ops: [`select ${putOp} from ${rows} b`],
+    queries: [`${rows} as (${rowsOf(view, view.whole, literals)})`],
+    ops: [],
     weights: () => allOf(rows),
   };
 }
 
 /**
- * Ops for the keys that the client has of the views that are gone, unless a view that it does not have yet has them: a
- * view that has changed is one of each. No other view has such keys, since no two views of a client share one.
+ * Ops for what the views that the client does not have show, and it does not hold; and for the keys that it holds of views
+ * that are gone. A view that has changed is one of each. No other view has such keys, since no two views of a client share
+ * one.
  * @param ids the change-log IDs, by OID, of the tables that have changed
  */
-export function goneOps(turnover: Turnover, ids: ReadonlyMap<number, number>): string[] {
+export function turnoverOps(turnover: Turnover, ids: ReadonlyMap<number, number>): string[] {
   const held = turnover.gone.map(({ view, literals }) => {
     const changed = view.occurrenceTables.map((oid) => ids.get(oid));
     const asof = view.standing(changed.map((id) => (id === undefined ? 'now' : states.asof(id))));
-    return keysOf(`(${rowsOf(view, asof, literals)}) r`);
+    return `select ${row} from (${rowsOf(view, asof, literals)}) r`;
   });
-  if (held.length === 0) return [];
-  const entered = enteredIn(turnover).map((index) => `except ${keysOf(rowsName(index))}`);
-  return [`select ${delOp} from ((${held.join(' union all ')})\n${entered.join('\n')}) b`];
+  const entered = enteredIn(turnover).map((index) => `select ${row} from ${rowsName(index)}`);
+  if (held.length + entered.length === 0) return [];
+  const pairs = paired(row, [], all(held), all(entered));
+  const op = `case when b.tidemark_after then ${putOp} else ${delOp} end`;
+  return [`select ${op} from (${pairs}) b where ${isPut} or ${isGone}`];
 }
 
-function keysOf(rows: string): string {
-  return `select tidemark_key collate "C" as tidemark_key from ${rows}`;
+const row = 'tidemark_key, tidemark_value';
+
+function all(rows: readonly string[]): string {
+  const none = `select null::text as tidemark_key, null::text as tidemark_value where false`;
+  return `(${rows.length > 0 ? rows.join(' union all ') : none}) r`;
 }
 
 function rowsName(index: number): string {
