@@ -200,6 +200,19 @@ it('what is written after the first look at the change log is sent, too', async 
   expect(client.held()).toEqual(await fullRead(server));
 });
 
+it('an audit knows what the client holds afterwards', async () => {
+  const [one, other] = [serve({ item, note, tag }, 1), serve({ tagged, note, item: itemOf('select id from item') }, 1)];
+  const client = await started(one);
+  for (const server of [other, one, other, one]) {
+    await run(`update note set text = text || '.'; update item set list = 3 - list, n = n + 1`);
+    expect((await client.pull(server)).patch[0]).not.toEqual({ op: 'clear' });
+  }
+  await run(`update note set text = text || '.'`);
+  await client.pull(other);
+  expect(other.auditor.state()).toEqual({ compared: 1, differences: 0 });
+  expect(client.held()).toEqual(await fullRead(other));
+});
+
 describe('a reset', () => {
   const others = { item: itemOf('select id, n from item where id > 1'), note };
 
