@@ -9,7 +9,7 @@ import { type BoundView, type ClientViews, servedView, type ViewPart } from '../
 import type { ViewInput } from '../view/define.js';
 import { type PreparedView, parametersIn } from '../view/served-view.js';
 import { type Digests, digestsOf, viewDigest } from './digests.js';
-import { type HeldView, isReadable, type Matched, matchViews, unlessRefused } from './held-views.js';
+import { type ChangedViews, type HeldView, isReadable, matchViews, unlessRefused } from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
 import { KeptViews } from './kept-views.js';
 import { QueryKeys } from './query-keys.js';
@@ -34,14 +34,6 @@ export interface ClientViewInput<Context> extends ViewInput<Context> {
 export interface Bound extends Digests {
   readonly installation: Installation;
   readonly views: readonly BoundView[];
-}
-
-/** What a client is to hold in place of what a cookie says. */
-export interface ChangedViews extends Pick<Matched, 'places'> {
-  /** The views that it holds, and is not to hold any more. */
-  readonly gone: readonly BoundView[];
-  /** As far as it concerns the views of the cookie, and those of now. What is logged only matters to the former. */
-  readonly installation: Installation;
 }
 
 /** A statement found that a table is no longer what the installation says. */

@@ -21,6 +21,14 @@ export interface Matched {
   readonly gone: readonly HeldView[];
 }
 
+/** What a client is to hold in place of what a cookie says. */
+export interface ChangedViews extends Pick<Matched, 'places'> {
+  /** The views that it holds, and is not to hold any more. */
+  readonly gone: readonly BoundView[];
+  /** As far as it concerns the views of the cookie, and those of now. What is logged only matters to the former. */
+  readonly installation: Installation;
+}
+
 /**
  * Compares the views that a cookie is for with those of now. The name of a view is in its digest, so no two are the same.
  * @returns undefined if none is the same, or it cannot be told

@@ -51,6 +51,7 @@ export function openParameters(sealed: string, userID: string, secrets: Secrets)
 
 function decrypted(bytes: Buffer, key: Buffer): string | undefined {
   const end = bytes.length - tagBytes;
+  if (end < ivBytes) return undefined;
   const decrypting = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
   try {
     decrypting.setAuthTag(bytes.subarray(end));

@@ -1,6 +1,7 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
 import type { Caller } from '../http/identify.js';
-import type { Bound, ChangedViews } from '../installation/current-installation.js';
+import type { Bound } from '../installation/current-installation.js';
+import type { ChangedViews } from '../installation/held-views.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Header, Member } from '../store/header.js';
