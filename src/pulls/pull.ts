@@ -88,9 +88,15 @@ export class Pull {
 
   /** What has become of the cookie's views, if they are others than those of now. */
   async #changedViews(cookie: OpenedCookie): Promise<ChangedViews | undefined> {
-    const { viewDigests, changedSince, form } = this.#parts;
-    const isComparable = cookie.parsedPosition !== undefined && form === 'ops';
-    return isComparable && cookie.views !== viewDigests ? changedSince(cookie) : undefined;
+    const { viewDigests, changedSince, form, caller } = this.#parts;
+    if (!cookie.parsedPosition || form === 'rows' || cookie.views === viewDigests) return undefined;
+    try {
+      return await changedSince(cookie);
+    } catch (error) {
+      if (error instanceof Problem || isTransient(error)) throw error;
+      caller.log.error({ error: describeError(error) }, 'What a client has of views that changed cannot be told');
+      return undefined;
+    }
   }
 
   /** Whether an answer has a new cookie. */

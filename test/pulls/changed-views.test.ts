@@ -243,6 +243,15 @@ describe('a reset', () => {
     expect(client.held()).toEqual(await fullRead(server));
   });
 
+  it('if what is kept of the view cannot be read, and the log says so', async () => {
+    const client = await started(serve({ item, note }));
+    await run(`update tidemark.view_text set definition = '{'`);
+    const server = serve(others);
+    expect((await client.pull(server)).patch[0]).toEqual({ op: 'clear' });
+    expect(server.lines.lines[0]).toMatchObject({ level: 'error', message: expect.stringContaining('cannot be told') });
+    await run('delete from tidemark.view_text');
+  });
+
   it('if the user is another', async () => {
     const server = serve(views);
     const { cookie } = await server.pull(null, {}, 'ada');

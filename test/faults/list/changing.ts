@@ -91,7 +91,7 @@ export const changing: readonly Fault[] = [
     name: 'parameters are in the cookie as they are',
     file: parameters,
     find: 'encrypting.update(plain), encrypting.final()',
-    replace: 'plain, encrypting.update(plain).subarray(plain.length)',
+    replace: 'plain, encrypting.update(plain).subarray(plain.length), encrypting.final()',
     tests: sealing,
   },
   {
@@ -102,10 +102,10 @@ export const changing: readonly Fault[] = [
     tests: keeping,
   },
   {
-    name: 'each server that starts writes the views again',
+    name: 'a view that is served still counts as old as when it was first served',
     file: kept,
-    find: "at > clock_timestamp() - interval '1 day'\n    where known.digest is null",
-    replace: "at > clock_timestamp() + interval '1 day'\n    where known.digest is null",
+    find: "digest = any (digests) and at < clock_timestamp() - interval '1 day'",
+    replace: "digest = any (digests) and at < clock_timestamp() - interval '1000 days'",
     tests: keeping,
   },
   {
@@ -114,5 +114,12 @@ export const changing: readonly Fault[] = [
     find: 'kept.catch(() => this.#kept.delete(digest));',
     replace: 'kept.catch(() => this.#kept.get(digest));',
     tests: keeping,
+  },
+  {
+    name: 'what is kept of a view, and cannot be read, fails each pull',
+    file: 'src/pulls/pull.ts',
+    find: "if (error instanceof Problem || isTransient(error)) throw error;\n      caller.log.error({ error: describeError(error) }, 'What",
+    replace: "if (error instanceof Error) throw error;\n      caller.log.error({ error: describeError(error) }, 'What",
+    tests,
   },
 ];
