@@ -14,7 +14,8 @@ const lackingSql = `
     values ('client_group'::name, array['insert', 'delete']), ('client', array['insert', 'update', 'delete']),
       ('idempotency_key', array['insert', 'update', 'delete']), ('journal', array['insert', 'delete']),
       ('refusal', array['insert', 'update', 'delete']),
-      ('change', array['delete']), ('tick', array['insert', 'delete']), ('timeline', array['insert', 'delete'])
+      ('change', array['delete']), ('tick', array['insert', 'delete']), ('timeline', array['insert', 'delete']),
+      ('view_text', array['insert', 'delete'])
   )
   select 'usage on schema tidemark' as privilege
   from pg_namespace n where nspname = 'tidemark' and not has_schema_privilege(n.oid, 'usage')

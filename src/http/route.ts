@@ -26,7 +26,7 @@ export interface Exchange {
 /** What an endpoint tells about a request, for the log and for metrics. */
 export interface Told {
   /** How a pull was answered. */
-  readonly pull?: 'unchanged' | 'behind' | 'delta' | 'first' | 'reset' | undefined;
+  readonly pull?: 'unchanged' | 'behind' | 'delta' | 'views' | 'first' | 'reset' | undefined;
   /** Why a client was reset. */
   readonly reason?: string | undefined;
   /** The number of ops in a patch. */

@@ -3,12 +3,16 @@ import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { Problem } from '../errors.js';
-import { digest } from '../protocol/cookie.js';
+import type { CookieFields } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
 import { refusedViews } from '../store/refusals.js';
-import type { BoundView, ClientViews, ViewPart } from '../view/client-views.js';
+import { type BoundView, type ClientViews, servedView, type ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
+import { type PreparedView, parametersIn } from '../view/served-view.js';
+import { type Digests, digestsOf, viewDigest } from './digests.js';
+import { type ChangedViews, type HeldView, isReadable, matchViews, unlessRefused } from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
+import { KeptViews } from './kept-views.js';
 import { QueryKeys } from './query-keys.js';
 import { type Known, type Reading, Readings } from './readings.js';
 
@@ -17,9 +21,6 @@ const keptLists = 1000;
 
 /** How many users' views are remembered. */
 const keptUsers = 10_000;
-
-/** The length of a part of `viewDigests`: 72 bits. */
-const partLength = 12;
 
 /**
  * How long each attempt at an answer, but the first, waits. A migration alters one table after the other, each in a
@@ -34,18 +35,9 @@ export interface ClientViewInput<Context> extends ViewInput<Context> {
 }
 
 /** The views of one user, and the installation as far as it concerns them. */
-export interface Bound {
+export interface Bound extends Digests {
   readonly installation: Installation;
   readonly views: readonly BoundView[];
-  /** Identifies the user, the views with their parameters, and the shape of the tables. */
-  readonly viewsDigest: string;
-  /**
-   * The same in parts, for cookies of the second form: a digest of the user, then one of each view, with its parameters
-   * and the shape of its tables, in their order; joined with dots.
-   */
-  readonly viewDigests: string;
-  /** Identifies the views without their parameters, and the shape of the tables. */
-  readonly formDigest: string;
 }
 
 /** A statement found that a table is no longer what the installation says. */
@@ -65,6 +57,8 @@ interface Findings {
   readonly narrowed: BoundedMap<string, Installation>;
   /** What users see, by the keys of their queries. */
   readonly bound: BoundedMap<string, Bound>;
+  /** Views that may be served no longer, by their digests; null where they could not be served now. */
+  readonly prepared: BoundedMap<string, Promise<PreparedView | null>>;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -72,12 +66,15 @@ export class CurrentInstallation<Context extends UserContext> {
   readonly #views: ClientViews<Context>;
   readonly #readings: Readings<Findings>;
   readonly #keys = new QueryKeys();
+  readonly #kept: KeptViews;
 
   constructor(db: Database, views: ClientViews<Context>) {
     this.#views = views;
+    this.#kept = new KeptViews(db);
     this.#readings = new Readings(db, () => ({
       narrowed: new BoundedMap(keptLists),
       bound: new BoundedMap(keptUsers),
+      prepared: new BoundedMap(keptLists),
     }));
   }
 
@@ -130,9 +127,63 @@ export class CurrentInstallation<Context extends UserContext> {
       const narrowed = this.#narrow(known, views);
       if (!narrowed) continue;
       const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
+      if (narrowed.keepsViews && part?.key === undefined) {
+        await this.#kept.keep(
+          new Map(views.map((view, i) => [viewDigest(view, narrowed.tables), servedView(queries[i]!)])),
+        );
+      }
       if (key !== undefined) known.findings.bound.set(key, bound);
       return { bound, reading };
     }
+  }
+
+  /**
+   * What has changed in a user's views since a cookie; undefined if nothing is the same, or if it cannot be told what the
+   * client has.
+   */
+  async changedSince(
+    cookie: Pick<CookieFields, 'views' | 'parameters'>,
+    bound: Bound,
+    userID: string,
+  ): Promise<ChangedViews | undefined> {
+    const { installation, views } = bound;
+    const matched = installation.keepsViews && matchViews(cookie, bound, userID, installation.secrets);
+    if (!matched) return undefined;
+    for (;;) {
+      const known = await this.#readings.current().known;
+      const gone = await Promise.all(matched.gone.map((held) => this.#held(known, held)));
+      const held = gone.filter((view) => view !== undefined);
+      if (held.length < gone.length) return undefined;
+      const wide = await unlessRefused(() => this.#narrow(known, [...views, ...held]));
+      if (wide === undefined) continue;
+      if (wide === null || held.some((view, i) => !isReadable(view, matched.gone[i]!, wide))) return undefined;
+      if (this.#narrow(known, views)?.shape !== installation.shape) throw new OutdatedError();
+      const before = new Set(
+        [...views.filter((_, i) => matched.places[i] !== undefined), ...held].flatMap(({ tables }) =>
+          tables.map(({ oid }) => oid),
+        ),
+      );
+      const tableIDs = wide.tables.filter(({ oid }) => before.has(oid)).map(({ id }) => id);
+      return { places: matched.places, gone: held, installation: { ...wide, tableIDs } };
+    }
+  }
+
+  /** A view that a client holds, as it reads the tables of now; undefined if it cannot. */
+  async #held(
+    { findings: { prepared } }: Known<Findings>,
+    { digest, texts }: HeldView,
+  ): Promise<BoundView | undefined> {
+    let preparing = prepared.get(digest);
+    if (!preparing) {
+      const served = await this.#kept.find(digest);
+      if (!served) return undefined;
+      preparing = unlessRefused(() => this.#views.prepareServed(served));
+      prepared.set(digest, preparing);
+      preparing.catch(() => prepared.delete(digest));
+    }
+    const found = await preparing;
+    if (!found) return undefined;
+    return { view: found.view, tables: found.analysis.tables, ...parametersIn(found, texts) };
   }
 
   /** Returns undefined if the reading does not know all tables of the views; the next one will. */
@@ -169,21 +220,4 @@ export class CurrentInstallation<Context extends UserContext> {
   remained(since: number, until: number): void {
     this.#readings.remained(since, until);
   }
-}
-
-function digestsOf(
-  userID: string,
-  { shape, tables }: Installation,
-  views: readonly BoundView[],
-): Pick<Bound, 'viewsDigest' | 'viewDigests' | 'formDigest'> {
-  const shapes = new Map(tables.map((table) => [table.oid, table.shape]));
-  const part = (texts: readonly string[]) => digest(texts).slice(0, partLength);
-  const parts = views.map(({ view, literals, tables: read }) =>
-    part([view.digest, JSON.stringify(read.map(({ oid }) => shapes.get(oid))), ...literals]),
-  );
-  return {
-    viewsDigest: digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
-    viewDigests: [part([userID]), ...parts].join('.'),
-    formDigest: digest([shape, ...views.map(({ view }) => view.digest)]),
-  };
 }

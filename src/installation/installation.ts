@@ -14,6 +14,7 @@ import {
   neverCaptured,
   repairable,
 } from './capture-check.js';
+import { keptViewsVersion } from './kept-views.js';
 import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
 import { noTimelinesSql, recordTimeline, timelinesSql, timelinesVersion } from './timelines.js';
@@ -40,6 +41,8 @@ export interface Installation {
   readonly systemIdentifier: string;
   /** The form in which cookies are written. */
   readonly cookieForm: 'first' | 'second';
+  /** Whether the schema has a place for the views that are served. */
+  readonly keepsViews: boolean;
   /** Changes whenever the tables' columns, partitions or triggers change. */
   readonly shape: string;
   /** The tables whose changes are captured. */
@@ -94,7 +97,15 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
   const cookieForm = usesFirstForm ? 'first' : 'second';
-  return { ...identity, cookieForm, shape: digest(shaped.map(({ shape }) => shape)), ...withIDs(captured), faults };
+  const keepsViews = version.newest >= keptViewsVersion;
+  return {
+    ...identity,
+    cookieForm,
+    keepsViews,
+    shape: digest(shaped.map(({ shape }) => shape)),
+    ...withIDs(captured),
+    faults,
+  };
 }
 
 /** Whether this table was among those that the installation was read for. */

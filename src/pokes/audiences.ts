@@ -1,7 +1,8 @@
 /** The listeners for pokes, by what they see. */
 import type { SyncedTable } from '../store/patches/states.js';
-import type { BoundView, ViewParameters } from '../view/client-views.js';
+import type { BoundView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile/compile.js';
+import type { ViewParameters } from '../view/served-view.js';
 
 /** What a listener sees, and the shape of the tables for which this was found out. */
 export interface Outlook {

@@ -3,8 +3,8 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { Question } from '../store/affected.js';
 import { mostMutations } from '../store/header.js';
 import type { TailBatch, TailChange } from '../store/tail.js';
-import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile/compile.js';
+import type { ViewParameters } from '../view/served-view.js';
 import type { Audience, Listener, Seat } from './audiences.js';
 
 /** How much is asked. Beyond these bounds, less exact questions are asked, or all listeners are poked. */

@@ -39,6 +39,9 @@ export function toChecksum(fields: readonly CellFields[]): Checksum {
   return checksum;
 }
 
+/** The checksum of no rows. */
+export const noRows: Checksum = toChecksum([]);
+
 /** The checksum of the rows of both checksums. */
 export function add(one: Checksum, other: Checksum): Checksum {
   return one.map((a, i) => plus(a, other[i]!, 1));

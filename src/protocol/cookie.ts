@@ -37,6 +37,8 @@ export interface Cookie {
   readonly audit: string | null;
   /** A `Position`. On that timeline, everything that the snapshot has seen lies before it. */
   readonly position?: string;
+  /** In the second form, the parameters of the views, unless they are long; see `sealParameters`. */
+  readonly parameters?: string;
   readonly signature: string;
 }
 
@@ -83,7 +85,20 @@ export function openCookie(value: unknown, secrets: Secrets): OpenedCookie | und
 }
 
 function hasFields(value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & Cookie {
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, position, signature } = value;
+  const {
+    order,
+    snapshot,
+    next,
+    epoch,
+    views,
+    clientGroupID,
+    mutations,
+    tick,
+    audit,
+    position,
+    parameters,
+    signature,
+  } = value;
   // The signature of the first form does not cover additional fields, but a pull that finds no change sends back the
   // whole cookie.
   const isFirst = position === undefined && Object.keys(value).length === firstFieldCount;
@@ -99,6 +114,7 @@ function hasFields(value: Readonly<Record<string, unknown>>): value is Readonly<
     typeof mutations === 'number' &&
     (typeof tick === 'string' || tick === null) &&
     (typeof audit === 'string' || audit === null) &&
+    (parameters === undefined || typeof parameters === 'string') &&
     typeof signature === 'string'
   );
 }

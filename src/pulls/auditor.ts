@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import type { Bound } from '../installation/current-installation.js';
 import { describeError, type Logger } from '../log.js';
 import { type Audit, decodeAudit, sampleOf } from '../protocol/audit.js';
-import { add, type Difference, differenceOf } from '../protocol/checksum.js';
+import { add, type Difference, differenceOf, noRows } from '../protocol/checksum.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { type Checksums, findKeys, transactionsSince } from '../store/patches/checksums.js';
 import type { Checked } from '../store/patches/patch-sql.js';
@@ -56,9 +56,16 @@ export class Auditor {
     return this.#fraction > 0 && sampleOf(clientGroupID, secret) < this.#fraction;
   }
 
-  /** @param text the audit that a cookie contains */
-  auditOf(text: string): Audit | null {
-    return this.#fraction === 0 ? null : decodeAudit(text);
+  /**
+   * @param text the audit that a cookie contains
+   * @param places if the views are others than the cookie's: where each of them is among those; undefined if it is not
+   */
+  auditOf(text: string, places?: readonly (number | undefined)[]): Audit | null {
+    if (this.#fraction === 0) return null;
+    const audit = decodeAudit(text);
+    if (!places) return audit;
+    const { checksums } = audit;
+    return { ...audit, checksums: places.map((place) => (place === undefined ? noRows : checksums[place]!)) };
   }
 
   /** @param checksums those that came with a delta to this snapshot */

@@ -5,17 +5,19 @@ import { type CookieFields, epochOf } from '../protocol/cookie.js';
 import type { Position } from '../protocol/history.js';
 import type { SharedHeader } from '../store/header.js';
 
-export type Identity = Pick<CookieFields, 'epoch' | 'views'>;
+export type Identity = Pick<CookieFields, 'epoch' | 'views' | 'parameters'>;
 
 /** @param position that of the cookie; undefined if it has the first form */
 export function identityOf(
-  { viewsDigest, viewDigests, installation }: Pick<Bound, 'viewsDigest' | 'viewDigests' | 'installation'>,
+  { viewsDigest, viewDigests, parameters, installation }: Omit<Bound, 'views' | 'formDigest'>,
   { installID, database }: Pick<SharedHeader, 'installID' | 'database'>,
   position: Position | undefined,
 ): Identity {
-  return position
-    ? { epoch: epochOf(installID, installation.systemIdentifier, database), views: viewDigests }
-    : { epoch: epochOf(installID, installation.cluster, database), views: viewsDigest };
+  if (position) {
+    const epoch = epochOf(installID, installation.systemIdentifier, database);
+    return { epoch, views: viewDigests, ...(parameters !== undefined && { parameters }) };
+  }
+  return { epoch: epochOf(installID, installation.cluster, database), views: viewsDigest };
 }
 
 /**

@@ -99,7 +99,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
     caller: Caller<Context>,
     form: PullParts['form'],
     demand: Demanding | undefined,
-  ) =>
+  ): Pull =>
     new Pull({
       db,
       reads,
@@ -111,11 +111,13 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       views: bound.views,
       viewsDigest: bound.viewsDigest,
       viewDigests: bound.viewDigests,
+      parameters: bound.parameters,
       formDigest: bound.formDigest,
       request,
       caller,
       form,
       demand,
+      changedSince: (cookie) => installation.changedSince(cookie, bound, caller.context.userID),
     });
   return {
     pull(request, caller, demand) {

@@ -6,6 +6,7 @@ import type { Gates } from '../gates.js';
 import type { Caller } from '../http/identify.js';
 import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
+import type { ChangedViews } from '../installation/held-views.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
@@ -40,12 +41,15 @@ export interface PullParts extends Bound {
   readonly form: 'ops' | 'rows';
   /** What a standby must show, given what the cookie has seen; undefined if the database is the primary. */
   readonly demand: Demanding | undefined;
+  /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
+  readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
 }
 
 /** A single pull, while it is answered. */
 export class Pull {
   readonly #parts: PullParts;
   #demand: Demand | undefined;
+  #changed: ChangedViews | undefined;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -58,15 +62,19 @@ export class Pull {
     this.#demand = this.#parts.demand?.(known?.cookie.parsedSnapshot);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const { cookie } = known;
-    const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit);
+    this.#changed = await this.#changedViews(cookie);
+    if (this.#changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
+      return this.#behind(true);
+    }
+    const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, this.#changed?.places);
     const checked = audit ? checkedFor(audit) : 'no';
-    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie));
+    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed);
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
     let header = read ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
-    while (plan.kind === 'delta' && plan.tables.length > 0) {
+    while (plan.kind === 'delta' && (plan.tables.length > 0 || this.#changed)) {
       const made = await this.#delta(cookie, audit, reader, header);
       if ('pulled' in made) return made.pulled;
       ({ plan, header } = made);
@@ -78,8 +86,22 @@ export class Pull {
     return isNew ? this.#patched('delta', header, audit, []) : this.#unchanged(reader, header);
   }
 
+  /** What has become of the cookie's views, if they are others than those of now. */
+  async #changedViews(cookie: OpenedCookie): Promise<ChangedViews | undefined> {
+    const { viewDigests, changedSince, form, caller } = this.#parts;
+    if (!cookie.parsedPosition || form === 'rows' || cookie.views === viewDigests) return undefined;
+    try {
+      return await changedSince(cookie);
+    } catch (error) {
+      if (error instanceof Problem || isTransient(error)) throw error;
+      caller.log.error({ error: describeError(error) }, 'What a client has of views that changed cannot be told');
+      return undefined;
+    }
+  }
+
   /** Whether an answer has a new cookie. */
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
+    if (this.#changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
     return isRenewalDue(cookie, header) || this.#isNewClient(header);
   }
@@ -134,7 +156,9 @@ export class Pull {
       const { audit: next } = audited;
       const isNew = this.#isRenewed(cookie, header, held.length > 0) || next?.deltas === 0;
       return {
-        pulled: isNew ? this.#patched('delta', header, next, held, more) : this.#unchanged(reader, header),
+        pulled: isNew
+          ? this.#patched(this.#changed ? 'views' : 'delta', header, next, held, more)
+          : this.#unchanged(reader, header),
       };
     } catch (error) {
       await patch?.more?.close();
@@ -210,7 +234,12 @@ export class Pull {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
     const plan: Plan = cookie
-      ? planPull(cookie, { header, clientGroupID, ...identityOf(this.#parts, header, cookie.parsedPosition) })
+      ? planPull(cookie, {
+          header,
+          clientGroupID,
+          ...identityOf(this.#parts, header, cookie.parsedPosition),
+          ...(this.#changed && { views: cookie.views }),
+        })
       : { kind: 'reset', reason: 'cookie' };
     if (plan.kind === 'behind') return plan;
     if (client && !header.clientKnown && client.lastMutationID !== 0) {
@@ -218,7 +247,9 @@ export class Pull {
         ? new Problem('unavailable', 'This standby has no record of the client yet; try again later')
         : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
     }
-    return plan.kind === 'unchanged' && this.#isNewClient(header) ? { kind: 'delta', tables: [] } : plan;
+    return plan.kind === 'unchanged' && (this.#changed || this.#isNewClient(header))
+      ? { kind: 'delta', tables: [] }
+      : plan;
   }
 
   /** Whether the request names a client that the server does not know yet; see `lastMutationIDChanges` for what it is told. */

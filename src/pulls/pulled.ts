@@ -2,7 +2,7 @@
 import { type Audit, encodeAudit } from '../protocol/audit.js';
 import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
 import { type Position, positionText } from '../protocol/history.js';
-import type { PullRequest } from '../protocol/pull.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { Header } from '../store/header.js';
 import type { KnownCookie } from '../window/known-cookies.js';
@@ -21,10 +21,10 @@ export type Pulled =
 
 /**
  * A new cookie, and what the caller lacks, as bytes, each op or row on a line of its own. `first` and `reset` hold all
- * data: the caller has none, or is to forget what it has.
+ * data: the caller has none, or is to forget what it has. `views` is a delta of views that are not all the same any more.
  */
 export interface Patched {
-  readonly kind: 'delta' | 'first' | 'reset';
+  readonly kind: 'delta' | 'views' | 'first' | 'reset';
   readonly cookie: Cookie;
   readonly lastMutationIDChanges: Readonly<Record<string, number>>;
   /** The first part of the ops or rows. */
@@ -42,14 +42,17 @@ export interface Patched {
 export function cookieFields(
   { clientGroupID, cookie }: PullRequest,
   { snapshot, next, tick, mutations }: Header,
-  { epoch, views }: Identity,
+  { epoch, views, parameters }: Identity,
   audit: Audit | null,
   position: Position | undefined,
 ): CookieFields {
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
   const known = { order, snapshot: snapshot.text, next: String(next), epoch, views };
   const fields = { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
-  return position ? { ...fields, position: positionText(position) } : fields;
+  if (!position) return fields;
+  // Who reads one view is sent all of it if it has changed.
+  const isComparable = parameters !== undefined && clientGroupID !== noGroup;
+  return { ...fields, position: positionText(position), ...(isComparable && { parameters }) };
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

@@ -55,7 +55,7 @@ export async function* opsAsEvent(patched: Patched, lines: Lines = linesIn(patch
 
 /** Whoever has data forgets it. A reader without a client group may have some, whatever it has said. */
 function clearOf({ kind, held }: Patched): string {
-  return kind === 'delta' ? '' : `{"op":"clear"}${held.length > 0 ? ',' : ''}`;
+  return kind === 'delta' || kind === 'views' ? '' : `{"op":"clear"}${held.length > 0 ? ',' : ''}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A pull, as far as reading for it is concerned, and what is read. */
 import type { Caller } from '../http/identify.js';
 import type { Bound } from '../installation/current-installation.js';
+import type { ChangedViews } from '../installation/held-views.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Header, Member } from '../store/header.js';
@@ -18,17 +19,27 @@ export class Reader {
   /** Which checksums deltas must come with. */
   readonly checked: Checked;
   readonly member: Member;
+  /** If the views are not all those of the cookie, what has become of them. */
+  readonly changed: ChangedViews | undefined;
 
-  constructor(bound: Bound, caller: Caller, known: KnownCookie, checked: Checked, member: Member) {
+  constructor(
+    bound: Bound,
+    caller: Caller,
+    known: KnownCookie,
+    checked: Checked,
+    member: Member,
+    changed?: ChangedViews | undefined,
+  ) {
     this.#bound = bound;
     this.caller = caller;
     this.known = known;
     this.checked = checked;
     this.member = member;
+    this.changed = changed;
   }
 
   get installation(): Installation {
-    return this.#bound.installation;
+    return this.changed?.installation ?? this.#bound.installation;
   }
 
   get views(): readonly BoundView[] {
@@ -46,15 +57,16 @@ export class Reader {
   }
 
   /**
-   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums:
+   * Identifies the user, the views with their parameters, also those of before if they differ, the installation, the base, its tick and the checksums:
    * readers with the same key differ only in `member`. It contains the user's ID as it is: to keep users' rows apart, a
    * digest is not relied on.
    */
   get key(): string {
     const { installation, viewsDigest } = this.#bound;
-    const { snapshot, epoch, tick } = this.known.cookie;
+    const { snapshot, epoch, tick, views, parameters } = this.known.cookie;
+    const before = this.changed ? [views, parameters] : [];
     const { userID } = this.caller.context;
-    return JSON.stringify([userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked]);
+    return JSON.stringify([userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked, ...before]);
   }
 
   /** Identifies the views without their parameters, and the installation. */

@@ -86,7 +86,8 @@ export class SharedReads {
    */
   async delta(reader: Reader, changed: Header['changed'], gate: Gate): Promise<Patch> {
     const asked = { reader, changed };
-    const patch = reader.checked === 'no' && isSmall(changed) ? await this.#seated.delta(asked) : undefined;
+    const isSeated = reader.checked === 'no' && !reader.changed && isSmall(changed);
+    const patch = isSeated ? await this.#seated.delta(asked) : undefined;
     return patch ?? this.#deltas.ask(reader.key, { ...asked, gate });
   }
 
@@ -102,11 +103,11 @@ export class SharedReads {
     signal: AbortSignal | undefined,
   ): Promise<(Patch | Promise<Patch>)[]> {
     const readers = asked.map(({ reader }) => reader);
-    const { views, base, installation, checked } = readers[0]!;
-    const changes = changesOf(installation.tables, new Map(asked.flatMap(({ changed }) => changed)));
+    const { views, base, installation, checked, changed } = readers[0]!;
+    const changes = changesOf(installation.tables, new Map(asked.flatMap((delta) => delta.changed)));
     const tables = changes.map(({ table }) => table.id);
     const report = literalReport(lookInput(readers), installation.tables);
-    const statement = deltaPatch(report, views, changes, base, checked);
+    const statement = deltaPatch(report, views, changes, base, checked, changed);
     const { gate, reader } = asked[0]!;
     const stream = await openInPlace(gate, reader.caller, () =>
       openPatch(this.#db, statement, checked !== 'no', signal),

@@ -1,8 +1,8 @@
 /** Finds, for many users at once, whose views have changed. */
 import type { Database, Statement } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import type { ViewParameters } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile/compile.js';
+import type { ViewParameters } from '../view/served-view.js';
 import { isSmall } from './header.js';
 import type { TableChanges } from './patches/patch-sql.js';
 import { seatParameter, seatsQuery, seatsValues } from './patches/seats.js';

@@ -1,26 +1,16 @@
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
-import { namedLiteral, parameterText, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
 import { readQuery } from '../sql.js';
-import { isMovingMoment } from './analysis/moments.js';
-import { type Analysis, analyze } from './analyze.js';
-import { type CompiledView, compileView, prefixType } from './compile/compile.js';
+import type { CompiledView } from './compile/compile.js';
 import type { View, ViewInput, Views } from './define.js';
-import { inView, inViewAsync } from './in-view.js';
+import { inView } from './in-view.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix, ownPrefix } from './keys/prefixes.js';
 import { keyParameter, rowByKey } from './keys/row-by-key.js';
 import { inputFor, isShown, SampleInput } from './sample.js';
-
-/** A view's parameters. */
-export interface ViewParameters {
-  /** As SQL literals. */
-  readonly literals: readonly string[];
-  /** As text, for statements that have parameters. */
-  readonly texts: readonly (string | null)[];
-}
+import { type PreparedView, parametersOf, prepareView, type ServedView, type ViewParameters } from './served-view.js';
 
 /** A view with one user's parameters. The same query gives the same `view` as long as the tables' shape is the same. */
 export interface BoundView extends ViewParameters {
@@ -50,9 +40,7 @@ export interface ViewQuery {
   readonly prefix: string | undefined;
 }
 
-interface Prepared {
-  readonly analysis: Analysis;
-  readonly view: CompiledView;
+interface Prepared extends PreparedView {
   /** A row of the view, with its key as one more parameter. */
   readonly row: CompiledView;
 }
@@ -124,14 +112,10 @@ export class ClientViews<Context> {
   bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
     return Promise.all(
       queries.map(async (query) => {
-        const { name, values, key, prefix } = query;
-        const { view, row, analysis } = await this.#prepare(shape, query);
-        const literals = inView(name, () => toLiterals(values, analysis));
-        const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
-        if (prefix !== undefined) {
-          literals.push(typedLiteral(prefix, prefixType));
-          texts.push(prefix);
-        }
+        const { values, key, prefix } = query;
+        const prepared = await this.#prepare(shape, query);
+        const { view, row, analysis } = prepared;
+        const { literals, texts } = parametersOf(prepared, values, prefix);
         const { tables } = analysis;
         if (key === undefined) return { view, literals, texts, tables };
         const found = keyParameter(view, key);
@@ -141,24 +125,35 @@ export class ClientViews<Context> {
     );
   }
 
-  #prepare(shape: string, { name, view, text }: ViewQuery): Promise<Prepared> {
+  #prepare(shape: string, query: ViewQuery): Promise<Prepared> {
+    const { name, text } = query;
     const id = `${shape}\n${name}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
-    const prepared = this.#compile(name, view, text);
+    const prepared = this.#compile(query);
     this.#prepared.set(id, prepared);
     prepared.catch(() => this.#prepared.delete(id));
     return prepared;
   }
 
-  async #compile(name: string, view: ViewQuery['view'], text: string): Promise<Prepared> {
-    return inViewAsync(name, async () => {
-      const analysis = await analyze(this.#db, text, view.key);
-      const { key, template } = view;
-      const compiled = compileView({ name, prefix: commonPrefix(name, view), key, template }, analysis, view);
-      return { analysis, view: compiled, row: rowByKey(compiled) };
-    });
+  async #compile(query: ViewQuery): Promise<Prepared> {
+    const prepared = await prepareView(this.#db, servedView(query));
+    return { ...prepared, row: rowByKey(prepared.view) };
   }
+
+  /**
+   * A view that is served no longer, as far as it could be served now.
+   * @throws SetupError if it could not.
+   */
+  prepareServed(view: ServedView): Promise<PreparedView> {
+    return prepareView(this.#db, view);
+  }
+}
+
+/** What a query is of. */
+export function servedView({ name, view, text }: ViewQuery): ServedView {
+  const { key, template, value, columns, nulls, timestamps } = view;
+  return { name, prefix: commonPrefix(name, view) ?? null, key, template, text, value, columns, nulls, timestamps };
 }
 
 /** @throws SetupError if it fails for a sample: the view wants something of the caller's context that the sample lacks. */
@@ -178,19 +173,4 @@ function buildQuery<Context>(
       { cause: error },
     );
   }
-}
-
-function toLiterals(
-  values: readonly unknown[],
-  { parameterTypes, momentParameters, keepsParametersApart }: Analysis,
-): string[] {
-  return parameterTypes.map((type, i) => {
-    const value = values[i];
-    if (momentParameters.has(i + 1) && isMovingMoment(String(value))) {
-      throw new SetupError(
-        `its parameter $${i + 1} is '${value}', which means a different moment each time. Pass the time itself`,
-      );
-    }
-    return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
-  });
 }

@@ -75,15 +75,16 @@ describe('clients that ask', () => {
     expect(reasons()).toEqual([]);
   });
 
-  it('and those that do not are reset by each other’s cookies: neither is given a delta to what it does not hold', async () => {
+  it('and those that do not go on with each other’s cookies: they are sent the refusals, or told to delete them', async () => {
     await refuse(server, 'ann', [1]);
     const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
     const now = await pullRefused(server, 'ann', { cookie: silent.cookie });
-    expect(now.patch[0]).toEqual({ op: 'clear' });
+    expect(now.patch).toHaveLength(1);
     expect(keysIn(now.patch, 'put')).toEqual(['client/1']);
     const noMore = await pull(server, 'ann', { cookie: asking.cookie });
-    expect(noMore.patch).toEqual([{ op: 'clear' }]);
-    expect(reasons()).toEqual(['views', 'views']);
+    expect(noMore.patch).toHaveLength(1);
+    expect(keysIn(noMore.patch, 'del')).toEqual(['client/1']);
+    expect(reasons()).toEqual([]);
   });
 
   it('are told that their request is malformed if they do not say true or false', async () => {

@@ -35,6 +35,8 @@ it.each([
   'delete on tidemark.tick',
   'insert on tidemark.timeline',
   'delete on tidemark.timeline',
+  'insert on tidemark.view_text',
+  'delete on tidemark.view_text',
   'update (horizon) on tidemark.meta',
   'update (aging) on tidemark.meta',
   'select on "public"."todo"',

@@ -5,6 +5,7 @@ import { authenticating } from './list/authenticating.js';
 import { bounding } from './list/bounding.js';
 import { calling } from './list/calling.js';
 import { capture } from './list/capture.js';
+import { changing } from './list/changing.js';
 import { cookies } from './list/cookies.js';
 import { deltas } from './list/deltas.js';
 import { documenting } from './list/documenting.js';
@@ -50,6 +51,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   cookies,
   promoting,
   pulling,
+  changing,
   deltas,
   sharing,
   windowing,

@@ -204,6 +204,36 @@ function keep_answer(text,text,text,text)
   $function$
 
 
+function keep_views(text[],text[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.keep_views(digests text[], definitions text[])
+   RETURNS void
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    if current_setting('transaction_read_only')::boolean
+      or not has_table_privilege('tidemark.view_text', 'insert') or not has_table_privilege('tidemark.view_text', 'delete') then
+      return;
+    end if;
+    if not exists (
+      select from unnest(digests) asked (digest)
+      left join tidemark.view_text known on known.digest = asked.digest and at > clock_timestamp() - interval '1 day'
+      where known.digest is null
+    ) then
+      return;
+    end if;
+    lock table tidemark.view_text in share row exclusive mode;
+    delete from tidemark.view_text where digest = any (digests) and at < clock_timestamp() - interval '1 day';
+    insert into tidemark.view_text (digest, definition)
+    select * from unnest(digests, definitions) kept (digest, definition)
+    on conflict do nothing;
+    if found then
+      delete from tidemark.view_text
+      where digest in (select digest from tidemark.view_text order by at desc, digest offset 1000);
+    end if;
+  end
+  $function$
+
+
 function log_mutation()
   fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.log_mutation()
    RETURNS trigger
@@ -606,6 +636,13 @@ table timeline
   since pg_lsn
   at timestamp with time zone not null default clock_timestamp()
   CREATE UNIQUE INDEX timeline_pkey ON tidemark.timeline USING btree (system_identifier, number)
+
+table view_text
+  PRIMARY KEY (digest)
+  digest text not null
+  definition text not null
+  at timestamp with time zone not null default clock_timestamp()
+  CREATE UNIQUE INDEX view_text_pkey ON tidemark.view_text USING btree (digest)
 
 function stamp()
   fv  CREATE OR REPLACE FUNCTION public.stamp()

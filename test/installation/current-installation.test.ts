@@ -105,7 +105,7 @@ it('binds views anew for another prefix of the user’s own', async () => {
   expect(other.formDigest).toBe(one.formDigest);
 });
 
-it('has a digest of the user and one of each view, which changes with its parameters and its tables alone', async () => {
+it('has digests of the user, of all parameters and of each view, which change with its tables alone', async () => {
   await database.pool.query('create table other (id int primary key, n int)');
   const two = {
     mine: viewFor<User>()({
@@ -121,12 +121,12 @@ it('has a digest of the user and one of each view, which changes with its parame
       '.',
     );
   };
-  const [user, mine, others] = await partsFor('ann', 'a');
-  for (const part of [user, mine, others]) expect(part).toMatch(/^[\w-]{12}$/);
-  expect(await partsFor('ann', 'b')).toEqual([user, expect.not.stringMatching(`^${mine}$`), others]);
-  expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), mine, others]);
+  const [user, parameters, mine, others] = await partsFor('ann', 'a');
+  for (const part of [user, parameters, mine, others]) expect(part).toMatch(/^[\w-]{12}$/);
+  expect(await partsFor('ann', 'b')).toEqual([user, expect.not.stringMatching(`^${parameters}$`), mine, others]);
+  expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), parameters, mine, others]);
   await database.pool.query('alter table other add column more int');
-  expect(await partsFor('ann', 'a')).toEqual([user, mine, expect.not.stringMatching(`^${others}$`)]);
+  expect(await partsFor('ann', 'a')).toEqual([user, parameters, mine, expect.not.stringMatching(`^${others}$`)]);
 });
 
 it('tries again while tables are altered one after the other, and not forever', async () => {

@@ -49,6 +49,7 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
   const forking = create(ann);
   const lost = create(oneil);
   const forgetful = create(bob);
+  const promoted = [create(ann), create(zoe, ['zoë 4']), create(oneil)];
   const leader = create(zoe, ['zoë 2']);
   const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe)];
   const flock = [leader, ...followers];
@@ -66,6 +67,11 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
     actor(forgetful, 4 * quick, async (own) => {
       if (own.chance(0.1)) forgetful.restart(newGroup());
       await forgetful.pull();
+    }),
+    // Now and then in another role: some of their views are others then.
+    actor(promoted, 2 * quick, async (own) => {
+      for (const client of promoted) if (own.chance(0.5)) client.role = client.role === '' ? 'other' : '';
+      await Promise.all(promoted.map((client) => client.pull()));
     }),
     // Of several users, all at once: the nodes take turns, so each has every third of them.
     actor(crowd, 2 * quick, async () => {

@@ -124,6 +124,17 @@ const faults: readonly Fault[] = [
       },
     ],
   },
+  {
+    name: 'a view that a client has no more, read as it is now',
+    rules: ofData,
+    patches: [
+      {
+        file: 'store/patches/turnover.ts',
+        find: "id === undefined ? 'now' : states.asof(id)",
+        replace: "id === undefined || states ? 'now' : states.asof(id)",
+      },
+    ],
+  },
 ];
 
 describe('finds', () => {

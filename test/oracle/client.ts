@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Judge } from './judge.js';
 import type { Report } from './report.js';
 import { Seen } from './snapshots.js';
-import { comparable, type Holding, type OracleView } from './views.js';
+import { comparable, type Holding, type OracleView, type Role, type Viewer } from './views.js';
 
 /** Where requests go: any node of the server that can answer them. */
 export type Send = (path: string, userID: string, body: object) => Promise<Sent>;
@@ -44,6 +44,9 @@ export class PullingClient {
   readonly #report: Report;
   clientGroupID: string;
   holding: Holding = new Map();
+  /** The role in which it asks, and the one whose views it holds. */
+  role: Role = '';
+  #heldAs: Role = '';
   cookie: unknown = null;
   /** The group's lastMutationIDs, as told so far. */
   #told = new Map<string, number>();
@@ -60,6 +63,10 @@ export class PullingClient {
     this.#report = report;
   }
 
+  get viewer(): Viewer {
+    return { userID: this.userID, role: this.#heldAs };
+  }
+
   get name(): string {
     return `${this.userID} in ${this.clientGroupID}`;
   }
@@ -72,6 +79,8 @@ export class PullingClient {
     this.#startAs(clientGroupID);
     this.cookie = other.cookie;
     this.holding = new Map(other.holding);
+    this.role = other.role;
+    this.#heldAs = other.#heldAs;
     this.#report.counts.forks++;
   }
 
@@ -98,6 +107,7 @@ export class PullingClient {
   async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
     before ??= await this.#judge.snapshot();
     const confirmed = new Map(this.confirmed);
+    const { role } = this;
     const { response, shows } = await this.#ask(cookie);
     const least = shows === 'current' ? before : undefined;
     const seconds = response.headers.get('Retry-After');
@@ -121,7 +131,9 @@ export class PullingClient {
     }
     this.#checkOrder(cookie, answer.cookie);
     this.#takeMutationIDs(answer.lastMutationIDChanges);
-    this.#takePatch(answer.patch, cookie === null);
+    const hasChanged = role !== this.#heldAs;
+    this.#heldAs = role;
+    this.#takePatch(answer.patch, cookie === null, hasChanged);
     this.cookie = answer.cookie;
     this.#checkMutations();
     if (shows !== 'any') this.#checkConfirmed(confirmed);
@@ -131,7 +143,7 @@ export class PullingClient {
 
   #ask(cookie: unknown): Promise<Sent> {
     const { clientGroupID } = this;
-    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: '', cookie };
+    const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: this.role, cookie };
     return this.#send('/sync/pull', this.userID, body);
   }
 
@@ -158,11 +170,12 @@ export class PullingClient {
     }
   }
 
-  #takePatch(patch: readonly Op[], isFirst: boolean): void {
+  #takePatch(patch: readonly Op[], isFirst: boolean, hasChanged: boolean): void {
     const isReset = patch[0]?.op === 'clear';
     if (isReset) this.holding.clear();
     const isWhole = isReset || isFirst;
     this.#report.counts[isWhole ? 'resets' : 'deltas']++;
+    if (hasChanged && !isWhole) this.#report.counts.changedViews++;
     this.#report.counts.ops += patch.length;
     const keys = new Set<string>();
     for (const op of isReset ? patch.slice(1) : patch) {

@@ -5,11 +5,12 @@ import type { History } from './history.js';
 import { fullRead, type Replica } from './replica.js';
 import type { Report } from './report.js';
 import type { Seen } from './snapshots.js';
-import type { Holding, OracleView } from './views.js';
+import type { Holding, OracleView, Viewer } from './views.js';
 
 export interface Held {
   readonly name: string;
-  readonly userID: string;
+  /** Whose views it holds. */
+  readonly viewer: Viewer;
   readonly holding: Holding;
 }
 
@@ -72,8 +73,8 @@ export class Judge {
     await this.#inTurn(async () => {
       await this.#history.readOn();
       await this.#replica.show(this.#history.stateAt(before));
-      const there = await fullRead(database, this.views, client.userID);
-      const reconstructed = await this.#replica.holding(this.views, client.userID);
+      const there = await fullRead(database, this.views, client.viewer);
+      const reconstructed = await this.#replica.holding(this.views, client.viewer);
       const own = firstDifference(there, reconstructed);
       if (own) this.#report.object('oracle', client.name, `the oracle's own history is wrong: ${own}`);
       const theirs = firstDifference(there, client.holding);
@@ -84,6 +85,7 @@ export class Judge {
 
   async #compareAt(client: Held, seen: Seen, before: Seen | undefined, rule: string): Promise<void> {
     const held = new Map(client.holding);
+    const { viewer } = client;
     await this.#inTurn(async () => {
       await this.#history.readOn();
       // A standby may show what the primary does not show yet.
@@ -91,18 +93,18 @@ export class Judge {
         await sleep(5);
         await this.#history.readOn();
       }
-      const difference = await this.#differenceAt(client.userID, held, seen);
+      const difference = await this.#differenceAt(viewer, held, seen);
       if (difference) this.#report.object(rule, client.name, difference);
       if (!before || seen.covers(before)) return;
       // What it does not name, but was over when the pull began, must be such as do not matter.
-      const late = await this.#differenceAt(client.userID, held, seen.and(before));
+      const late = await this.#differenceAt(viewer, held, seen.and(before));
       if (late) this.#report.object('stale', client.name, `${late}\nanswered ${seen.text}`);
     });
   }
 
-  async #differenceAt(userID: string, held: Holding, seen: Seen): Promise<string | undefined> {
+  async #differenceAt(viewer: Viewer, held: Holding, seen: Seen): Promise<string | undefined> {
     await this.#replica.show(this.#history.stateAt(seen));
-    const expected = await this.#replica.holding(this.views, userID);
+    const expected = await this.#replica.holding(this.views, viewer);
     this.#report.counts.views += this.views.length;
     const difference = firstDifference(expected, held);
     return difference && `${difference}\nsnapshot ${seen.text}`;

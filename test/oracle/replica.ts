@@ -6,7 +6,7 @@
 import type { Client } from 'pg';
 import type { State, Version } from './history.js';
 import { type OracleTable, schemaSql, tables } from './schema.js';
-import { comparable, type Holding, keyOf, type OracleView } from './views.js';
+import { comparable, type Holding, keyOf, type OracleView, type Viewer } from './views.js';
 
 const checksPerTransaction = 400;
 
@@ -75,17 +75,17 @@ export class Replica {
     for (const [key, version] of come) held.set(key, version);
   }
 
-  /** What a user's client must hold. */
-  holding(views: readonly OracleView[], userID: string): Promise<Holding> {
-    return fullRead(this.#client, views, userID);
+  /** What a client must hold. */
+  holding(views: readonly OracleView[], viewer: Viewer): Promise<Holding> {
+    return fullRead(this.#client, views, viewer);
   }
 }
 
 /** Every view's rows by the client's keys, as the database of the client has them now. */
-export async function fullRead(client: Client, views: readonly OracleView[], userID: string): Promise<Holding> {
+export async function fullRead(client: Client, views: readonly OracleView[], viewer: Viewer): Promise<Holding> {
   const holding = new Map<string, string>();
   for (const view of views) {
-    for (const { key, line } of await rowsOf(client, view, userID)) {
+    for (const { key, line } of await rowsOf(client, view, viewer)) {
       const clientKey = keyOf(view, key);
       if (holding.has(clientKey)) throw new Error(`the oracle's view has two rows with the key ${clientKey}`);
       holding.set(clientKey, comparable(view, JSON.parse(line)));
@@ -94,11 +94,11 @@ export async function fullRead(client: Client, views: readonly OracleView[], use
   return holding;
 }
 
-async function rowsOf(client: Client, view: OracleView, userID: string): Promise<{ key: string[]; line: string }[]> {
-  const { text, values } = view.query(userID);
+async function rowsOf(client: Client, view: OracleView, viewer: Viewer): Promise<{ key: string[]; line: string }[]> {
+  const { text, values } = view.query(viewer);
   const columns = view.columns.map(({ name, exact }) => `q."${name}"${exact ? '::text' : ''} as "${name}"`);
   const { rows } = await client.query<{ key: string[]; line: string }>({
-    name: view.name,
+    name: `${view.name} ${viewer.role}`,
     text: `select array[${view.key.map((column) => `q."${column}"::text`).join()}] as key,
       (select row_to_json(line.*)::text from (select ${columns.join(', ')}) line) as line
       from (${text}) q`,

@@ -12,6 +12,8 @@ export interface Counts {
   resets: number;
   unchanged: number;
   forks: number;
+  /** Deltas to clients in another role than before, some of whose views are others. */
+  changedViews: number;
   /** Answers that came from a probe, or from a delta, that served several. */
   sharedProbes: number;
   sharedDeltas: number;
@@ -44,7 +46,7 @@ const kept = 20;
 
 export class Report {
   readonly counts: Counts = {
-    pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
+    pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, changedViews: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
     mutations: 0, views: 0, audits: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
   readonly ofStandbys: StandbyCounts = { refused: 0, unchangedOrBehind: 0, packed: 0 };

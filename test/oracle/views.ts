@@ -2,6 +2,7 @@
 import type { Client } from 'pg';
 import type { Strategy } from '../../src/view/compile/strategy.js';
 import type { Views } from '../../src/view/define.js';
+import { users } from './schema.js';
 
 export interface User {
   readonly userID: string;
@@ -13,11 +14,21 @@ export interface ViewSpec {
   readonly key: readonly string[];
   /** `$1` is the user's ID. */
   readonly text: string;
+  /** What those in the other role see: another query, with the same columns; or the same one of another user. */
+  readonly other?: { readonly text?: string; readonly as?: string };
 }
+
+/** Who sees the views. The role is the schema version that the client sends: the views of a user depend on it. */
+export interface Viewer {
+  readonly userID: string;
+  readonly role: Role;
+}
+
+export type Role = '' | 'other';
 
 export interface OracleView extends ViewSpec {
   readonly columns: readonly { readonly name: string; readonly exact: boolean }[];
-  query(userID: string): { readonly text: string; readonly values: readonly string[] };
+  query(viewer: Viewer): { readonly text: string; readonly values: readonly string[] };
 }
 
 /** What a client holds, by key; values as `comparable` writes them. */
@@ -25,7 +36,13 @@ export type Holding = Map<string, string>;
 
 const spec =
   (strategy: Strategy) =>
-  (name: string, key: string, text: string): ViewSpec => ({ name, strategy, key: key.split(' '), text });
+  (name: string, key: string, text: string, other?: ViewSpec['other']): ViewSpec => ({
+    name,
+    strategy,
+    key: key.split(' '),
+    text,
+    ...(other && { other }),
+  });
 const incremental = spec('incremental');
 const compare = spec('compare');
 
@@ -34,6 +51,7 @@ export const viewSpecs: readonly ViewSpec[] = [
     'lists',
     'id',
     'select * from list where owner_id = $1 or id in (select list_id from share where user_id = $1)',
+    { as: users[3]! },
   ),
   incremental(
     'todos',
@@ -47,6 +65,7 @@ export const viewSpecs: readonly ViewSpec[] = [
     `select t.id, t.rank from todo t where not t.done and (t.sort = 1 or exists (
        select from list l where l.id = t.list_id and (l.owner_id = $1 or exists (
          select from share s where s.list_id = l.id and s.user_id = $1 and s.role = 'write'))))`,
+    { text: 'select t.id, t.rank from todo t where t.sort < 2' },
   ),
   incremental(
     'titled',
@@ -76,7 +95,7 @@ export const viewSpecs: readonly ViewSpec[] = [
     'select c.id, c.label, p.id as parent, p.label as parent_label from node c join node p on p.id = c.parent_id',
   ),
   incremental('notes', 'id', 'select other.note.id, other.note.body from other.note where other.note.user_id = $1'),
-  incremental('nodes', 'id', 'select * from node'),
+  incremental('nodes', 'id', 'select * from node', { text: 'select * from node where false' }),
   incremental('tasks', 'id', 'select * from task where owner_id = $1 or o > 3'),
   incremental('prices', 'amount', 'select * from price where amount > 1'),
   incremental('events', 'id bucket', 'select * from event where bucket < 3'),
@@ -86,7 +105,9 @@ export const viewSpecs: readonly ViewSpec[] = [
     'select distinct l.id, tag from list l cross join lateral unnest(l.tags) as tag where l.owner_id = $1',
   ),
   incremental('counters', 'client_id', 'select * from counter where user_id = $1'),
-  compare('top_todos', 'id', 'select id, title, sort from todo where done order by sort desc nulls last, id limit 10'),
+  compare('top_todos', 'id', 'select id, title, sort from todo where done order by sort desc nulls last, id limit 10', {
+    text: 'select id, title, sort from todo where done order by sort desc nulls last, id limit 4',
+  }),
   compare(
     'totals',
     'list_id',
@@ -114,6 +135,9 @@ export const viewSpecs: readonly ViewSpec[] = [
     'unshared',
     'id',
     'select id, name from list l where owner_id = $1 and not exists (select from share s where s.list_id = l.id)',
+    {
+      text: 'select id, name from list l where not exists (select from todo t where t.list_id = l.id) and owner_id < $1',
+    },
   ),
   compare(
     'latest_events',
@@ -144,11 +168,20 @@ export const viewSpecs: readonly ViewSpec[] = [
 
 export function toViews(specs: readonly ViewSpec[]): Views<User> {
   return Object.fromEntries(
-    specs.map(({ name, key, text }) => [
-      name,
-      { key, query: ({ ctx }) => ({ text, values: valuesOf(text, ctx.userID) }) },
+    specs.map((one) => [
+      one.name,
+      {
+        key: one.key,
+        query: ({ ctx: { userID }, schemaVersion }) =>
+          seenBy(one, { userID, role: schemaVersion === 'other' ? 'other' : '' }),
+      },
     ]),
   );
+}
+
+function seenBy({ text: usual, other }: ViewSpec, { userID, role }: Viewer): { text: string; values: string[] } {
+  const { text = usual, as = userID } = role === 'other' && other ? other : {};
+  return { text, values: valuesOf(text, as) };
 }
 
 function valuesOf(text: string, userID: string): string[] {
@@ -161,8 +194,8 @@ const exactTypes = new Set([20, 1700]); // int8, numeric
 export async function describeViews(client: Client, specs: readonly ViewSpec[]): Promise<OracleView[]> {
   const views: OracleView[] = [];
   for (const spec of specs) {
-    const query = (userID: string) => ({ text: spec.text, values: valuesOf(spec.text, userID) });
-    const { text, values } = query('');
+    const query = (viewer: Viewer) => seenBy(spec, viewer);
+    const { text, values } = query({ userID: '', role: '' });
     const { fields } = await client.query({ text: `select * from (${text}) q limit 0`, values });
     const columns = fields.map(({ name, dataTypeID }) => ({ name, exact: exactTypes.has(dataTypeID) }));
     views.push({ ...spec, query, columns });

@@ -1,4 +1,4 @@
-/** A cookie is good for the views that it was given for: an application that serves others resets its clients. */
+/** A cookie is good for the views that it was given for: an application that serves none of them resets its clients. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
@@ -38,7 +38,6 @@ it.each<[what: string, others: Views<Context>]>([
   ['value', { one: { ...one, value: 'n' } }],
   ['query', { one: { ...one, query: () => sql`select id, n from t where n >= ${0}` } }],
   ['parameter', { one: { ...one, query: () => sql`select id, n from t where n > ${1}` } }],
-  ['further view', { one, two: one }],
 ])('another %s', async (_, others) => {
   const { cookie } = await server.pull(null);
   expect((await server.pull(cookie)).patch).toEqual([]);

@@ -30,6 +30,11 @@ export function rowHash(key: string, value: string): string {
   return `(hashtextextended((${key}) collate "C", ${seed}) & 2147483647)`;
 }
 
+/** For checksums: each row has the weight 1. */
+export function allOf(rows: string): string {
+  return `select 1 as weight, ${rowHash('tidemark_key', 'tidemark_value')} as hash from ${rows}`;
+}
+
 /** A query with one row, for `readChecksums`. */
 export function checksumsQuery({ changes, whole }: ChecksumQueries): string {
   return `select json_build_object('changes', ${list(changes)}, 'whole', ${list(whole)})::text as line`;

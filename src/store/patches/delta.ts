@@ -5,7 +5,11 @@ import { rowColumns, sidesOf } from './sides.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
-const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
+export const delOp = `',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}'`;
+
+/** Conditions on a row `b` of `paired`: it is to be put; or it was there, and no row after has its key. */
+export const isPut = 'b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)';
+export const isGone = 'not b.tidemark_after and b.tidemark_other is null';
 
 /** Whom a delta is for. */
 export interface Seating {
@@ -54,8 +58,7 @@ export function deltaOf(
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
   const pairs = `tidemark_pairs_${index}`;
-  const isPut = 'b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)';
-  const isDel = `not b.tidemark_after and b.tidemark_other is null and not ${sides.isThere}`;
+  const isDel = `${isGone} and not ${sides.isThere}`;
   const whom = columns.map((column) => `${column}, `).join('');
   return {
     queries: [
@@ -78,8 +81,10 @@ export function deltaOf(
  * The rows before and after, each with the value of the same key on the other side. They are paired by sorting:
  * Postgres often expects one changed row where there are thousands, and would join them by a nested loop over all
  * pairs.
+ * @param row the columns of a row
+ * @param whom those that say whom it is for
  */
-function paired(row: string, whom: readonly string[], before: string, after: string): string {
+export function paired(row: string, whom: readonly string[], before: string, after: string): string {
   const key = [...whom, 'tidemark_key collate "C"'].join(', ');
   return `select ${row}, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other

@@ -1,10 +1,11 @@
 /** The statements that yield a report and a patch in one snapshot, as COPY text. */
 import type { Snapshot } from '../../protocol/snapshot.js';
 import type { BoundView } from '../../view/client-views.js';
-import { checksumsQuery, rowHash } from './checksums.js';
+import { allOf, checksumsQuery } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
 import { type SyncedTable, stateQueries, unseenLiterals } from './states.js';
+import { enteredIn, enteredOf, type Turnover, turnoverOps } from './turnover.js';
 
 /** COPY in this format leaves JSON as it is: it can contain neither the quote nor the delimiter. */
 function copyOut(query: string): string {
@@ -64,24 +65,35 @@ export function deltaPatch(...parameters: Parameters<typeof deltaQuery>): string
   return copyOut(deltaQuery(...parameters));
 }
 
-/** The same as a query, with one row for each line. */
+/**
+ * The same as a query, with one row for each line.
+ * @param turnover what the views have in place of those as of the snapshot, if not all are the same
+ */
 export function deltaQuery(
   report: string,
   views: readonly BoundView[],
   changes: readonly TableChanges[],
   base: Snapshot,
   checked: Checked = 'no',
+  turnover?: Turnover,
 ): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const unseen = unseenLiterals(base);
-  const parts = views.map(({ view, literals }, i) => deltaOf(view, i, literals, ids, alone));
+  const entered = turnover ? enteredIn(turnover) : [];
+  const parts = views.map((bound, i) =>
+    entered.includes(i) ? enteredOf(bound, i) : deltaOf(bound.view, i, bound.literals, ids, alone),
+  );
   return linesQuery(
     report,
     [
       ...changes.flatMap(({ table, rows }) => stateQueries(table, unseen, rows)),
       ...parts.flatMap((part) => part?.queries ?? []),
     ],
-    [...checksumsOf(checked, views, parts), ...parts.flatMap((part) => part?.ops ?? [])],
+    [
+      ...checksumsOf(checked, views, parts),
+      ...parts.flatMap((part) => part?.ops ?? []),
+      ...(turnover ? turnoverOps(turnover, ids) : []),
+    ],
   );
 }
 
@@ -92,9 +104,4 @@ function checksumsOf(checked: Checked, views: readonly BoundView[], parts: reado
   if (checked === 'changes') return [checksumsQuery({ changes })];
   const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.whole, literals)}) r`));
   return [checksumsQuery({ changes, whole })];
-}
-
-/** For checksums: each row has the weight 1. */
-function allOf(rows: string): string {
-  return `select 1 as weight, ${rowHash('tidemark_key', 'tidemark_value')} as hash from ${rows}`;
 }

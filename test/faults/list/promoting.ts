@@ -95,8 +95,8 @@ export const promoting: readonly Fault[] = [
   },
   {
     name: 'the digest of a view depends on the tables of the others',
-    file: 'src/installation/current-installation.ts',
-    find: 'JSON.stringify(read.map(({ oid }) => shapes.get(oid)))',
+    file: 'src/installation/digests.ts',
+    find: 'JSON.stringify(tables.map(({ oid }) => shapes.get(oid)))',
     replace: 'JSON.stringify([...shapes])',
     tests: ['test/installation/current-installation.test.ts'],
   },

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/pulls/pull.ts';
-const current = 'src/installation/current-installation.ts';
+const digests = 'src/installation/digests.ts';
 const queryKeys = 'src/installation/query-keys.ts';
 const bound = ['test/installation/current-installation.test.ts'];
 const compile = 'src/view/compile/compile.ts';
@@ -75,21 +75,21 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'a user’s cookie serves others who see the same',
-    file: current,
+    file: digests,
     find: 'digest([shape, userID, ',
     replace: 'digest([shape, ',
     tests: cookies,
   },
   {
     name: 'a cookie serves other parameters of the views',
-    file: current,
+    file: digests,
     find: '[view.digest, ...literals])]',
     replace: '[view.digest])]',
     tests: otherViews,
   },
   {
     name: 'a cookie outlives a change of the tables’ shape',
-    file: current,
+    file: digests,
     find: 'digest([shape, userID, ',
     replace: 'digest([userID, ',
     tests: ['test/pulls/no-silent-gap.test.ts'],

@@ -85,7 +85,7 @@ export const reading: readonly Fault[] = [
   {
     name: 'all rows come without a clear',
     file: answers,
-    find: "kind === 'delta' ? ''",
+    find: "kind === 'delta' || kind === 'views' ? ''",
     replace: "kind !== 'reset' ? ''",
     tests: views,
   },

@@ -45,7 +45,7 @@ export const viewing: readonly Fault[] = [
   },
   {
     name: 'a parameter looks like a constant that it equals, which grouping sets may have left out',
-    file: 'src/view/client-views.ts',
+    file: 'src/view/served-view.ts',
     find: 'return keepsParametersApart ? ',
     replace: 'return false ? ',
     tests: ['test/view/client-views.test.ts'],

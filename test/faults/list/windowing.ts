@@ -163,8 +163,8 @@ export const windowing: readonly Fault[] = [
   {
     name: 'a delta that has found nothing is made again',
     file: 'src/pulls/pull.ts',
-    find: 'next, held, more) : this.#unchanged(reader, header),',
-    replace: "next, held, more) : { kind: 'behind' },",
+    find: '          : this.#unchanged(reader, header),',
+    replace: "          : { kind: 'behind', isUncertain: false },",
     tests: colleagues,
   },
   {
