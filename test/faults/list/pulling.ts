@@ -216,8 +216,9 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a delta that the database cannot serve now resets the client',
     file,
-    find: 'if (error instanceof Problem || isTransient(error)) throw error;',
-    replace: 'if (error instanceof Problem) throw error;',
+    find: `if (error instanceof Problem || isTransient(error)) throw error;
+      caller.log.error({ error: describeError(error) }, 'A delta failed');`,
+    replace: "caller.log.error({ error: describeError(error) }, 'A delta failed');",
     tests: shared,
   },
   {
