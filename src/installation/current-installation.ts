@@ -4,7 +4,9 @@ import type { Database } from '../db/database.js';
 import { Problem } from '../errors.js';
 import { digest } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
+import type { ReadColumns } from '../view/analysis/read-columns.js';
 import type { BoundView, ClientViews, ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type Installation, knows, narrow } from './installation.js';
@@ -37,9 +39,11 @@ export interface Bound {
   readonly viewsDigest: string;
   /**
    * The same in parts, for cookies of the second form: a digest of the user, then one of each view, with its parameters
-   * and the shape of its tables, in their order; joined with dots.
+   * and the shape of what it reads of its tables, in their order; joined with dots.
    */
   readonly viewDigests: string;
+  /** The shapes of the tables, in the order of the installation; joined with dots. */
+  readonly tableShapes: string;
   /** Identifies the views without their parameters, and the shape of the tables. */
   readonly formDigest: string;
 }
@@ -164,19 +168,28 @@ export class CurrentInstallation<Context extends UserContext> {
   }
 }
 
+/** The shapes of what a view reads of a table: of all of it, if it reads rows as a whole. */
+function readShapes({ oid, shape, ownShape, columnShapes, primaryKey }: SyncedTable, reads: ReadColumns): string[] {
+  const columns = reads.get(oid);
+  if (!columns || columns.some((column) => columnShapes[column] === undefined)) return [shape];
+  const read = new Set([...columns, ...primaryKey.map(({ attnum }) => attnum)]);
+  return [ownShape, ...[...read].sort((a, b) => a - b).map((column) => `${column} ${columnShapes[column]}`)];
+}
+
 function digestsOf(
   userID: string,
   { shape, tables }: Installation,
   views: readonly BoundView[],
-): Pick<Bound, 'viewsDigest' | 'viewDigests' | 'formDigest'> {
-  const shapes = new Map(tables.map((table) => [table.oid, table.shape]));
+): Pick<Bound, 'viewsDigest' | 'viewDigests' | 'tableShapes' | 'formDigest'> {
+  const synced = new Map(tables.map((table) => [table.oid, table]));
   const part = (texts: readonly string[]) => digest(texts).slice(0, partLength);
   const parts = views.map(({ view, literals, tables: read }) =>
-    part([view.digest, JSON.stringify(read.map(({ oid }) => shapes.get(oid))), ...literals]),
+    part([view.digest, JSON.stringify(read.map(({ oid }) => readShapes(synced.get(oid)!, view.reads))), ...literals]),
   );
   return {
     viewsDigest: digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
     viewDigests: [part([userID]), ...parts].join('.'),
+    tableShapes: tables.map((table) => table.shape.slice(0, partLength)).join('.'),
     formDigest: digest([shape, ...views.map(({ view }) => view.digest)]),
   };
 }

@@ -37,6 +37,8 @@ export interface Cookie {
   readonly audit: string | null;
   /** A `Position`. On that timeline, everything that the snapshot has seen lies before it. */
   readonly position?: string;
+  /** The shapes of the tables that the views read, where there is a position. */
+  readonly shapes?: string;
   readonly signature: string;
 }
 

@@ -5,16 +5,18 @@ import { type CookieFields, epochOf } from '../protocol/cookie.js';
 import type { Position } from '../protocol/history.js';
 import type { SharedHeader } from '../store/header.js';
 
-export type Identity = Pick<CookieFields, 'epoch' | 'views'>;
+export type Identity = Pick<CookieFields, 'epoch' | 'views' | 'shapes'>;
+
+type Parts = Pick<Bound, 'viewsDigest' | 'viewDigests' | 'tableShapes' | 'installation'>;
 
 /** @param position that of the cookie; undefined if it has the first form */
 export function identityOf(
-  { viewsDigest, viewDigests, installation }: Pick<Bound, 'viewsDigest' | 'viewDigests' | 'installation'>,
+  { viewsDigest, viewDigests, tableShapes, installation }: Parts,
   { installID, database }: Pick<SharedHeader, 'installID' | 'database'>,
   position: Position | undefined,
 ): Identity {
   return position
-    ? { epoch: epochOf(installID, installation.systemIdentifier, database), views: viewDigests }
+    ? { epoch: epochOf(installID, installation.systemIdentifier, database), views: viewDigests, shapes: tableShapes }
     : { epoch: epochOf(installID, installation.cluster, database), views: viewsDigest };
 }
 

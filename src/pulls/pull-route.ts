@@ -111,6 +111,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       views: bound.views,
       viewsDigest: bound.viewsDigest,
       viewDigests: bound.viewDigests,
+      tableShapes: bound.tableShapes,
       formDigest: bound.formDigest,
       request,
       caller,

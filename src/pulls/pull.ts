@@ -21,7 +21,7 @@ import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
-import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { alteredTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
@@ -64,7 +64,8 @@ export class Pull {
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
-    let header = read ?? (isEnough ? news : await reads.header(reader));
+    // A statement that found the tables outdated may have begun before they were altered.
+    let header = (this.#isAltered(cookie) ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && plan.tables.length > 0) {
       const made = await this.#delta(cookie, audit, reader, header);
@@ -81,7 +82,14 @@ export class Pull {
   /** Whether an answer has a new cookie. */
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
     if (hasOps || this.#parts.form === 'rows') return hasOps;
-    return isRenewalDue(cookie, header) || this.#isNewClient(header);
+    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#isAltered(cookie);
+  }
+
+  /** Whether tables have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
+  #isAltered(cookie: OpenedCookie): boolean {
+    const { tableShapes, installation } = this.#parts;
+    const shapes = cookie.parsedPosition && tableShapes;
+    return alteredTables(cookie, { shapes, tableIDs: installation.tableIDs }).length > 0;
   }
 
   /** The client holds what its views show at the header's snapshot. */
@@ -208,11 +216,12 @@ export class Pull {
     // The next reading of the installation records the timeline.
     if (history?.current === null && !recovery) throw new OutdatedError();
     const { clientGroupID, client } = request;
+    const { tableIDs } = this.#parts.installation;
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
     }
     const plan: Plan = cookie
-      ? planPull(cookie, { header, clientGroupID, ...identityOf(this.#parts, header, cookie.parsedPosition) })
+      ? planPull(cookie, { header, clientGroupID, tableIDs, ...identityOf(this.#parts, header, cookie.parsedPosition) })
       : { kind: 'reset', reason: 'cookie' };
     if (plan.kind === 'behind') return plan;
     if (client && !header.clientKnown && client.lastMutationID !== 0) {

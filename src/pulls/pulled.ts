@@ -42,14 +42,14 @@ export interface Patched {
 export function cookieFields(
   { clientGroupID, cookie }: PullRequest,
   { snapshot, next, tick, mutations }: Header,
-  { epoch, views }: Identity,
+  { epoch, views, shapes }: Identity,
   audit: Audit | null,
   position: Position | undefined,
 ): CookieFields {
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
   const known = { order, snapshot: snapshot.text, next: String(next), epoch, views };
   const fields = { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
-  return position ? { ...fields, position: positionText(position) } : fields;
+  return position ? { ...fields, position: positionText(position), shapes: shapes! } : fields;
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

@@ -49,7 +49,7 @@ const headerWith = (more: Partial<Header>): Header => ({
   ...more,
 });
 
-const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views' };
+const present = { clientGroupID: 'group', epoch: 'epoch', views: 'views', tableIDs: [2, 5] };
 const unchanged: Plan = { kind: 'unchanged' };
 const behind: Plan = { kind: 'behind' };
 const lost: Plan = { kind: 'lost' };
