@@ -105,7 +105,7 @@ it('binds views anew for another prefix of the user’s own', async () => {
   expect(other.formDigest).toBe(one.formDigest);
 });
 
-it('has a digest of the user and one of each view, which changes with its parameters and its tables alone', async () => {
+it('has a digest of the user and one of each view, which changes with its parameters and what it reads alone', async () => {
   await database.pool.query('create table other (id int primary key, n int)');
   const two = {
     mine: viewFor<User>()({
@@ -125,7 +125,9 @@ it('has a digest of the user and one of each view, which changes with its parame
   for (const part of [user, mine, others]) expect(part).toMatch(/^[\w-]{12}$/);
   expect(await partsFor('ann', 'b')).toEqual([user, expect.not.stringMatching(`^${mine}$`), others]);
   expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), mine, others]);
-  await database.pool.query('alter table other add column more int');
+  await database.pool.query('alter table other add column more int, alter column n type bigint');
+  expect(await partsFor('ann', 'a')).toEqual([user, mine, others]);
+  await database.pool.query('alter table other alter column id set statistics 100');
   expect(await partsFor('ann', 'a')).toEqual([user, mine, expect.not.stringMatching(`^${others}$`)]);
 });
 

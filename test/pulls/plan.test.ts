@@ -113,6 +113,19 @@ describe('planPull', () => {
     expect(planPull(cookie, { header: headerWith(change), ...present, ...other })).toEqual(plan);
   });
 
+  it.each<[string, string | undefined, Partial<Header>, Plan]>([
+    ['tables that nobody has altered', 'a.b', {}, unchanged],
+    ['an altered table without new rows', 'a.c', {}, delta()],
+    ['an altered table without new rows, of two', 'a.c', { changed: [[2, 1]] }, delta(2)],
+    ['an altered table with new rows', 'a.c', { changed: [[5, 1]] }, reset('views')],
+    ['several altered tables', 'c.d', { changed: [[2, 1]] }, reset('views')],
+    ['a cookie that says nothing of shapes', undefined, { changed: [[2, 1]] }, reset('views')],
+  ])('%s', (_, shapes, change, plan) => {
+    const given = cookieWith({ position: 'one/1000', ...(shapes !== undefined && { shapes }) });
+    const history: History = { timelines: [{ id: 'one', since: null }], current: 'one', lsn: 2000n };
+    expect(planPull(given, { header: headerWith({ history, ...change }), ...present, shapes: 'a.b' })).toEqual(plan);
+  });
+
   /** A standby's snapshot, above xmin, of transactions that have left something in the log. */
   const standby = (xmin: number, xmax: number, ...seen: number[]) =>
     standbySnapshot(parse(`${xmin}:${xmax}:`), parse(`${xmin}:${xmin}:`), seen.map(BigInt));

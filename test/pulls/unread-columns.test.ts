@@ -94,6 +94,18 @@ describe('a column that no view reads', () => {
     await expectTruth(tables, client);
   });
 
+  it('of a type: what a server told before it noticed is told again', async () => {
+    const tables = await altered.start(ddl, { views: narrow });
+    const { client, run, passASecond } = tables;
+    await run('insert into t (id, n) values (3, 30)');
+    await run(`alter type mood rename value 'sad' to 'sorry'`);
+    await run('update t set gone = 1');
+    await client.pull();
+    passASecond();
+    await client.pull();
+    await expectTruth(tables, client);
+  });
+
   it('of changes that leave no trace in the views', async () => {
     const tables = await altered.start(ddl, { views: { plain: view('select id, n from t where id < 100') } });
     const { client, run, passASecond } = tables;
