@@ -1,7 +1,7 @@
 /** The table of DDL in docs/operations.md: each statement is run on a live server, and resets whom the table names. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { defineView } from '../../src/view/define.js';
+import { defineView, type Views } from '../../src/view/define.js';
 import { useAltered } from '../pulls/altered.js';
 import { type Context, PullServer, SyncClient } from '../synced.js';
 
@@ -32,15 +32,15 @@ it('has all of its rows and views', () => {
   expect(rows.length).toBeGreaterThanOrEqual(13);
 });
 
+/** A view, which a client of its own sees. */
+function viewOf(name: string, text: string): Views<Context> {
+  const key = name === 'count' ? 'list' : 'id';
+  return { [name]: defineView<Record<string, unknown>>({ key, query: () => ({ text, values: [] }) }) };
+}
+
 it.each(rows)('$statement', async ({ statement, isPartitioned, reset }) => {
-  const all = queries.map(([name, text]) => {
-    const key = name === 'count' ? 'list' : 'id';
-    return [
-      name,
-      { [name]: defineView<Record<string, unknown>, Context>({ key, query: () => ({ text, values: [] }) }) },
-    ] as const;
-  });
-  const views = Object.assign({}, ...all.map(([, view]) => view));
+  const all = queries.map(([name, text]) => [name, viewOf(name, text)] as const);
+  const views: Views<Context> = Object.assign({}, ...all.map(([, view]) => view));
   const { run, url, passASecond } = await altered.start(isPartitioned ? partitioned : plain, { views });
   const servers = all.map(([name, view]) => [name, new PullServer(url, view)] as const);
   const clients = servers.map(([name, server]) => [name, new SyncClient(server)] as const);
