@@ -1,7 +1,6 @@
 /** Every fault that the tests must notice, by the room that it is in. */
 import type { Fault } from './fault.js';
 import { altering } from './list/altering.js';
-import { altering } from './list/altering.js';
 import { auditing } from './list/auditing.js';
 import { authenticating } from './list/authenticating.js';
 import { bounding } from './list/bounding.js';
@@ -36,7 +35,6 @@ import { windowing } from './list/windowing.js';
 import { working } from './list/working.js';
 
 const rooms: Readonly<Record<string, readonly Fault[]>> = {
-  altering,
   auditing,
   capture,
   installing,
