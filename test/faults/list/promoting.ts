@@ -89,8 +89,8 @@ export const promoting: readonly Fault[] = [
   {
     name: 'the digest of a view depends on the tables of the others',
     file: 'src/installation/current-installation.ts',
-    find: 'JSON.stringify(read.map(({ oid }) => shapes.get(oid)))',
-    replace: 'JSON.stringify([...shapes])',
+    find: 'JSON.stringify(read.map(({ oid }) => readShapes(synced.get(oid)!, view.reads)))',
+    replace: 'JSON.stringify(tables.map((table) => readShapes(table, view.reads)))',
     tests: ['test/installation/current-installation.test.ts'],
   },
   {
