@@ -9,7 +9,7 @@ import { refusedViews } from '../store/refusals.js';
 import { type BoundView, type ClientViews, servedView, type ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type PreparedView, parametersIn } from '../view/served-view.js';
-import { type Digests, digestsOf, viewDigest } from './digests.js';
+import { type Digests, digestsOf, shapesOf, viewDigest } from './digests.js';
 import { type ChangedViews, type HeldView, isReadable, matchViews, unlessRefused } from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
 import { KeptViews } from './kept-views.js';
@@ -163,8 +163,9 @@ export class CurrentInstallation<Context extends UserContext> {
           tables.map(({ oid }) => oid),
         ),
       );
-      const tableIDs = wide.tables.filter(({ oid }) => before.has(oid)).map(({ id }) => id);
-      return { places: matched.places, gone: held, installation: { ...wide, tableIDs } };
+      const shaped = wide.tables.filter(({ oid }) => before.has(oid));
+      const tableIDs = shaped.map(({ id }) => id);
+      return { places: matched.places, gone: held, installation: { ...wide, tableIDs }, shapes: shapesOf(shaped) };
     }
   }
 

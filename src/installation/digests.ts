@@ -1,6 +1,8 @@
 /** Digests of what a user sees. Pure. */
 import { digest } from '../protocol/cookie.js';
 import { sealParameters, type ViewTexts } from '../protocol/parameters.js';
+import type { SyncedTable } from '../store/patches/states.js';
+import type { ReadColumns } from '../view/analysis/read-columns.js';
 import type { BoundView } from '../view/client-views.js';
 import type { Installation } from './installation.js';
 
@@ -15,6 +17,8 @@ export interface Digests {
   readonly viewDigests: string;
   /** The parameters, for cookies of the second form; see `sealParameters`. */
   readonly parameters: string | undefined;
+  /** The shapes of the tables, for cookies of the second form; see `shapesOf`. */
+  readonly shapes: string;
   /** Identifies the views without their parameters, and the shape of the tables. */
   readonly formDigest: string;
 }
@@ -33,17 +37,32 @@ export function digestsOf(
     viewsDigest: digest([shape, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
     viewDigests: parts.join('.'),
     parameters: sealParameters(textsOf(views), userID, secrets),
+    shapes: shapesOf(tables),
     formDigest: digest([shape, ...views.map(({ view }) => view.digest)]),
   };
 }
 
-/** Identifies a view without its parameters, and the shape of its tables. */
+/** Identifies a view without its parameters, and the shape of what it reads of its tables. */
 export function viewDigest(
   { view, tables }: Pick<BoundView, 'view' | 'tables'>,
   shaped: Installation['tables'],
 ): string {
-  const shapes = new Map(shaped.map(({ oid, shape }) => [oid, shape]));
-  return part([view.digest, JSON.stringify(tables.map(({ oid }) => shapes.get(oid))), ...view.parameterTypes]);
+  const synced = new Map(shaped.map((table) => [table.oid, table]));
+  const shapes = tables.map(({ oid }) => readShapes(synced.get(oid)!, view.reads));
+  return part([view.digest, JSON.stringify(shapes), ...view.parameterTypes]);
+}
+
+/** The shapes of what a view reads of a table: of all of it, if it reads rows as a whole. */
+function readShapes({ oid, shape, ownShape, columnShapes, primaryKey }: SyncedTable, reads: ReadColumns): string[] {
+  const columns = reads.get(oid);
+  if (!columns || columns.some((column) => columnShapes[column] === undefined)) return [shape];
+  const read = new Set([...columns, ...primaryKey.map(({ attnum }) => attnum)]);
+  return [ownShape, ...[...read].sort((a, b) => a - b).map((column) => `${column} ${columnShapes[column]}`)];
+}
+
+/** The shape of each table, after its ID in the change log. */
+export function shapesOf(tables: Installation['tables']): string {
+  return tables.map(({ id, shape }) => `${id}:${shape.slice(0, partLength)}`).join('.');
 }
 
 /** The parameters of views. */

@@ -27,6 +27,8 @@ export interface ChangedViews extends Pick<Matched, 'places'> {
   readonly gone: readonly BoundView[];
   /** As far as it concerns the views of the cookie, and those of now. What is logged only matters to the former. */
   readonly installation: Installation;
+  /** The shapes of the tables that the cookie's views read, and those of now. */
+  readonly shapes: string;
 }
 
 /**

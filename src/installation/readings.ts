@@ -73,8 +73,11 @@ export class Readings<Findings> {
 
   /** Mostly, nothing has changed, and what is known remains true. */
   async #readAgain(): Promise<Known<Findings>> {
-    const installation = await readInstallation(this.#db, [...this.#tables.values()]);
+    const read = await readInstallation(this.#db, [...this.#tables.values()]);
     const last = this.#known;
+    const before = last?.installation.secrets;
+    // What is known of cookies is kept by the secrets, whatever becomes of the tables.
+    const installation = isDeepStrictEqual(before, read.secrets) ? { ...read, secrets: before! } : read;
     const findings = last && isDeepStrictEqual(last.installation, installation) ? last.findings : this.#begin();
     this.#known = { installation, findings };
     return this.#known;

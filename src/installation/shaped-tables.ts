@@ -15,11 +15,19 @@ const outlinesSql = `
   cross join lateral (select coalesce(to_regclass(asked.name)::oid, asked.oid)) found (oid)
   order by place`;
 
+/** In place of a column's `attnum`: the table itself, and columns that there are no longer. */
+const own = 0;
+const dropped = -1;
+
 /**
  * All that a view's rows depend on, apart from the rows of its tables, for each of some tables. The xmin of a catalog row
  * reveals every change to it, even one that was undone: while a trigger was disabled, or a table was another's child,
  * changes were lost. A table that was a parent stays marked as one for a long time. A partition that is truncated by
  * itself gets another file.
+ *
+ * Each part belongs to a column of the table, by its `attnum`, or to the table itself. So do the parts of types, even of
+ * columns that a view does not read: no outline tells of them, so for a second deltas may have been made of rows that were
+ * logged as other texts, and only a reset makes up for it.
  *
  * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes.
  */
@@ -28,9 +36,14 @@ const shapesSql = `
     select oid, oid from unnest($1::oid[]) asked (oid)
     union
     select root, inhrelid from member join pg_inherits on inhparent = member.oid
+  ), attribute (root, relation, attnum, type, col) as (
+    select root, a.attrelid, a.attnum, a.atttypid, case when a.attisdropped then ${dropped} else (
+      select own.attnum from pg_attribute own where own.attrelid = root and own.attname = a.attname offset 0
+    ) end
+    from pg_attribute a join member on a.attrelid = member.oid
+    where a.attrelid = any (array(select oid from member)) and a.attnum > 0
   ), type (root, oid) as (
-    select root, atttypid from pg_attribute join member on attrelid = member.oid
-    where attrelid = any (array(select oid from member)) and attnum > 0 and not attisdropped
+    select root, type from attribute where col <> ${dropped}
     union
     select root, part.oid from type cross join lateral (
       select unnest(array[t.typelem, t.typbasetype, r.rngsubtype]
@@ -44,31 +57,34 @@ const shapesSql = `
     union all
     select root, typrelid from pg_type t join type on type.oid = t.oid
     where t.oid = any (array(select oid from type)) and typrelid <> 0
-  ), part (root, part) as (
-    select root, concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
+  ), part (root, col, part) as (
+    select root, ${own}, concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
       pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
       case when c.relispartition then pg_relation_filenode(c.oid) end)
     from pg_class c join relation on relation.oid = c.oid where c.oid = any (array(select oid from relation))
     union all
-    select root, concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attisdropped, a.xmin)
+    select relation.root, coalesce(attribute.col, ${own}),
+      concat_ws(' ', 'column', attrelid, a.attnum, attname, atttypid, attisdropped, a.xmin)
     from pg_attribute a join relation on relation.oid = attrelid
-    where attrelid = any (array(select oid from relation)) and attnum > 0
+    left join attribute on attribute.root = relation.root and attribute.relation = attrelid and attribute.attnum = a.attnum
+    where attrelid = any (array(select oid from relation)) and a.attnum > 0
     union all
-    select root, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
+    select root, ${own}, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
     from pg_enum e join type on type.oid = enumtypid where enumtypid = any (array(select oid from type))
     union all
-    select root, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
+    select root, ${own}, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
     from pg_trigger t join member on member.oid = tgrelid
     where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
     union all
-    select root, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
+    select root, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
     from pg_inherits i join member on member.oid = inhparent where inhparent = any (array(select oid from member))
     union all
-    select inhrelid, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i where inhrelid = any ($1)
+    select inhrelid, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
+    where inhrelid = any ($1)
     union all
-    select indrelid, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ($1) and indisprimary
+    select indrelid, ${own}, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ($1) and indisprimary
   )
-  select root as oid, json_agg(part order by part) as parts from part group by root`;
+  select root as oid, json_agg(json_build_array(col, part) order by part, col) as parts from part group by root`;
 
 /**
  * Reads tables as they are now, by OID. If one changes while it is being read, this will be noticed: later statements will
@@ -82,7 +98,7 @@ export async function readShaped(db: Database, tables: readonly Table[]): Promis
     values: [names, tables.map(({ oid }) => oid)],
   });
   const oids = outlined.map(({ oid }) => oid);
-  const shapes = await db.query<{ oid: number; parts: string[] }>({
+  const shapes = await db.query<{ oid: number; parts: Part[] }>({
     name: 'tidemark_shapes',
     text: shapesSql,
     values: [oids],
@@ -93,7 +109,21 @@ export async function readShaped(db: Database, tables: readonly Table[]): Promis
   return new Map(
     outlined.map(({ oid, outline }, i) => {
       const table = current[i] ?? tables[i]!;
-      return [table.oid, { ...table, outline, shape: digest(partsOf.get(oid) ?? []) }];
+      return [table.oid, { ...table, outline, ...shapesOf(partsOf.get(oid) ?? []) }];
     }),
   );
+}
+
+type Part = readonly [column: number, part: string];
+
+function shapesOf(parts: readonly Part[]): Pick<SyncedTable, 'shape' | 'ownShape' | 'columnShapes'> {
+  const partsOf = (column: number) => parts.flatMap(([of, part]) => (of === column ? [part] : []));
+  const columns = [...new Set(parts.map(([column]) => column))].filter(
+    (column) => column !== own && column !== dropped,
+  );
+  return {
+    shape: digest([...new Set(parts.map(([, part]) => part))]),
+    ownShape: digest(partsOf(own)),
+    columnShapes: Object.fromEntries(columns.map((column) => [column, digest(partsOf(column))])),
+  };
 }

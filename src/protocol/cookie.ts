@@ -39,6 +39,8 @@ export interface Cookie {
   readonly position?: string;
   /** In the second form, the parameters of the views, unless they are long; see `sealParameters`. */
   readonly parameters?: string;
+  /** In the second form, the shapes of the tables that the views read; see `shapesOf`. */
+  readonly shapes?: string;
   readonly signature: string;
 }
 

@@ -5,17 +5,17 @@ import { type CookieFields, epochOf } from '../protocol/cookie.js';
 import type { Position } from '../protocol/history.js';
 import type { SharedHeader } from '../store/header.js';
 
-export type Identity = Pick<CookieFields, 'epoch' | 'views' | 'parameters'>;
+export type Identity = Pick<CookieFields, 'epoch' | 'views' | 'parameters' | 'shapes'>;
 
 /** @param position that of the cookie; undefined if it has the first form */
 export function identityOf(
-  { viewsDigest, viewDigests, parameters, installation }: Omit<Bound, 'views' | 'formDigest'>,
+  { viewsDigest, viewDigests, parameters, shapes, installation }: Omit<Bound, 'views' | 'formDigest'>,
   { installID, database }: Pick<SharedHeader, 'installID' | 'database'>,
   position: Position | undefined,
 ): Identity {
   if (position) {
     const epoch = epochOf(installID, installation.systemIdentifier, database);
-    return { epoch, views: viewDigests, ...(parameters !== undefined && { parameters }) };
+    return { epoch, views: viewDigests, shapes, ...(parameters !== undefined && { parameters }) };
   }
   return { epoch: epochOf(installID, installation.cluster, database), views: viewsDigest };
 }

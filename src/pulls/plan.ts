@@ -50,6 +50,7 @@ export interface Present {
   /** As a cookie of the same form has it. */
   readonly epoch: string;
   readonly views: string;
+  readonly shapes?: string | undefined;
 }
 
 /**
@@ -71,7 +72,7 @@ function relationOf({ parsedNext, parsedPosition, parsedSnapshot }: OpenedCookie
 }
 
 /** Decides how to answer a pull that has a usable cookie. */
-export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views }: Present): Plan {
+export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views, shapes }: Present): Plan {
   const relation = cookie.epoch === epoch ? relationOf(cookie, header) : 'other';
   const isBehind = relation === 'ahead' || (relation === 'same' && !showsAllOf(cookie, header));
   if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
@@ -90,8 +91,24 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
   }
   if (header.truncated) return { kind: 'reset', reason: 'truncate' };
   const tables = header.changed.map(([table]) => table);
-  if (tables.length === 0 && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
+  const altered = alteredTables(cookie, shapes);
+  // Their rows may have been logged in another layout.
+  if (tables.some((table) => altered.includes(table))) return { kind: 'reset', reason: 'views' };
+  if (tables.length === 0 && altered.length === 0 && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
   return { kind: 'delta', tables };
+}
+
+/**
+ * The tables that have been altered since the cookie was given, though not in what the views read of them. What has been
+ * logged of them since may be in another layout than the present one. In the first form, `views` has told.
+ */
+export function alteredTables(
+  { shapes: before = '' }: Pick<OpenedCookie, 'shapes'>,
+  shapes: string | undefined,
+): readonly number[] {
+  if (shapes === undefined || shapes === before) return [];
+  const known = new Set(before.split('.'));
+  return shapes.split('.').flatMap((shape) => (known.has(shape) ? [] : [Number.parseInt(shape, 10)]));
 }
 
 /**

@@ -112,6 +112,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       viewsDigest: bound.viewsDigest,
       viewDigests: bound.viewDigests,
       parameters: bound.parameters,
+      shapes: bound.shapes,
       formDigest: bound.formDigest,
       request,
       caller,

@@ -22,7 +22,7 @@ import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
-import { covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { alteredTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
@@ -72,7 +72,8 @@ export class Pull {
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
-    let header = read ?? (isEnough ? news : await reads.header(reader));
+    // A statement that found the tables outdated may have begun before they were altered.
+    let header = (this.#isAltered(cookie) ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && (plan.tables.length > 0 || this.#changed)) {
       const made = await this.#delta(cookie, audit, reader, header);
@@ -103,7 +104,17 @@ export class Pull {
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
     if (this.#changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
-    return isRenewalDue(cookie, header) || this.#isNewClient(header);
+    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#isAltered(cookie);
+  }
+
+  /** Whether tables have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
+  #isAltered(cookie: OpenedCookie): boolean {
+    return alteredTables(cookie, this.#shapesFor(cookie)).length > 0;
+  }
+
+  /** The present shapes of the tables whose changes matter; undefined for a cookie of the first form. */
+  #shapesFor({ parsedPosition }: OpenedCookie): string | undefined {
+    return parsedPosition && (this.#changed ?? this.#parts).shapes;
   }
 
   /** The client holds what its views show at the header's snapshot. */
@@ -238,6 +249,7 @@ export class Pull {
           header,
           clientGroupID,
           ...identityOf(this.#parts, header, cookie.parsedPosition),
+          shapes: this.#shapesFor(cookie),
           ...(this.#changed && { views: cookie.views }),
         })
       : { kind: 'reset', reason: 'cookie' };

@@ -42,7 +42,7 @@ export interface Patched {
 export function cookieFields(
   { clientGroupID, cookie }: PullRequest,
   { snapshot, next, tick, mutations }: Header,
-  { epoch, views, parameters }: Identity,
+  { epoch, views, parameters, shapes }: Identity,
   audit: Audit | null,
   position: Position | undefined,
 ): CookieFields {
@@ -52,7 +52,7 @@ export function cookieFields(
   if (!position) return fields;
   // Who reads one view is sent all of it if it has changed.
   const isComparable = parameters !== undefined && clientGroupID !== noGroup;
-  return { ...fields, position: positionText(position), ...(isComparable && { parameters }) };
+  return { ...fields, position: positionText(position), shapes: shapes!, ...(isComparable && { parameters }) };
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

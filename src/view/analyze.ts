@@ -7,7 +7,8 @@ import { identifier } from '../sql.js';
 import { readFacts } from './analysis/facts.js';
 import { type Meaning, understand } from './analysis/meaning.js';
 import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
-import { isSameQuery, parseQueryTree } from './analysis/query-tree.js';
+import { isSameQuery, parseQueryTree, type QueryNode } from './analysis/query-tree.js';
+import { type ReadColumns, readColumns } from './analysis/read-columns.js';
 import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
 import { tablesIn } from './compile/rewrite.js';
@@ -31,6 +32,8 @@ export interface Analysis extends Choice {
   /** The table of each occurrence, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
   readonly columns: readonly ResultColumn[];
+  /** The columns of its tables that the query reads. */
+  readonly reads: ReadColumns;
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
   /** The numbers of the parameters that are read as dates or times. */
@@ -72,7 +75,8 @@ export async function analyze(db: Database, given: string, key: readonly string[
   if (renamed !== text) await checkMeaning(db, meaning, renamed);
   const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
   const settled = write();
-  if (settled !== text) await checkSame(db, { columns, parameterTypes }, settled);
+  // Settling can read more than the query does.
+  const query = settled === text ? meaning.query : await checkSame(db, { columns, parameterTypes }, settled);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   return {
@@ -81,6 +85,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     select: served,
     tables: tablesIn(served).map(tableOf),
     columns,
+    reads: readColumns(query),
     parameterTypes,
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,
@@ -134,15 +139,19 @@ async function checkMeaning(db: Database, { query }: Meaning, renamed: string): 
   if (!isSameQuery(query, parseQueryTree(tree))) throw unclearNames();
 }
 
-/** Settling must not change the query's columns or parameters. */
+/**
+ * Settling must not change the query's columns or parameters.
+ * @returns the settled query as Postgres has analyzed it
+ */
 async function checkSame(
   db: Database,
   { columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>,
   settled: string,
-): Promise<void> {
-  const { parameterTypes: types } = await db.describe(settled).catch(explainOperator);
+): Promise<QueryNode> {
+  const { parameterTypes: types, tree } = await db.describe(settled).catch(explainOperator);
   const described = { columns: await db.columns(settled), parameterTypes: types };
   if (textOf({ columns, parameterTypes }) !== textOf(described)) throw unclearNames();
+  return parseQueryTree(tree);
 }
 
 function textOf({ columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>): string {

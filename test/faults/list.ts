@@ -1,5 +1,6 @@
 /** Every fault that the tests must notice, by the room that it is in. */
 import type { Fault } from './fault.js';
+import { altering } from './list/altering.js';
 import { auditing } from './list/auditing.js';
 import { authenticating } from './list/authenticating.js';
 import { bounding } from './list/bounding.js';
@@ -50,6 +51,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   viewing,
   cookies,
   promoting,
+  altering,
   pulling,
   changing,
   deltas,

@@ -105,7 +105,7 @@ it('binds views anew for another prefix of the user’s own', async () => {
   expect(other.formDigest).toBe(one.formDigest);
 });
 
-it('has digests of the user, of all parameters and of each view, which change with its tables alone', async () => {
+it('has digests of the user, of all parameters and of each view, which change with what it reads alone', async () => {
   await database.pool.query('create table other (id int primary key, n int)');
   const two = {
     mine: viewFor<User>()({
@@ -125,7 +125,9 @@ it('has digests of the user, of all parameters and of each view, which change wi
   for (const part of [user, parameters, mine, others]) expect(part).toMatch(/^[\w-]{12}$/);
   expect(await partsFor('ann', 'b')).toEqual([user, expect.not.stringMatching(`^${parameters}$`), mine, others]);
   expect(await partsFor('ben', 'a')).toEqual([expect.not.stringMatching(`^${user}$`), parameters, mine, others]);
-  await database.pool.query('alter table other add column more int');
+  await database.pool.query('alter table other add column more int, alter column n type bigint');
+  expect(await partsFor('ann', 'a')).toEqual([user, parameters, mine, others]);
+  await database.pool.query('alter table other alter column id set statistics 100');
   expect(await partsFor('ann', 'a')).toEqual([user, parameters, mine, expect.not.stringMatching(`^${others}$`)]);
 });
 

@@ -113,6 +113,21 @@ describe('planPull', () => {
     expect(planPull(cookie, { header: headerWith(change), ...present, ...other })).toEqual(plan);
   });
 
+  it.each<[string, string | undefined, Partial<Header>, Plan]>([
+    ['tables that nobody has altered', '2:a.5:b', {}, unchanged],
+    ['an altered table without new rows', '2:a.5:c', {}, delta()],
+    ['an altered table without new rows, of two', '2:a.5:c', { changed: [[2, 1]] }, delta(2)],
+    ['an altered table with new rows', '2:a.5:c', { changed: [[5, 1]] }, reset('views')],
+    ['several altered tables', '2:c.5:d', { changed: [[2, 1]] }, reset('views')],
+    ['a cookie that says nothing of shapes', undefined, { changed: [[2, 1]] }, reset('views')],
+  ])('%s', (_, shapes, change, plan) => {
+    const given = cookieWith({ position: 'one/1000', ...(shapes !== undefined && { shapes }) });
+    const history: History = { timelines: [{ id: 'one', since: null }], current: 'one', lsn: 2000n };
+    expect(planPull(given, { header: headerWith({ history, ...change }), ...present, shapes: '2:a.5:b' })).toEqual(
+      plan,
+    );
+  });
+
   /** A standby's snapshot, above xmin, of transactions that have left something in the log. */
   const standby = (xmin: number, xmax: number, ...seen: number[]) =>
     standbySnapshot(parse(`${xmin}:${xmax}:`), parse(`${xmin}:${xmin}:`), seen.map(BigInt));

@@ -9,6 +9,9 @@ export interface SyncedTable extends Table {
   readonly id: number;
   /** Changes whenever the table's columns, partitions or triggers do. */
   readonly shape: string;
+  /** A digest of what is in the shape, but belongs to none of the columns; and one for each column, by its `attnum`. */
+  readonly ownShape: string;
+  readonly columnShapes: Readonly<Record<number, string>>;
   /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
   readonly outline: string;
 }

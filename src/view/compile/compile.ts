@@ -1,6 +1,7 @@
 /** A view ready to be pulled: its query in every form that a pull needs. */
 import type { ResultColumn } from '../../db/database.js';
 import { digest } from '../../protocol/cookie.js';
+import type { ReadColumns } from '../analysis/read-columns.js';
 import type { Analysis } from '../analyze.js';
 import type { ViewShape } from '../define.js';
 import { keyCondition, keySql } from '../keys/key-sql.js';
@@ -55,6 +56,8 @@ export interface CompiledView extends QueryForms {
   readonly valueForm: ValueForm;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
+  /** The columns of its tables that the query reads. */
+  readonly reads: ReadColumns;
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
   /**
@@ -106,6 +109,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     result: analysis.columns,
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),
+    reads: analysis.reads,
     choosesByKey: analysis.choosesByKey,
     focusSets: (isChanged: readonly boolean[]) =>
       remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),

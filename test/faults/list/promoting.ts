@@ -96,8 +96,8 @@ export const promoting: readonly Fault[] = [
   {
     name: 'the digest of a view depends on the tables of the others',
     file: 'src/installation/digests.ts',
-    find: 'JSON.stringify(tables.map(({ oid }) => shapes.get(oid)))',
-    replace: 'JSON.stringify([...shapes])',
+    find: 'tables.map(({ oid }) => readShapes(synced.get(oid)!, view.reads))',
+    replace: 'shaped.map((table) => readShapes(table, view.reads))',
     tests: ['test/installation/current-installation.test.ts'],
   },
   {
