@@ -2,18 +2,16 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPool } from '../../src/db/pg.js';
 import { migrate } from '../../src/migrate.js';
 import type { Cookie } from '../../src/protocol/cookie.js';
 import { parsePosition } from '../../src/protocol/history.js';
-import { prune } from '../../src/store/retention.js';
 import { silent } from '../log.js';
 import { type Replication, type Standby, startReplication } from '../replication.js';
 import { connect } from '../standby.js';
 import { fullRead, type PullAnswer, PullServer, SyncClient, wholeTable } from '../synced.js';
+import { startAlone, tick, write } from './failing-over.js';
 
 const views = wholeTable('item');
-const hour = 3600;
 
 /** Which database is what, one test after the other. */
 let replication: Replication;
@@ -67,19 +65,6 @@ const mutation = (n: number) => `
   insert into tidemark.client values ('c', 'group', ${n}, pg_current_xact_id())
   on conflict (id) do update set last_mutation_id = ${n}, xid = pg_current_xact_id()`;
 
-/** Writes to a database by itself. */
-async function write(url: string, ...statements: readonly string[]): Promise<void> {
-  const connection = await connect(url);
-  for (const statement of statements) await connection.query(statement);
-  await connection.end();
-}
-
-/** As every server on a primary does once a minute. */
-async function tick(url = replication.primaryURL): Promise<void> {
-  const db = openPool(url, { max: 1 });
-  await prune(db, hour).finally(() => db.close());
-}
-
 /** Stops a process of the primary for a while. */
 async function pauseBackgroundWriter(): Promise<() => void> {
   const sql = `select pid from pg_stat_activity where backend_type = 'background writer'`;
@@ -108,7 +93,7 @@ describe('a standby that had everything is promoted, and its primary goes on', (
   let away: SyncClient[];
 
   it('resets nobody if the standby had everything, even if it assigns transaction IDs again', async () => {
-    await tick();
+    await tick(replication.primaryURL);
     const [onPrimary, onStandby, onOther] = [replication.primaryURL, standby.url, other.url].map(serverOn);
     const idle = await pulled(onPrimary!);
     await writer.query(put('b'));
@@ -179,7 +164,7 @@ describe('something is lost', () => {
   it('after a crash, counts only on what the newest tick tells', async () => {
     const onPrimary = serverOn(replication.primaryURL);
     const old = await pulled(onPrimary);
-    await tick();
+    await tick(replication.primaryURL);
     await writer.query(put('b'));
     const late = await pulled(onPrimary);
     await replication.caughtUp();
@@ -195,7 +180,7 @@ describe('something is lost', () => {
   });
 
   it('resets only those who had seen what the standby lacked', async () => {
-    await tick();
+    await tick(replication.primaryURL);
     const onPrimary = serverOn(replication.primaryURL);
     await writer.query(mutation(1));
     const old = await pulled(onPrimary);
@@ -204,11 +189,7 @@ describe('something is lost', () => {
     await writer.query(`${put('lost')}; ${mutation(2)}`);
     const ahead = await pulled(onPrimary);
     await replication.stopPrimary();
-    await other.start();
-    // Before it has asked the primary for more, nobody would know that it is a promotion that ends its recovery.
-    const asked = 'select pg_last_wal_receive_lsn() is not null as asked';
-    const looking = await connectTo(other.url);
-    await expect.poll(async () => (await looking.query(asked)).rows[0].asked).toBe(true);
+    await startAlone(other);
     await other.promote();
     await write(other.url, put('a', 2));
     const onOther = serverOn(other.url);
@@ -228,7 +209,7 @@ describe('a backup is restored', () => {
   it('resets who has pulled something new after the newest tick that it has', async () => {
     const onPrimary = serverOn(replication.primaryURL);
     const [old, back] = [await pulled(onPrimary), await pulled(onPrimary)];
-    await tick();
+    await tick(replication.primaryURL);
     await writer.query(put('b'));
     const late = await pulled(onPrimary);
     await replication.caughtUp();
@@ -249,7 +230,7 @@ describe('again and again', () => {
   it('resets nobody after two promotions in a row, unless nobody has recorded the first', async () => {
     const onPrimary = serverOn(replication.primaryURL);
     const [first, idle] = [await pulled(onPrimary), await pulled(onPrimary)];
-    await tick();
+    await tick(replication.primaryURL);
     await writer.query(put('b'));
     const late = await pulled(onPrimary);
     await replication.caughtUp();
