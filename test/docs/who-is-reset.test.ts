@@ -8,7 +8,7 @@ import { type Context, PullServer, SyncClient } from '../synced.js';
 const altered = useAltered();
 
 const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-const section = page.split('### DDL and failovers: who is reset')[1]!.split('\n## ')[0]!.replaceAll(/\s+/g, ' ');
+const section = page.split('### DDL and failovers: who is reset')[1]!.split('\nFailovers')[0]!.replaceAll(/\s+/g, ' ');
 const queries = [...section.matchAll(/`(\w+)` \(`(select [^`]+)`\)/g)].map(
   ([, name, query]) => [name!, query!] as const,
 );
