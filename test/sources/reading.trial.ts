@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../src/migrate.js';
 import { assigned } from '../../src/sources/assignment.js';
+import { sql } from '../../src/sql.js';
+import { defineView } from '../../src/view/define.js';
 import { createEmptyDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { type Replication, type Standby, startReplication } from '../replication.js';
@@ -89,7 +91,8 @@ async function patchDuring(happen: () => Promise<unknown>): Promise<PullAnswer['
 }
 
 /** A statement that reads a view's rows, on either of the standbys or on the primary. */
-const reads = (name: string) => server.asked(name).filter((text) => /^(copy|tidemark_delta)/i.test(text));
+const isRead = (text: string) => /^(copy|tidemark_delta)/i.test(text);
+const reads = (name: string) => server.asked(name).filter(isRead);
 
 async function write(...ids: string[]): Promise<void> {
   await writer.query('insert into item select id, 1 from unnest($1::text[]) id', [ids]);
@@ -111,6 +114,38 @@ describe('in a cluster that keeps up', () => {
     expect(reads('primary')).toEqual([]);
     expect(reads('standby 0').length).toBeGreaterThan(0);
     expect(reads('standby 1').length).toBeGreaterThan(0);
+  });
+
+  it('nor for what differs in views that changed', async () => {
+    let least = 1;
+    const rows = sql<{ id: string }>`select id from item`;
+    const mine = () => sql<{ id: string }>`select id from item where n >= ${least}`;
+    const own = {
+      all: defineView<{ id: string }>({ key: 'id', query: () => rows }),
+      mine: defineView<{ id: string }>({ key: 'id', query: mine }),
+    };
+    const changing = await ReadingServer.start(
+      replication.primaryURL,
+      standbys.map(({ url }) => url),
+      { views: own, metrics: 'public' },
+    );
+    try {
+      await write('one');
+      await writer.query(`insert into item values ('two', 2)`);
+      await replication.caughtUp();
+      const { cookie } = await changing.pull(null);
+      least = 2;
+      await write('three');
+      await replication.caughtUp();
+      changing.asked('primary');
+      const { patch } = await changing.pull(cookie);
+      expect(patch).toHaveLength(2);
+      expect(patch).toContainEqual({ op: 'del', key: 'mine/one' });
+      expect(patch).toContainEqual({ op: 'put', key: 'all/three', value: { id: 'three' } });
+      expect(changing.asked('primary').filter(isRead)).toEqual([]);
+    } finally {
+      await changing.close();
+    }
   });
 
   it('pulls of a moment share one look at the primary', async () => {
