@@ -1,9 +1,10 @@
 /** DDL on what some of a client's views read: their rows are sent again, those of the other views are not. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '../../src/sql.js';
 import { defineView, type View, type Views } from '../../src/view/define.js';
 import { type Context, fullRead, type Op, PullServer, type SyncClient } from '../synced.js';
 import { type Altered, useAltered } from './altered.js';
+import { WatchedDatabase } from './watched.js';
 
 const altered = useAltered();
 
@@ -27,8 +28,8 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()));
 });
 
-function serve({ url }: Altered, views: Views<Context>, audit = 0): PullServer {
-  const server = new PullServer(url, views, undefined, audit);
+function serve({ url }: Altered, views: Views<Context>, audit = 0, watched?: WatchedDatabase): PullServer {
+  const server = new PullServer(url, views, watched?.watch, audit);
   opened.push(server);
   return server;
 }
@@ -227,6 +228,30 @@ it('as often as it happens, and an audit knows what the client holds afterwards'
   expect(client.held()).toEqual(await tables.truth());
   const { compared, differences } = server.auditor.state();
   expect({ compared: compared > 0, differences }).toEqual({ compared: true, differences: 0 });
+});
+
+it('what is sent again, at once to many, leaves room for small pulls', async () => {
+  const watched = new WatchedDatabase();
+  const tables = await altered.start(ddl, { views: { one: all, same } });
+  const server = serve(tables, { one: all, same }, 0, watched);
+  const pull = (userID: string, cookie: unknown) => server.pull(cookie, { clientGroupID: userID }, userID);
+  const users = ['ada', 'bob'];
+  const cookies = await Promise.all(users.map(async (userID) => (await pull(userID, null)).cookie));
+  await tables.run('alter table t add column extra int');
+  tables.passASecond();
+  const { cookie } = await pull('eve', null);
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  watched.take();
+  watched.before = ({ kind }) => (kind === 'copy' ? held : undefined);
+  const sent = users.map((userID, i) => pull(userID, cookies[i]));
+  await vi.waitFor(() => expect(watched.statements.filter(({ kind }) => kind === 'copy')).toHaveLength(2), 10_000);
+  await tables.run(`update v set text = 'new' where id = 1`);
+  expect(opsIn((await pull('eve', cookie)).patch)).toEqual(['put same/1']);
+  letGo();
+  for (const { patch } of await Promise.all(sent)) expect(opsIn(patch)).toEqual([...again, 'put same/1']);
 });
 
 describe('a reset', () => {

@@ -7,7 +7,7 @@ import { states } from './states.js';
 
 /** A view that a client has, and is not to have any more. */
 export interface GoneView extends BoundView {
-  /** What can be told of it as of the snapshot: its rows; or its keys alone, since what the values were made of was altered. */
+  /** What can be told of it as of the snapshot: its rows, or its keys alone. */
   readonly told: 'rows' | 'keys';
 }
 
@@ -35,8 +35,8 @@ export function enteredOf({ view, literals }: BoundView, index: number): Delta {
 
 /**
  * Ops for what the views that the client does not have show, and it does not hold; and for the keys that it holds of views
- * that are gone. Where only these keys are known, whatever has one of them now is put. A view that has changed is one of each. No other view has such keys, since no two views of a client share
- * one.
+ * that are gone. Where only these keys are known, whatever has one of them now is put. A view that has changed is one of
+ * each. No other view has such keys, since no two views of a client share one.
  * @param ids the change-log IDs, by OID, of the tables that have changed
  */
 export function turnoverOps(turnover: Turnover, ids: ReadonlyMap<number, number>): string[] {
