@@ -6,13 +6,20 @@ import { Problem } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
 import { refusedViews } from '../store/refusals.js';
-import { type BoundView, type ClientViews, servedView, type ViewPart } from '../view/client-views.js';
+import { type BoundView, type ClientViews, servedView, type ViewPart, type ViewQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type PreparedView, parametersIn } from '../view/served-view.js';
-import { type Digests, digestsOf, shapesOf, viewDigest } from './digests.js';
-import { type ChangedViews, type HeldView, isReadable, matchViews, unlessRefused } from './held-views.js';
+import { type Digests, digestsOf, keysDigest, viewDigest } from './digests.js';
+import {
+  type ChangedViews,
+  changedViews,
+  type HeldView,
+  matchViews,
+  type ReadView,
+  unlessRefused,
+} from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
-import { KeptViews } from './kept-views.js';
+import { type KeptView, KeptViews } from './kept-views.js';
 import { QueryKeys } from './query-keys.js';
 import { type Known, type Reading, Readings } from './readings.js';
 
@@ -58,7 +65,7 @@ interface Findings {
   /** What users see, by the keys of their queries. */
   readonly bound: BoundedMap<string, Bound>;
   /** Views that may be served no longer, by their digests; null where they could not be served now. */
-  readonly prepared: BoundedMap<string, Promise<PreparedView | null>>;
+  readonly prepared: BoundedMap<string, Promise<(PreparedView & Pick<ReadView, 'keysDigest'>) | null>>;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -128,9 +135,7 @@ export class CurrentInstallation<Context extends UserContext> {
       if (!narrowed) continue;
       const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
       if (narrowed.keepsViews && part?.key === undefined) {
-        await this.#kept.keep(
-          new Map(views.map((view, i) => [viewDigest(view, narrowed.tables), servedView(queries[i]!)])),
-        );
+        await this.#kept.keep(keptViewsOf(views, queries, narrowed));
       }
       if (key !== undefined) known.findings.bound.set(key, bound);
       return { bound, reading };
@@ -156,35 +161,27 @@ export class CurrentInstallation<Context extends UserContext> {
       if (held.length < gone.length) return undefined;
       const wide = await unlessRefused(() => this.#narrow(known, [...views, ...held]));
       if (wide === undefined) continue;
-      if (wide === null || held.some((view, i) => !isReadable(view, matched.gone[i]!, wide))) return undefined;
+      if (wide === null) return undefined;
       if (this.#narrow(known, views)?.shape !== installation.shape) throw new OutdatedError();
-      const before = new Set(
-        [...views.filter((_, i) => matched.places[i] !== undefined), ...held].flatMap(({ tables }) =>
-          tables.map(({ oid }) => oid),
-        ),
-      );
-      const shaped = wide.tables.filter(({ oid }) => before.has(oid));
-      const tableIDs = shaped.map(({ id }) => id);
-      return { places: matched.places, gone: held, installation: { ...wide, tableIDs }, shapes: shapesOf(shaped) };
+      return changedViews(matched, views, held, wide);
     }
   }
 
   /** A view that a client holds, as it reads the tables of now; undefined if it cannot. */
-  async #held(
-    { findings: { prepared } }: Known<Findings>,
-    { digest, texts }: HeldView,
-  ): Promise<BoundView | undefined> {
+  async #held({ findings: { prepared } }: Known<Findings>, { digest, texts }: HeldView): Promise<ReadView | undefined> {
     let preparing = prepared.get(digest);
     if (!preparing) {
-      const served = await this.#kept.find(digest);
-      if (!served) return undefined;
-      preparing = unlessRefused(() => this.#views.prepareServed(served));
+      const kept = await this.#kept.find(digest);
+      if (!kept) return undefined;
+      const { keysDigest, ...served } = kept;
+      preparing = unlessRefused(async () => ({ ...(await this.#views.prepareServed(served)), keysDigest }));
       prepared.set(digest, preparing);
       preparing.catch(() => prepared.delete(digest));
     }
     const found = await preparing;
     if (!found) return undefined;
-    return { view: found.view, tables: found.analysis.tables, ...parametersIn(found, texts) };
+    const { view, analysis, keysDigest } = found;
+    return { view, tables: analysis.tables, keysDigest, ...parametersIn(found, texts) };
   }
 
   /** Returns undefined if the reading does not know all tables of the views; the next one will. */
@@ -221,4 +218,13 @@ export class CurrentInstallation<Context extends UserContext> {
   remained(since: number, until: number): void {
     this.#readings.remained(since, until);
   }
+}
+
+function keptViewsOf(
+  views: readonly BoundView[],
+  queries: readonly ViewQuery[],
+  { tables }: Installation,
+): Map<string, KeptView> {
+  const kept = (view: BoundView, i: number) => ({ ...servedView(queries[i]!), keysDigest: keysDigest(view, tables) });
+  return new Map(views.map((view, i) => [viewDigest(view, tables), kept(view, i)]));
 }

@@ -43,12 +43,20 @@ export function digestsOf(
 }
 
 /** Identifies a view without its parameters, and the shape of what it reads of its tables. */
-export function viewDigest(
-  { view, tables }: Pick<BoundView, 'view' | 'tables'>,
-  shaped: Installation['tables'],
-): string {
+export function viewDigest(bound: ShapedView, shaped: Installation['tables']): string {
+  return digestBy(bound, shaped, bound.view.reads);
+}
+
+/** The same, but of what it reads only the shape of what decides its keys. */
+export function keysDigest(bound: ShapedView, shaped: Installation['tables']): string {
+  return digestBy(bound, shaped, bound.view.decides);
+}
+
+type ShapedView = Pick<BoundView, 'view' | 'tables'>;
+
+function digestBy({ view, tables }: ShapedView, shaped: Installation['tables'], columns: ReadColumns): string {
   const synced = new Map(shaped.map((table) => [table.oid, table]));
-  const shapes = tables.map(({ oid }) => readShapes(synced.get(oid)!, view.reads));
+  const shapes = tables.map(({ oid }) => readShapes(synced.get(oid)!, columns));
   return part([view.digest, JSON.stringify(shapes), ...view.parameterTypes]);
 }
 

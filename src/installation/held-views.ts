@@ -2,8 +2,9 @@
 import { SetupError } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
 import { openParameters } from '../protocol/parameters.js';
+import type { GoneView } from '../store/patches/turnover.js';
 import type { BoundView } from '../view/client-views.js';
-import { type Digests, textsOf, viewDigest } from './digests.js';
+import { type Digests, keysDigest, shapesOf, textsOf, viewDigest } from './digests.js';
 import type { Installation } from './installation.js';
 
 /** One view that a client holds. */
@@ -24,7 +25,7 @@ export interface Matched {
 /** What a client is to hold in place of what a cookie says. */
 export interface ChangedViews extends Pick<Matched, 'places'> {
   /** The views that it holds, and is not to hold any more. */
-  readonly gone: readonly BoundView[];
+  readonly gone: readonly GoneView[];
   /** As far as it concerns the views of the cookie, and those of now. What is logged only matters to the former. */
   readonly installation: Installation;
   /** The shapes of the tables that the cookie's views read, and those of now. */
@@ -54,12 +55,48 @@ export function matchViews(
   return { places: found, gone: held.filter((_, i) => !found.includes(i)) };
 }
 
+/** A view that a client holds, as it reads the tables of now. */
+export interface ReadView extends BoundView {
+  /** The digest of what decided its keys when it was served; undefined if that is not known. */
+  readonly keysDigest: string | undefined;
+}
+
 /**
- * Whether the tables of now, and the change log, tell what rows a view had. It must be served now as it was then: old rows
- * of a table of another shape cannot be read.
+ * What a client is to hold in place of what it holds.
+ * @param read the views that are gone
+ * @param installation with the tables of all these views
+ * @returns undefined if nothing can be told of one that is gone
  */
-export function isReadable(view: BoundView, { digest }: HeldView, { tables }: Installation): boolean {
-  return viewDigest(view, tables) === digest;
+export function changedViews(
+  { places, gone: held }: Matched,
+  views: readonly BoundView[],
+  read: readonly ReadView[],
+  installation: Installation,
+): ChangedViews | undefined {
+  const { tables } = installation;
+  const gone = read.flatMap((view, i) => {
+    const told = toldOf(view, held[i]!, tables);
+    return told ? [{ ...view, told }] : [];
+  });
+  if (gone.length < read.length) return undefined;
+  const before = [...views.filter((_, i) => places[i] !== undefined), ...gone].flatMap((view) => view.tables);
+  const oids = new Set(before.map(({ oid }) => oid));
+  const shaped = tables.filter(({ oid }) => oids.has(oid));
+  return {
+    places,
+    gone,
+    installation: { ...installation, tableIDs: shaped.map(({ id }) => id) },
+    shapes: shapesOf(shaped),
+  };
+}
+
+/**
+ * What the tables of now, and the change log, tell of a view as it was. If it is served now as it was then: its rows. If
+ * only what its values are made of has been altered since: its keys.
+ */
+function toldOf(view: ReadView, { digest }: HeldView, tables: Installation['tables']): GoneView['told'] | undefined {
+  if (viewDigest(view, tables) === digest) return 'rows';
+  return keysDigest(view, tables) === view.keysDigest ? 'keys' : undefined;
 }
 
 /** What work returns; null if a view cannot be served. */

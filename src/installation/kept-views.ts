@@ -9,6 +9,12 @@ export const keptViewsVersion = 20;
 /** How many views a server remembers to have kept; the database keeps as many. */
 const keptViews = 1000;
 
+/** A view, as it was served when it had its digest. */
+export interface KeptView extends ServedView {
+  /** See `keysDigest`. The version before did not write it. */
+  readonly keysDigest?: string | undefined;
+}
+
 /** Keeps the views that one server serves, and finds those of all. */
 export class KeptViews {
   readonly #db: Database;
@@ -22,7 +28,7 @@ export class KeptViews {
    * Keeps views, unless this has been done: a client must not get a cookie that names one before. Not on a standby.
    * @param views by their digests
    */
-  async keep(views: ReadonlyMap<string, ServedView>): Promise<void> {
+  async keep(views: ReadonlyMap<string, KeptView>): Promise<void> {
     const unkept = [...views].filter(([digest]) => !this.#kept.get(digest));
     if (unkept.length > 0) {
       const kept = this.#write(unkept);
@@ -35,16 +41,16 @@ export class KeptViews {
   }
 
   /** The view with a digest; undefined if it is not kept any more. */
-  async find(digest: string): Promise<ServedView | undefined> {
+  async find(digest: string): Promise<KeptView | undefined> {
     const [row] = await this.#db.query<{ definition: string }>({
       text: 'select definition from tidemark.view_text where digest = $1',
       values: [digest],
     });
-    return row && (JSON.parse(row.definition) as ServedView);
+    return row && (JSON.parse(row.definition) as KeptView);
   }
 
   /** READ COMMITTED, since another server may be doing the same. */
-  async #write(views: readonly (readonly [digest: string, view: ServedView])[]): Promise<void> {
+  async #write(views: readonly (readonly [digest: string, view: KeptView])[]): Promise<void> {
     const definitions = views.map(([, view]) => JSON.stringify(view));
     await this.#db.transact(async (client) => {
       await client.query('set transaction isolation level read committed');

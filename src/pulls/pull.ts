@@ -148,7 +148,9 @@ export class Pull {
     try {
       const size = await sizes.of(reader, changed);
       if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, header: asked };
-      patch = await reads.delta(reader, changed, size === 'short' ? gates.reads : gates.longReads);
+      // Of views that have changed, all rows are read.
+      const isShort = size === 'short' && !this.#changed;
+      patch = await reads.delta(reader, changed, isShort ? gates.reads : gates.longReads);
       const { header, torn, tables, checksums, held, more } = patch;
       if (torn) throw new OutdatedError(header);
       const actual = this.#plan(cookie, header);

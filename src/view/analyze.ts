@@ -4,6 +4,7 @@ import type { Database, ResultColumn } from '../db/database.js';
 import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
+import { decidingColumns } from './analysis/deciding-columns.js';
 import { readFacts } from './analysis/facts.js';
 import { type Meaning, understand } from './analysis/meaning.js';
 import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
@@ -34,6 +35,8 @@ export interface Analysis extends Choice {
   readonly columns: readonly ResultColumn[];
   /** The columns of its tables that the query reads. */
   readonly reads: ReadColumns;
+  /** Those of them that decide what keys the view has. */
+  readonly decides: ReadColumns;
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
   /** The numbers of the parameters that are read as dates or times. */
@@ -79,13 +82,15 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const query = settled === text ? meaning.query : await checkSame(db, { columns, parameterTypes }, settled);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
+  const reads = readColumns(query);
   return {
     ...chooseStrategy(served, meaning),
     text: write(),
     select: served,
     tables: tablesIn(served).map(tableOf),
     columns,
-    reads: readColumns(query),
+    reads,
+    decides: decidingColumns(query, key, reads),
     parameterTypes,
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,

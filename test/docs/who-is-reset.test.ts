@@ -1,9 +1,9 @@
-/** The table of DDL in docs/operations.md: each statement is run on a live server, and resets whom the table names. */
+/** The table of DDL in docs/operations.md: each statement is run on a live server, and has those sent again whom the table names. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { defineView, type Views } from '../../src/view/define.js';
 import { useAltered } from '../pulls/altered.js';
-import { type Context, PullServer, SyncClient } from '../synced.js';
+import { type Context, type Op, PullServer, SyncClient } from '../synced.js';
 
 const altered = useAltered();
 
@@ -12,13 +12,18 @@ const section = page.split('### DDL and failovers: who is reset')[1]!.split('\nF
 const queries = [...section.matchAll(/`(\w+)` \(`(select [^`]+)`\)/g)].map(
   ([, name, query]) => [name!, query!] as const,
 );
-const rows = [...section.matchAll(/\| `([^`]+)`( \(if `task` is partitioned\))? \| ([^|]+) \|/g)].map(
-  ([, statement, partitioned, whom]) => ({
+const rows = [...section.matchAll(/\| `([^`]+)`( \(if `task` is partitioned\))? \| ([^|]+) \| ([^|]+) \|/g)].map(
+  ([, statement, partitioned, whom, what]) => ({
     statement: statement!,
     isPartitioned: partitioned !== undefined,
-    reset: [...whom!.matchAll(/`(\w+)`/g)].map(([, name]) => name!).sort(),
+    reset: namesIn(whom!),
+    again: what!.trim() === 'everything (reset)' ? 'everything' : namesIn(what!),
   }),
 );
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!).sort();
+}
 
 const columns = `id int primary key, list int, title text, note text, mood mood default 'sad'`;
 const types = `create type mood as enum ('glad', 'sad')`;
@@ -38,10 +43,21 @@ function viewOf(name: string, text: string): Views<Context> {
   return { [name]: defineView<Record<string, unknown>>({ key, query: () => ({ text, values: [] }) }) };
 }
 
-it.each(rows)('$statement', async ({ statement, isPartitioned, reset }) => {
+/** The views of which a client is sent rows. */
+function sentIn(patch: readonly Op[]): string[] | 'everything' {
+  if (patch[0]?.op === 'clear') return 'everything';
+  return [...new Set(patch.map((op) => (op as { key: string }).key.split('/')[0]!))].sort();
+}
+
+it.each(rows)('$statement', async ({ statement, isPartitioned, reset, again }) => {
   const all = queries.map(([name, text]) => [name, viewOf(name, text)] as const);
   const views: Views<Context> = Object.assign({}, ...all.map(([, view]) => view));
-  const { run, url, passASecond } = await altered.start(isPartitioned ? partitioned : plain, { views });
+  const {
+    run,
+    url,
+    passASecond,
+    client: several,
+  } = await altered.start(isPartitioned ? partitioned : plain, { views });
   const servers = all.map(([name, view]) => [name, new PullServer(url, view)] as const);
   const clients = servers.map(([name, server]) => [name, new SyncClient(server)] as const);
   try {
@@ -51,9 +67,11 @@ it.each(rows)('$statement', async ({ statement, isPartitioned, reset }) => {
     const found: string[] = [];
     for (const [name, client] of clients) if ((await client.pull()).patch[0]?.op === 'clear') found.push(name);
     expect(found.sort()).toEqual(reset);
+    expect(sentIn((await several.pull()).patch)).toEqual(again);
     // Afterwards, all go on with what changes.
     await run(`insert into task (id, list, title) values (4, 2, 'd')`);
     for (const [, client] of clients) expect((await client.pull()).patch.map(({ op }) => op)).toEqual(['put']);
+    expect((await several.pull()).patch.map(({ op }) => op)).toEqual(['put', 'put', 'put']);
   } finally {
     for (const [, server] of servers) await server.close();
   }

@@ -220,10 +220,10 @@ describe('a reset', () => {
     ['if no view is the same', { item }, { tag }, 'select'],
     ['if nobody knows the view any more', { item, note }, others, 'delete from tidemark.view_text'],
     [
-      'if what a view that is gone read has another shape',
+      'if what found the rows of a view that is gone has another shape',
       { item, note },
       { note },
-      'alter table item alter column n type bigint',
+      'alter table item alter column list type bigint',
     ],
     ['if a table was truncated', { item, note }, others, 'truncate note'],
     ['if the table of a view that is gone was truncated', { item, note }, { note }, 'truncate item'],

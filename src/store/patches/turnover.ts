@@ -5,12 +5,17 @@ import { type Delta, delOp, isGone, isPut, paired, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
 import { states } from './states.js';
 
+/** A view that a client has, and is not to have any more. */
+export interface GoneView extends BoundView {
+  /** What can be told of it as of the snapshot: its rows, or its keys alone. */
+  readonly told: 'rows' | 'keys';
+}
+
 /** Which views of a client have been replaced. */
 export interface Turnover {
   /** For each view: where it was among those of the client; undefined if the client does not have it. */
   readonly places: readonly (number | undefined)[];
-  /** The views that the client has, and is not to have any more. */
-  readonly gone: readonly BoundView[];
+  readonly gone: readonly GoneView[];
 }
 
 /** Which views the client does not have, by their indexes. */
@@ -30,15 +35,16 @@ export function enteredOf({ view, literals }: BoundView, index: number): Delta {
 
 /**
  * Ops for what the views that the client does not have show, and it does not hold; and for the keys that it holds of views
- * that are gone. A view that has changed is one of each. No other view has such keys, since no two views of a client share
- * one.
+ * that are gone. Where only these keys are known, whatever has one of them now is put. A view that has changed is one of
+ * each. No other view has such keys, since no two views of a client share one.
  * @param ids the change-log IDs, by OID, of the tables that have changed
  */
 export function turnoverOps(turnover: Turnover, ids: ReadonlyMap<number, number>): string[] {
-  const held = turnover.gone.map(({ view, literals }) => {
+  const held = turnover.gone.map(({ view, literals, told }) => {
     const changed = view.occurrenceTables.map((oid) => ids.get(oid));
     const asof = view.standing(changed.map((id) => (id === undefined ? 'now' : states.asof(id))));
-    return `select ${row} from (${rowsOf(view, asof, literals)}) r`;
+    const columns = told === 'rows' ? row : 'tidemark_key, null::text as tidemark_value';
+    return `select ${columns} from (${rowsOf(view, asof, literals)}) r`;
   });
   const entered = enteredIn(turnover).map((index) => `select ${row} from ${rowsName(index)}`);
   if (held.length + entered.length === 0) return [];

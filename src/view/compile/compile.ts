@@ -58,6 +58,8 @@ export interface CompiledView extends QueryForms {
   readonly occurrenceTables: readonly number[];
   /** The columns of its tables that the query reads. */
   readonly reads: ReadColumns;
+  /** Those of them that decide what keys the view has, whatever their values are. */
+  readonly decides: ReadColumns;
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
   /**
@@ -110,6 +112,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),
     reads: analysis.reads,
+    decides: analysis.decides,
     choosesByKey: analysis.choosesByKey,
     focusSets: (isChanged: readonly boolean[]) =>
       remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),

@@ -2,7 +2,6 @@ import type { Fault } from '../fault.js';
 
 const tests = ['test/pulls/changed-views.test.ts'];
 const held = 'src/installation/held-views.ts';
-const current = 'src/installation/current-installation.ts';
 const turnover = 'src/store/patches/turnover.ts';
 const parameters = 'src/protocol/parameters.ts';
 const sealing = ['test/protocol/parameters.test.ts'];
@@ -13,8 +12,8 @@ export const changing: readonly Fault[] = [
   {
     name: 'old rows are read from a table of another shape',
     file: held,
-    find: 'return viewDigest(view, tables) === digest;',
-    replace: "return viewDigest(view, tables) !== '' && digest !== '';",
+    find: "if (viewDigest(view, tables) === digest) return 'rows';",
+    replace: "if (viewDigest(view, tables) !== '' && digest !== '') return 'rows';",
     tests,
   },
   {
@@ -40,9 +39,9 @@ export const changing: readonly Fault[] = [
   },
   {
     name: 'changes to the tables of views that are gone are not looked for',
-    file: current,
-    find: 'matched.places[i] !== undefined), ...held]',
-    replace: 'matched.places[i] !== undefined)]',
+    file: held,
+    find: 'places[i] !== undefined), ...gone]',
+    replace: 'places[i] !== undefined)]',
     tests,
   },
   {

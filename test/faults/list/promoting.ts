@@ -96,8 +96,8 @@ export const promoting: readonly Fault[] = [
   {
     name: 'the digest of a view depends on the tables of the others',
     file: 'src/installation/digests.ts',
-    find: 'tables.map(({ oid }) => readShapes(synced.get(oid)!, view.reads))',
-    replace: 'shaped.map((table) => readShapes(table, view.reads))',
+    find: 'tables.map(({ oid }) => readShapes(synced.get(oid)!, columns))',
+    replace: 'shaped.map((table) => readShapes(table, columns))',
     tests: ['test/installation/current-installation.test.ts'],
   },
   {

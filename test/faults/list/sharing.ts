@@ -97,8 +97,8 @@ export const sharing: readonly Fault[] = [
   {
     name: 'long deltas wait for nobody',
     file: pull,
-    find: "size === 'short' ?",
-    replace: 'size ?',
+    find: "const isShort = size === 'short' &&",
+    replace: 'const isShort = size &&',
     tests: ['test/pulls/delta-size.test.ts'],
   },
   {
