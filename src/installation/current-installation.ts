@@ -5,6 +5,8 @@ import type { Database } from '../db/database.js';
 import { Problem } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
+import type { Altered } from '../store/layouts/alteration.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
 import { type BoundView, type ClientViews, servedView, type ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -13,6 +15,7 @@ import { type Digests, digestsOf, shapesOf, viewDigest } from './digests.js';
 import { type ChangedViews, type HeldView, isReadable, matchViews, unlessRefused } from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
 import { KeptViews } from './kept-views.js';
+import { Alterations } from './layouts/alterations.js';
 import { QueryKeys } from './query-keys.js';
 import { type Known, type Reading, Readings } from './readings.js';
 
@@ -59,6 +62,8 @@ interface Findings {
   readonly bound: BoundedMap<string, Bound>;
   /** Views that may be served no longer, by their digests; null where they could not be served now. */
   readonly prepared: BoundedMap<string, Promise<PreparedView | null>>;
+  /** What has become of tables. */
+  readonly alterations: Alterations;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -75,6 +80,7 @@ export class CurrentInstallation<Context extends UserContext> {
       narrowed: new BoundedMap(keptLists),
       bound: new BoundedMap(keptUsers),
       prepared: new BoundedMap(keptLists),
+      alterations: new Alterations(db),
     }));
   }
 
@@ -167,6 +173,15 @@ export class CurrentInstallation<Context extends UserContext> {
       const tableIDs = shaped.map(({ id }) => id);
       return { places: matched.places, gone: held, installation: { ...wide, tableIDs }, shapes: shapesOf(shaped) };
     }
+  }
+
+  /**
+   * What has become of tables that have been altered since a cookie was given.
+   * @param shapes those of the cookie
+   */
+  async alteredSince(tables: readonly SyncedTable[], shapes: string): Promise<Altered> {
+    const { installation, findings } = await this.#readings.current().known;
+    return findings.alterations.since(tables, installation.keepsLayouts ? shapes : '');
   }
 
   /** A view that a client holds, as it reads the tables of now; undefined if it cannot. */

@@ -90,7 +90,10 @@ const shapesSql = `
  * Reads tables as they are now, by OID. If one changes while it is being read, this will be noticed: later statements will
  * find another outline, or the next reading another shape.
  */
-export async function readShaped(db: Database, tables: readonly Table[]): Promise<ReadonlyMap<number, ShapedTable>> {
+export async function readShaped(
+  db: Pick<Database, 'query'>,
+  tables: readonly Table[],
+): Promise<ReadonlyMap<number, ShapedTable>> {
   const names = tables.map(({ schema, name }) => identifier(schema, name));
   const outlined = await db.query<{ oid: number; outline: string }>({
     name: 'tidemark_outlines',

@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import { isTransient } from '../db/sqlstate.js';
+import { isOfLayouts, isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Gates } from '../gates.js';
 import type { Caller } from '../http/identify.js';
@@ -12,9 +12,11 @@ import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
+import type { Altered } from '../store/layouts/alteration.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
@@ -22,7 +24,7 @@ import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
-import { alteredTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { alteredTables, changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
@@ -43,13 +45,18 @@ export interface PullParts extends Bound {
   readonly demand: Demanding | undefined;
   /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
   readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
+  /** What has become of tables that have been altered since a cookie had shapes. */
+  readonly alteredSince: (tables: readonly SyncedTable[], shapes: string) => Promise<Altered>;
 }
+
+const none: Altered = new Map();
 
 /** A single pull, while it is answered. */
 export class Pull {
   readonly #parts: PullParts;
   #demand: Demand | undefined;
   #changed: ChangedViews | undefined;
+  #altered: Altered = none;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -66,14 +73,15 @@ export class Pull {
     if (this.#changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
       return this.#behind(true);
     }
+    this.#altered = await this.#alteredTables(cookie);
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, this.#changed?.places);
     const checked = audit ? checkedFor(audit) : 'no';
-    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed);
+    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed, this.#altered);
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
     // A statement that found the tables outdated may have begun before they were altered.
-    let header = (this.#isAltered(cookie) ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
+    let header = (this.#altered.size > 0 ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && (plan.tables.length > 0 || this.#changed)) {
       const made = await this.#delta(cookie, audit, reader, header);
@@ -104,17 +112,18 @@ export class Pull {
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
     if (this.#changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
-    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#isAltered(cookie);
+    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#altered.size > 0;
   }
 
-  /** Whether tables have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
-  #isAltered(cookie: OpenedCookie): boolean {
-    return alteredTables(cookie, this.#shapesFor(cookie)).length > 0;
-  }
-
-  /** The present shapes of the tables whose changes matter; undefined for a cookie of the first form. */
-  #shapesFor({ parsedPosition }: OpenedCookie): string | undefined {
-    return parsedPosition && (this.#changed ?? this.#parts).shapes;
+  /** The tables that have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
+  async #alteredTables(cookie: OpenedCookie): Promise<Altered> {
+    const ids = alteredTables(cookie, cookie.parsedPosition && (this.#changed ?? this.#parts).shapes);
+    if (ids.length === 0) return none;
+    const { tables } = (this.#changed ?? this.#parts).installation;
+    return this.#parts.alteredSince(
+      tables.filter(({ id }) => ids.includes(id)),
+      cookie.shapes ?? '',
+    );
   }
 
   /** The client holds what its views show at the header's snapshot. */
@@ -126,7 +135,9 @@ export class Pull {
 
   async #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
     const demand = this.#demand;
-    if (demand && !(await mayReset(reason, this.#parts.viewsDigest, demand))) return this.#behind(true);
+    // What is not known of an alteration may not have come to the standby yet.
+    const isAltered = reason === 'views' && this.#altered.size > 0;
+    if (demand && (isAltered || !(await mayReset(reason, this.#parts.viewsDigest, demand)))) return this.#behind(true);
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
     return this.#full(cookie);
@@ -143,7 +154,7 @@ export class Pull {
     asked: Header,
   ): Promise<{ pulled: Pulled } | { plan: Plan; header: Header }> {
     const { reads, sizes, gates, auditor, installation, views, caller } = this.#parts;
-    const { changed } = asked;
+    const changed = changedTables(asked, this.#altered);
     let patch: Patch | undefined;
     try {
       const size = await sizes.of(reader, changed);
@@ -174,6 +185,7 @@ export class Pull {
     } catch (error) {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
+      if (isOfLayouts(error)) return { plan: { kind: 'reset', reason: 'views' }, header: asked };
       caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, header: asked };
     }
@@ -249,7 +261,7 @@ export class Pull {
           header,
           clientGroupID,
           ...identityOf(this.#parts, header, cookie.parsedPosition),
-          shapes: this.#shapesFor(cookie),
+          altered: this.#altered,
           ...(this.#changed && { views: cookie.views }),
         })
       : { kind: 'reset', reason: 'cookie' };
