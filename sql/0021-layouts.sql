@@ -65,15 +65,15 @@ $$;
 -- are the same; null if this is not all that can have happened. While columns are only added, or only dropped, no layout in
 -- between that nobody has recorded has as many columns as one that was.
 create function tidemark.written_in(
-  least integer, most integer, image text, same integer[], widths integer[], steps integer[]
+  earliest integer, latest integer, image text, same integer[], widths integer[], steps integer[]
 ) returns integer
 language plpgsql immutable parallel safe as $$
 declare
-  made integer[] := steps[least + 1:most];
+  made integer[] := steps[earliest + 1:latest];
   found integer;
 begin
-  if same[least + 1] = same[most + 1] then
-    return same[least + 1];
+  if same[earliest + 1] = same[latest + 1] then
+    return same[earliest + 1];
   end if;
   if array_position(made, null) is not null or (1 = any (made) and -1 = any (made)) then
     raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
@@ -82,7 +82,7 @@ begin
     return null;
   end if;
   select min(same[place + 1]) into found
-  from generate_series(least, most) place where widths[place + 1] = cardinality(tidemark.fields(image));
+  from generate_series(earliest, latest) place where widths[place + 1] = cardinality(tidemark.fields(image));
   if found is null then
     raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
   end if;

@@ -51,15 +51,6 @@ export class RecordedLayouts {
   }
 }
 
-/** Records the layouts of tables as they are, whatever they were before. They must be on a primary. */
-export async function recordPresent(db: Database, tables: readonly SyncedTable[]): Promise<void> {
-  await recordTables(
-    db,
-    tables.map((table) => ({ ...table, before: null })),
-    '',
-  );
-}
-
 /** Returns whether all tables have been found as they were. */
 async function recordTables(db: Database, tables: readonly Altered[], started: string): Promise<boolean> {
   const missing = await unrecorded(

@@ -40,10 +40,10 @@ export function alteredQueries(
   const before = members.map(({ oid }) => oid).join();
   return [
     `${logged} as materialized (
-      select l.key, l.partition, l.old, l.new_hash, m.same[l.least + 1] as least, m.same[l.most + 1] as most,
-        tidemark.written_in(l.least, l.most, l.old, m.same, m.widths, m.steps) as layout
+      select l.key, l.partition, l.old, l.new_hash, m.same[l.earliest + 1] as earliest, m.same[l.latest + 1] as latest,
+        tidemark.written_in(l.earliest, l.latest, l.old, m.same, m.widths, m.steps) as layout
       from (
-        select *, ${leastOf(transitions)} as least, ${mostOf(transitions)} as most from ${unseen} u where key is not null
+        select *, ${earliestOf(transitions)} as earliest, ${latestOf(transitions)} as latest from ${unseen} u where key is not null
       ) l
       join (values ${members.map(arraysOf).join(', ')}) m (oid, same, widths, steps)
         on ${isPartitioned ? 'm.oid = l.partition' : 'true'}
@@ -58,12 +58,12 @@ export function alteredQueries(
           select ${keys}, layout, partition, min(image) as image, sum(weight) as balance,
             sum(sum(weight)) over (partition by ${keys}) as net
           from (
-            select ${typedKeys}, partition, coalesce(layout, found, least) as layout, e.hash, e.image, e.weight
+            select ${typedKeys}, partition, coalesce(layout, found, earliest) as layout, e.hash, e.image, e.weight
             from (
               select l.*, o.layout as found from ${logged} l
               left join (
                 select distinct key, hashtextextended(old, 0) as hash, layout from ${logged} where old is not null
-              ) o on l.layout is null and o.key = l.key and o.hash = l.new_hash and o.layout between l.least and l.most
+              ) o on l.layout is null and o.key = l.key and o.hash = l.new_hash and o.layout between l.earliest and l.latest
             ) l
             cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
             where e.hash is not null
@@ -78,7 +78,7 @@ export function alteredQueries(
 }
 
 /** The first layout in which a log row may have been written: those who had not ended by then found it, or a later one. */
-function leastOf(transitions: Alteration['transitions']): string {
+function earliestOf(transitions: Alteration['transitions']): string {
   const cases = transitions.map(
     ({ after }, i) => `when not pg_visible_in_snapshot(xid, ${literal(after)}::pg_snapshot) then ${i + 1}`,
   );
@@ -86,7 +86,7 @@ function leastOf(transitions: Alteration['transitions']): string {
 }
 
 /** The last one: those who had ended by then did not find it. */
-function mostOf(transitions: Alteration['transitions']): string {
+function latestOf(transitions: Alteration['transitions']): string {
   const cases = transitions.map(({ before }, i) =>
     before === null ? '' : `when pg_visible_in_snapshot(xid, ${literal(before)}::pg_snapshot) then ${i}`,
   );

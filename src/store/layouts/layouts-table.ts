@@ -35,7 +35,10 @@ where has_table_privilege(oid, 'select') and shape is distinct from (
   return shapes.filter(({ id }) => rows.some((row) => row.id === id));
 }
 
-/** Of which types no value is shown as another text by a type that Postgres turns it into without writing rows anew. */
+/**
+ * Of these types and of enums, no value is shown as another text by a type that Postgres turns it into without writing rows
+ * anew.
+ */
 const firm = '{bool,int2,int8,float4,float8,numeric,text,varchar,date,uuid,json,jsonb}';
 
 const membersSql = `
@@ -51,7 +54,7 @@ const membersSql = `
   select root as oid, json_agg(json_build_object('oid', member.oid::int8, 'kind', c.relkind, 'identity', md5(identity),
     'width', c.relnatts, 'file', pg_relation_filenode(c.oid)::int8, 'columns', (
       select json_agg(json_build_object('place', a.attnum, 'column', own.attnum, 'type', concat(a.atttypid, '/', a.atttypmod),
-        'version', a.xmin, 'isFirm', a.atttypid = any ('${firm}'::regtype[]), 'isDomain', t.typtype = 'd') order by a.attnum)
+        'version', a.xmin, 'isFirm', t.typtype = 'e' or t.oid = any ('${firm}'::regtype[]), 'isDomain', t.typtype = 'd') order by a.attnum)
       from pg_attribute a join pg_type t on t.oid = a.atttypid
       join pg_attribute own on own.attrelid = root and own.attname = a.attname
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
