@@ -103,12 +103,12 @@ function isUnreadable(tables: readonly number[], altered: Altered): boolean {
   return [...altered].some(([table, to]) => to === 'lost' || (to === 'unknown' && tables.includes(table)));
 }
 
-/** The tables with changes that the base has not seen: those that have been logged, and those with new partitions. */
+/** The tables with changes that the base has not seen: those that have been logged, and those with rows of new partitions. */
 export function changedTables({ changed }: Pick<Header, 'changed'>, altered: Altered | undefined): Header['changed'] {
   if (!altered?.size) return changed;
   const rows = new Map(changed);
   for (const [table, alteration] of altered) {
-    if (typeof alteration !== 'string' && alteration.added.length > 0) rows.set(table, rows.get(table) ?? manyRows);
+    if (typeof alteration !== 'string' && alteration.attached.length > 0) rows.set(table, rows.get(table) ?? manyRows);
   }
   return [...rows];
 }

@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../bounded-map.js';
 import type { Database } from '../../db/database.js';
 import { type Alteration, type Altered, alterationOf } from '../../store/layouts/alteration.js';
-import { findLayouts } from '../../store/layouts/layouts-table.js';
+import { areFewRows, findLayouts } from '../../store/layouts/layouts-table.js';
 import type { SyncedTable } from '../../store/patches/states.js';
 import { shapeInCookies } from '../digests.js';
 
@@ -53,6 +53,8 @@ export class Alterations {
     const layouts = await findLayouts(this.#db, table.id);
     const first = layouts.findLastIndex((layout) => layout.shape === shape);
     const last = layouts.findLastIndex((layout) => layout.shape === shapeInCookies(table));
-    return first < 0 || last <= first ? undefined : alterationOf(layouts.slice(first, last + 1));
+    const alteration = first < 0 || last <= first ? undefined : alterationOf(layouts.slice(first, last + 1));
+    if (!alteration || alteration.attached.length === 0) return alteration;
+    return (await areFewRows(this.#db, alteration.attached)) ? alteration : undefined;
   }
 }

@@ -7,8 +7,9 @@ export interface Alteration {
   readonly transitions: readonly Pick<Layout, 'before' | 'after'>[];
   /** The table itself, or each of its partitions, that has been there all the time. */
   readonly members: readonly MemberHistory[];
-  /** The partitions that have been added since, by OID. */
+  /** The partitions that have been added since, by OID: all, and those that may have rows which were not logged. */
   readonly added: readonly number[];
+  readonly attached: readonly number[];
 }
 
 /**
@@ -57,8 +58,16 @@ export function alterationOf(layouts: readonly Layout[]): Alteration | undefined
   const members = histories.filter((history) => history !== undefined);
   if (members.length < histories.length) return undefined;
   const known = new Set(base.members.map(({ oid }) => oid));
-  const added = present.members.filter(({ oid, kind }) => kind !== 'p' && !known.has(oid)).map(({ oid }) => oid);
-  return { transitions: later.map(({ before, after }) => ({ before, after })), members, added };
+  const added = present.members.filter(({ oid, kind }) => kind !== 'p' && !known.has(oid));
+  const attached = added.filter(({ oid, identity }) =>
+    later.every((layout) => !layout.members.some((m) => m.oid === oid && m.identity === identity && m.isEmpty)),
+  );
+  return {
+    transitions: later.map(({ before, after }) => ({ before, after })),
+    members,
+    added: added.map(({ oid }) => oid),
+    attached: attached.map(({ oid }) => oid),
+  };
 }
 
 function historyOf(layouts: readonly LayoutMember[], table: LayoutMember): MemberHistory | undefined {

@@ -26,7 +26,7 @@ export function readable(id: number): string {
  */
 export function alteredQueries(
   table: Table & { readonly id: number },
-  { transitions, members, added }: Alteration,
+  { transitions, members, added, attached }: Alteration,
   unseen: string,
   changed: string,
 ): string[] {
@@ -35,6 +35,7 @@ export function alteredQueries(
   const relation = identifier(table.schema, table.name);
   const keys = primaryKey.map((_, i) => `k${i + 1}`).join(', ');
   const typedKeys = primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`).join(', ');
+  const ownKeys = primaryKey.map(({ name }) => identifier(name)).join(', ');
   const sameKey = primaryKey.map(({ name }, i) => `t.${identifier(name)} = c.k${i + 1}`).join(' and ');
   const isPartitioned = table.kind === 'p';
   const before = members.map(({ oid }) => oid).join();
@@ -48,7 +49,7 @@ export function alteredQueries(
       join (values ${members.map(arraysOf).join(', ')}) m (oid, same, widths, steps)
         on ${isPartitioned ? 'm.oid = l.partition' : 'true'}
     )`,
-    `${changed} as materialized (
+    `${changed} as materialized (${withAdded(`
       select ${keys}, case when balance > 0 and net + (
         select count(*) from ${relation} t where ${sameKey}${added.length > 0 ? ` and t.tableoid = any ('{${before}}')` : ''}
       ) = 1 then ${imageOf(members, isPartitioned)} end as old
@@ -72,9 +73,19 @@ export function alteredQueries(
           having sum(weight) <> 0
         ) ends
         order by ${keys}, balance > 0 desc, layout
-      ) c
+      ) c`)}
     )`,
   ];
+
+  /** Of keys whose rows are in partitions that were added, these had none. They may have had one in another. */
+  function withAdded(query: string): string {
+    if (added.length === 0) return query;
+    const parts = table.parts.filter(({ oid }) => attached.includes(oid));
+    const rows = parts.map(({ schema, name }) => `select ${ownKeys}, null from only ${identifier(schema, name)}`);
+    const logs = `select ${typedKeys}, null from ${unseen} u where key is not null and partition = any ('{${added.join()}}')`;
+    return `
+      select ${keys}, max(old) as old from (${[query, logs, ...rows].join(' union all ')}) changed group by ${keys}`;
+  }
 }
 
 /** The first layout in which a log row may have been written: those who had not ended by then found it, or a later one. */

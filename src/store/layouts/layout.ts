@@ -23,6 +23,8 @@ export interface LayoutMember {
   readonly kind: string;
   /** Another one after anything that may have gained or lost rows of the partition without triggers. */
   readonly identity: string;
+  /** It had no rows yet: all that came later were logged. */
+  readonly isEmpty: boolean;
   /** How many columns it has had, with those that were dropped. */
   readonly width: number;
   /** Another one after its rows were written anew; null if it has none. */

@@ -11,7 +11,7 @@ export interface SyncedTable extends Table {
   readonly id: number;
   /** Changes whenever the table's columns, partitions or triggers do. */
   readonly shape: string;
-  /** A digest of what is in the shape, but belongs to none of the columns; and one for each column, by its `attnum`. */
+  /** A digest of what is in the shape and belongs to the table itself; and one for each column, by its `attnum`. */
   readonly ownShape: string;
   readonly columnShapes: Readonly<Record<number, string>>;
   /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
