@@ -12,7 +12,7 @@ import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
-import type { Altered } from '../store/layouts/alteration.js';
+import { type Altered, nothingAltered } from '../store/layouts/alteration.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
@@ -49,14 +49,12 @@ export interface PullParts extends Bound {
   readonly alteredSince: (tables: readonly SyncedTable[], shapes: string) => Promise<Altered>;
 }
 
-const none: Altered = new Map();
-
 /** A single pull, while it is answered. */
 export class Pull {
   readonly #parts: PullParts;
   #demand: Demand | undefined;
   #changed: ChangedViews | undefined;
-  #altered: Altered = none;
+  #altered = nothingAltered;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -118,7 +116,7 @@ export class Pull {
   /** The tables that have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
   async #alteredTables(cookie: OpenedCookie): Promise<Altered> {
     const ids = alteredTables(cookie, cookie.parsedPosition && (this.#changed ?? this.#parts).shapes);
-    if (ids.length === 0) return none;
+    if (ids.length === 0) return nothingAltered;
     const { tables } = (this.#changed ?? this.#parts).installation;
     return this.#parts.alteredSince(
       tables.filter(({ id }) => ids.includes(id)),

@@ -5,7 +5,7 @@ import type { ChangedViews } from '../installation/held-views.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Header, Member } from '../store/header.js';
-import type { Altered } from '../store/layouts/alteration.js';
+import { type Altered, nothingAltered } from '../store/layouts/alteration.js';
 import type { Checksums } from '../store/patches/checksums.js';
 import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
@@ -31,8 +31,8 @@ export class Reader {
     known: KnownCookie,
     checked: Checked,
     member: Member,
-    changed: ChangedViews | undefined,
-    altered: Altered,
+    changed?: ChangedViews | undefined,
+    altered: Altered = nothingAltered,
   ) {
     this.#bound = bound;
     this.caller = caller;

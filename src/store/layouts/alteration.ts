@@ -18,6 +18,9 @@ export interface Alteration {
  */
 export type Altered = ReadonlyMap<number, Alteration | 'unknown' | 'lost'>;
 
+/** No table has been altered. */
+export const nothingAltered: Altered = new Map();
+
 /** Those whose rows can be read. */
 export function readableIn(altered: Altered): ReadonlyMap<number, Alteration> {
   const known = new Map<number, Alteration>();
