@@ -12,19 +12,19 @@ import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
-import { type Altered, nothingAltered } from '../store/layouts/alteration.js';
+import { nothingAltered } from '../store/layouts/alteration.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
-import type { SyncedTable } from '../store/patches/states.js';
 import type { KnownCookies } from '../window/known-cookies.js';
+import { type AlteredSince, alteredFor } from './altered-tables.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
-import { alteredTables, changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
@@ -45,8 +45,7 @@ export interface PullParts extends Bound {
   readonly demand: Demanding | undefined;
   /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
   readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
-  /** What has become of tables that have been altered since a cookie had shapes. */
-  readonly alteredSince: (tables: readonly SyncedTable[], shapes: string) => Promise<Altered>;
+  readonly alteredSince: AlteredSince;
 }
 
 /** A single pull, while it is answered. */
@@ -71,7 +70,8 @@ export class Pull {
     if (this.#changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
       return this.#behind(true);
     }
-    this.#altered = await this.#alteredTables(cookie);
+    const { alteredSince } = this.#parts;
+    this.#altered = await alteredFor(cookie, this.#changed ?? this.#parts, alteredSince, caller.log);
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, this.#changed?.places);
     const checked = audit ? checkedFor(audit) : 'no';
     const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed, this.#altered);
@@ -111,17 +111,6 @@ export class Pull {
     if (this.#changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
     return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#altered.size > 0;
-  }
-
-  /** The tables that have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
-  async #alteredTables(cookie: OpenedCookie): Promise<Altered> {
-    const ids = alteredTables(cookie, cookie.parsedPosition && (this.#changed ?? this.#parts).shapes);
-    if (ids.length === 0) return nothingAltered;
-    const { tables } = (this.#changed ?? this.#parts).installation;
-    return this.#parts.alteredSince(
-      tables.filter(({ id }) => ids.includes(id)),
-      cookie.shapes ?? '',
-    );
   }
 
   /** The client holds what its views show at the header's snapshot. */
