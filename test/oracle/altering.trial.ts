@@ -71,71 +71,61 @@ const alterations: readonly string[] = [
   where(isPartition, 'alter table p detach partition high'),
 ];
 
-it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
-  'whoever pulls holds what the views show (seed %i)',
-  { timeout: 120_000 },
-  async (seed) => {
-    const { run, client, newcomer, elsewhere, passASecond, truth, url } = await altered.start(schema, { views });
-    const random = numbers(seed * 7919);
-    const next = (most: number) => (random.next().value as number) % most;
-    const write = () => {
-      const table = (['t', 't', 'u', 'p'] as const)[next(4)]!;
-      const value = table === 'u' ? 'm' : 'n';
-      const id = next(5);
-      return [
-        `delete from ${table} where id = ${id}`,
-        `update ${table} set ${value} = ${next(9)} where id <= ${id}`,
-        `insert into ${table} (id, ${value}) values (${id}, ${next(9)}) on conflict (id) do update set ${value} = 8`,
-        `update ${table} set id = ${id + 10 * Number(table !== 'p')} where id = ${id} and not exists (select from ${table} o where o.id = ${id + 10})`,
-      ][next(4)]!;
-    };
-    const alteration = () => alterations[next(alterations.length)]!;
-    const clients = [client, ...Array.from({ length: 3 }, newcomer), elsewhere(), elsewhere()];
-    // It has its ID long before it writes.
-    const slow = new pg.Client(url);
-    await slow.connect();
-    const kinds = new Set<string>();
-    const counts: Record<string, number> = {};
-    try {
-      let isOpen = false;
-      for (let step = 0; step < 150; step++) {
-        const one = next(12);
-        if (one < 4) await run(write());
-        else if (one < 6) await run(alteration());
-        else if (one === 6) await run(`${write()}; ${alteration()}; ${write()}`);
-        else if (one === 7) await run(`begin; ${write()}; ${alteration()}; ${write()}; rollback`);
-        else if (one === 8) {
-          if (isOpen) await slow.query(`${write()}; ${write()}; commit`);
-          else await slow.query('begin; select pg_current_xact_id()');
-          isOpen = !isOpen;
-        } else {
-          if (next(2) === 0) passASecond();
-          const puller: SyncClient = clients[next(clients.length)]!;
-          const { cookie } = puller;
-          // Until a server has noticed, a statement may name what there is no longer.
-          const { patch } = await puller.pull().catch((error: unknown) => {
-            expect(error).toBeInstanceOf(Problem);
-            passASecond();
-            return puller.pull();
-          });
-          const shown = await truth();
-          if (!isDeepStrictEqual(puller.held(), shown)) {
-            // What only DDL has changed, a server may not have noticed yet.
-            passASecond();
-            await puller.pull();
-          }
-          expect(puller.held(), `step ${step}`).toEqual(shown);
-          if (cookie !== null) {
-            const kind = patch.length === 0 ? 'nothing' : patch[0]!.op === 'clear' ? 'reset' : 'delta';
-            kinds.add(kind);
-            counts[kind] = (counts[kind] ?? 0) + 1;
-          }
+it.each([1, 2, 3])('whoever pulls holds what the views show (seed %i)', { timeout: 120_000 }, async (seed) => {
+  const { run, client, newcomer, elsewhere, passASecond, truth, url } = await altered.start(schema, { views });
+  const random = numbers(seed * 7919);
+  const next = (most: number) => (random.next().value as number) % most;
+  const write = () => {
+    const table = (['t', 't', 'u', 'p'] as const)[next(4)]!;
+    const value = table === 'u' ? 'm' : 'n';
+    const id = next(5);
+    return [
+      `delete from ${table} where id = ${id}`,
+      `update ${table} set ${value} = ${next(9)} where id <= ${id}`,
+      `insert into ${table} (id, ${value}) values (${id}, ${next(9)}) on conflict (id) do update set ${value} = 8`,
+      `update ${table} set id = ${id + 10 * Number(table !== 'p')} where id = ${id} and not exists (select from ${table} o where o.id = ${id + 10})`,
+    ][next(4)]!;
+  };
+  const alteration = () => alterations[next(alterations.length)]!;
+  const clients = [client, ...Array.from({ length: 3 }, newcomer), elsewhere(), elsewhere()];
+  // It has its ID long before it writes.
+  const slow = new pg.Client(url);
+  await slow.connect();
+  const kinds = new Set<string>();
+  try {
+    let isOpen = false;
+    for (let step = 0; step < 150; step++) {
+      const one = next(12);
+      if (one < 4) await run(write());
+      else if (one < 6) await run(alteration());
+      else if (one === 6) await run(`${write()}; ${alteration()}; ${write()}`);
+      else if (one === 7) await run(`begin; ${write()}; ${alteration()}; ${write()}; rollback`);
+      else if (one === 8) {
+        if (isOpen) await slow.query(`${write()}; ${write()}; commit`);
+        else await slow.query('begin; select pg_current_xact_id()');
+        isOpen = !isOpen;
+      } else {
+        if (next(2) === 0) passASecond();
+        const puller: SyncClient = clients[next(clients.length)]!;
+        const { cookie } = puller;
+        // Until a server has noticed, a statement may name what there is no longer.
+        const { patch } = await puller.pull().catch((error: unknown) => {
+          expect(error).toBeInstanceOf(Problem);
+          passASecond();
+          return puller.pull();
+        });
+        const shown = await truth();
+        if (!isDeepStrictEqual(puller.held(), shown)) {
+          // What only DDL has changed, a server may not have noticed yet.
+          passASecond();
+          await puller.pull();
         }
+        expect(puller.held(), `step ${step}`).toEqual(shown);
+        if (cookie !== null) kinds.add(patch.length === 0 ? 'nothing' : patch[0]!.op === 'clear' ? 'reset' : 'delta');
       }
-    } finally {
-      await slow.end();
     }
-    console.log(counts);
-    expect([...kinds].sort()).toEqual(['delta', 'nothing', 'reset']);
-  },
-);
+  } finally {
+    await slow.end();
+  }
+  expect([...kinds].sort()).toEqual(['delta', 'nothing', 'reset']);
+});

@@ -4,8 +4,8 @@ import { literal } from '../../db/literal.js';
 import { identifier } from '../../sql.js';
 import type { Alteration, Form, MemberHistory } from './alteration.js';
 
-/** Names of WITH queries, by the table's ID in the change log. */
-export const loggedRows = (id: number): string => `tidemark_logged_${id}`;
+/** The name of a WITH query, by the table's ID in the change log. */
+const loggedRows = (id: number): string => `tidemark_logged_${id}`;
 
 /** An expression for whether all rows of such a table can be read. If not, it raises an error. */
 export function readable(id: number): string {
