@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import { openPool } from './db/pg.js';
 import { findRefusals } from './installation/check-refusals.js';
+import { readAtMoment } from './installation/installation.js';
+import { RecordedLayouts } from './installation/layouts/recorded-layouts.js';
 import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
 import { jsonLog, type Logger } from './log.js';
 import type { PokesOptions } from './sync-options.js';
@@ -41,7 +43,10 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
     await migrateSchema(db, { notify: pokes?.notify ?? false, progress });
     const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
     const refusals = await findRefusals(db);
-    await captureTables(db, [...tables.set(refusals.oid, refusals).values()], progress);
+    const all = [...tables.set(refusals.oid, refusals).values()];
+    await captureTables(db, all, progress);
+    const { installation, moment } = await readAtMoment(db, all);
+    await new RecordedLayouts(db).follow(installation.tables, moment);
   } finally {
     await db.close();
   }

@@ -124,6 +124,11 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
+/** It cannot be told in which layout a row was logged: the function `tidemark.written_in` says so. */
+export function isOfLayouts(error: unknown): boolean {
+  return codeOf(error) === 'TM001';
+}
+
 /** The statement was not run, since one before it in the transaction has failed. */
 export function isOfFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02';

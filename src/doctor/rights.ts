@@ -15,7 +15,7 @@ const lackingSql = `
       ('idempotency_key', array['insert', 'update', 'delete']), ('journal', array['insert', 'delete']),
       ('refusal', array['insert', 'update', 'delete']),
       ('change', array['delete']), ('tick', array['insert', 'delete']), ('timeline', array['insert', 'delete']),
-      ('view_text', array['insert', 'delete'])
+      ('view_text', array['insert', 'delete']), ('layout', array['insert', 'delete'])
   )
   select 'usage on schema tidemark' as privilege
   from pg_namespace n where nspname = 'tidemark' and not has_schema_privilege(n.oid, 'usage')

@@ -5,6 +5,8 @@ import type { Database } from '../db/database.js';
 import { Problem } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
 import type { Header } from '../store/header.js';
+import type { Altered } from '../store/layouts/alteration.js';
+import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
 import { type BoundView, type ClientViews, servedView, type ViewPart, type ViewQuery } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
@@ -20,6 +22,7 @@ import {
 } from './held-views.js';
 import { type Installation, knows, narrow } from './installation.js';
 import { type KeptView, KeptViews } from './kept-views.js';
+import { Alterations } from './layouts/alterations.js';
 import { QueryKeys } from './query-keys.js';
 import { type Known, type Reading, Readings } from './readings.js';
 
@@ -66,6 +69,8 @@ interface Findings {
   readonly bound: BoundedMap<string, Bound>;
   /** Views that may be served no longer, by their digests; null where they could not be served now. */
   readonly prepared: BoundedMap<string, Promise<(PreparedView & Pick<ReadView, 'keysDigest'>) | null>>;
+  /** What has become of tables. */
+  readonly alterations: Alterations;
 }
 
 /** The installation as it was at most a second ago, with the views that fit it. */
@@ -82,6 +87,7 @@ export class CurrentInstallation<Context extends UserContext> {
       narrowed: new BoundedMap(keptLists),
       bound: new BoundedMap(keptUsers),
       prepared: new BoundedMap(keptLists),
+      alterations: new Alterations(db),
     }));
   }
 
@@ -165,6 +171,15 @@ export class CurrentInstallation<Context extends UserContext> {
       if (this.#narrow(known, views)?.shape !== installation.shape) throw new OutdatedError();
       return changedViews(matched, views, held, wide);
     }
+  }
+
+  /**
+   * What has become of tables that have been altered since a cookie was given.
+   * @param shapes those of the cookie
+   */
+  async alteredSince(tables: readonly SyncedTable[], shapes: string): Promise<Altered> {
+    const { installation, findings } = await this.#readings.current().known;
+    return findings.alterations.since(tables, installation.keepsLayouts ? shapes : '');
   }
 
   /** A view that a client holds, as it reads the tables of now; undefined if it cannot. */

@@ -70,7 +70,12 @@ function readShapes({ oid, shape, ownShape, columnShapes, primaryKey }: SyncedTa
 
 /** The shape of each table, after its ID in the change log. */
 export function shapesOf(tables: Installation['tables']): string {
-  return tables.map(({ id, shape }) => `${id}:${shape.slice(0, partLength)}`).join('.');
+  return tables.map((table) => `${table.id}:${shapeInCookies(table)}`).join('.');
+}
+
+/** A table's shape as cookies have it. */
+export function shapeInCookies({ shape }: Pick<SyncedTable, 'shape'>): string {
+  return shape.slice(0, partLength);
 }
 
 /** The parameters of views. */

@@ -15,6 +15,7 @@ import {
   repairable,
 } from './capture-check.js';
 import { keptViewsVersion } from './kept-views.js';
+import { layoutsVersion, type Moment, momentSql, noMomentSql } from './layouts/moments.js';
 import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
 import { noTimelinesSql, recordTimeline, timelinesSql, timelinesVersion } from './timelines.js';
@@ -43,6 +44,8 @@ export interface Installation {
   readonly cookieForm: 'first' | 'second';
   /** Whether the schema has a place for the views that are served. */
   readonly keepsViews: boolean;
+  /** Whether it has a place for the layouts of tables. */
+  readonly keepsLayouts: boolean;
   /** Changes whenever the tables' columns, partitions or triggers change. */
   readonly shape: string;
   /** The tables whose changes are captured. */
@@ -69,6 +72,7 @@ const identitySql = (more: string) => `
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
 interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'> {
+  readonly moment: Moment | null;
   readonly foreign: boolean;
   readonly isUnrecorded: boolean;
   readonly usesFirstForm: boolean;
@@ -81,11 +85,25 @@ interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'system
  * cluster.
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
+  return (await readAtMoment(db, tables)).installation;
+}
+
+/**
+ * The same, and a moment before the tables were read.
+ * @throws as `readInstallation`
+ */
+export async function readAtMoment(
+  db: Database,
+  tables: readonly Table[],
+): Promise<{ readonly installation: Installation; readonly moment: Moment | null }> {
   const version = await installedVersion(db);
   refuseOther(version, supported);
-  const more = version.newest < timelinesVersion ? noTimelinesSql : timelinesSql;
+  const more = [
+    version.newest < timelinesVersion ? noTimelinesSql : timelinesSql,
+    version.newest < layoutsVersion ? noMomentSql : momentSql,
+  ].join();
   const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
-  const { foreign, isUnrecorded, usesFirstForm, ...identity } = row!;
+  const { foreign, isUnrecorded, usesFirstForm, moment, ...identity } = row!;
   if (foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
@@ -98,14 +116,17 @@ export async function readInstallation(db: Database, tables: readonly Table[]): 
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
   const cookieForm = usesFirstForm ? 'first' : 'second';
   const keepsViews = version.newest >= keptViewsVersion;
-  return {
+  const keepsLayouts = version.newest >= layoutsVersion;
+  const installation: Installation = {
     ...identity,
     cookieForm,
     keepsViews,
+    keepsLayouts,
     shape: digest(shaped.map(({ shape }) => shape)),
     ...withIDs(captured),
     faults,
   };
+  return { installation, moment };
 }
 
 /** Whether this table was among those that the installation was read for. */

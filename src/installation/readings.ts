@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
-import { type Installation, readInstallation } from './installation.js';
+import { type Installation, readAtMoment } from './installation.js';
+import { RecordedLayouts } from './layouts/recorded-layouts.js';
 
 /** The age at which the cluster and the tables' shape are read again. A change to either resets clients this soon. */
 const maxAgeMs = 1000;
@@ -26,6 +27,7 @@ export interface Reading<Findings> {
 /** Reads the installation as often as is needed to know what it was a second ago. */
 export class Readings<Findings> {
   readonly #db: Database;
+  readonly #layouts: RecordedLayouts;
   readonly #begin: () => Findings;
   /** By OID: every table that any view has read. */
   readonly #tables = new Map<number, Table>();
@@ -35,6 +37,7 @@ export class Readings<Findings> {
   /** @param begin returns the place for what is found out for another installation */
   constructor(db: Database, begin: () => Findings) {
     this.#db = { ...db, query: (statement) => db.query({ timeoutMs, ...statement }) };
+    this.#layouts = new RecordedLayouts(this.#db);
     this.#begin = begin;
   }
 
@@ -73,7 +76,8 @@ export class Readings<Findings> {
 
   /** Mostly, nothing has changed, and what is known remains true. */
   async #readAgain(): Promise<Known<Findings>> {
-    const read = await readInstallation(this.#db, [...this.#tables.values()]);
+    const { installation: read, moment } = await readAtMoment(this.#db, [...this.#tables.values()]);
+    await this.#layouts.follow(read.tables, moment);
     const last = this.#known;
     const before = last?.installation.secrets;
     // What is known of cookies is kept by the secrets, whatever becomes of the tables.

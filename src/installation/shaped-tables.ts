@@ -15,9 +15,9 @@ const outlinesSql = `
   cross join lateral (select coalesce(to_regclass(asked.name)::oid, asked.oid)) found (oid)
   order by place`;
 
-/** In place of a column's `attnum`: the table itself, and columns that there are no longer. */
+/** In place of a column's `attnum`: the table itself; and partitions and columns that there are no longer. */
 const own = 0;
-const dropped = -1;
+const others = -1;
 
 /**
  * All that a view's rows depend on, apart from the rows of its tables, for each of some tables. The xmin of a catalog row
@@ -25,7 +25,7 @@ const dropped = -1;
  * changes were lost. A table that was a parent stays marked as one for a long time. A partition that is truncated by
  * itself gets another file.
  *
- * Each part belongs to a column of the table, by its `attnum`, or to the table itself. So do the parts of types, even of
+ * Each part belongs to a column of the table, by its `attnum`, to the table itself, or to its partitions. So do the parts of types, even of
  * columns that a view does not read: no outline tells of them, so for a second deltas may have been made of rows that were
  * logged as other texts, and only a reset makes up for it.
  *
@@ -37,13 +37,13 @@ const shapesSql = `
     union
     select root, inhrelid from member join pg_inherits on inhparent = member.oid
   ), attribute (root, relation, attnum, type, col) as (
-    select root, a.attrelid, a.attnum, a.atttypid, case when a.attisdropped then ${dropped} else (
+    select root, a.attrelid, a.attnum, a.atttypid, case when a.attisdropped then ${others} else (
       select own.attnum from pg_attribute own where own.attrelid = root and own.attname = a.attname offset 0
     ) end
     from pg_attribute a join member on a.attrelid = member.oid
     where a.attrelid = any (array(select oid from member)) and a.attnum > 0
   ), type (root, oid) as (
-    select root, type from attribute where col <> ${dropped}
+    select root, type from attribute where col <> ${others}
     union
     select root, part.oid from type cross join lateral (
       select unnest(array[t.typelem, t.typbasetype, r.rngsubtype]
@@ -52,18 +52,18 @@ const shapesSql = `
       where t.oid = type.oid offset 0
     ) part (oid)
     where part.oid <> 0
-  ), relation (root, oid) as (
-    select root, oid from member
+  ), relation (root, oid, col) as (
+    select root, oid, case when oid <> root then ${others} end from member
     union all
-    select root, typrelid from pg_type t join type on type.oid = t.oid
+    select root, typrelid, null from pg_type t join type on type.oid = t.oid
     where t.oid = any (array(select oid from type)) and typrelid <> 0
   ), part (root, col, part) as (
-    select root, ${own}, concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
+    select root, coalesce(relation.col, ${own}), concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
       pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
       case when c.relispartition then pg_relation_filenode(c.oid) end)
     from pg_class c join relation on relation.oid = c.oid where c.oid = any (array(select oid from relation))
     union all
-    select relation.root, coalesce(attribute.col, ${own}),
+    select relation.root, coalesce(relation.col, attribute.col, ${own}),
       concat_ws(' ', 'column', attrelid, a.attnum, attname, atttypid, attisdropped, a.xmin)
     from pg_attribute a join relation on relation.oid = attrelid
     left join attribute on attribute.root = relation.root and attribute.relation = attrelid and attribute.attnum = a.attnum
@@ -72,12 +72,12 @@ const shapesSql = `
     select root, ${own}, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
     from pg_enum e join type on type.oid = enumtypid where enumtypid = any (array(select oid from type))
     union all
-    select root, ${own}, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
+    select root, case when tgrelid = root then ${own} else ${others} end, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
     from pg_trigger t join member on member.oid = tgrelid
     where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
     union all
-    select root, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
-    from pg_inherits i join member on member.oid = inhparent where inhparent = any (array(select oid from member))
+    select root, case when relkind = 'p' then ${others} else ${own} end, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
+    from pg_inherits i join member on member.oid = inhparent join pg_class c on c.oid = inhparent where inhparent = any (array(select oid from member))
     union all
     select inhrelid, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
     where inhrelid = any ($1)
@@ -90,7 +90,10 @@ const shapesSql = `
  * Reads tables as they are now, by OID. If one changes while it is being read, this will be noticed: later statements will
  * find another outline, or the next reading another shape.
  */
-export async function readShaped(db: Database, tables: readonly Table[]): Promise<ReadonlyMap<number, ShapedTable>> {
+export async function readShaped(
+  db: Pick<Database, 'query'>,
+  tables: readonly Table[],
+): Promise<ReadonlyMap<number, ShapedTable>> {
   const names = tables.map(({ schema, name }) => identifier(schema, name));
   const outlined = await db.query<{ oid: number; outline: string }>({
     name: 'tidemark_outlines',
@@ -118,9 +121,7 @@ type Part = readonly [column: number, part: string];
 
 function shapesOf(parts: readonly Part[]): Pick<SyncedTable, 'shape' | 'ownShape' | 'columnShapes'> {
   const partsOf = (column: number) => parts.flatMap(([of, part]) => (of === column ? [part] : []));
-  const columns = [...new Set(parts.map(([column]) => column))].filter(
-    (column) => column !== own && column !== dropped,
-  );
+  const columns = [...new Set(parts.map(([column]) => column))].filter((column) => column !== own && column !== others);
   return {
     shape: digest([...new Set(parts.map(([, part]) => part))]),
     ownShape: digest(partsOf(own)),

@@ -5,6 +5,7 @@ import type { CookieMeaning, OpenedCookie } from '../protocol/cookie.js';
 import { standingOf } from '../protocol/history.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import { type Header, manyRows } from '../store/header.js';
+import type { Altered } from '../store/layouts/alteration.js';
 import type { ViewSize } from '../store/sizes.js';
 
 /** How to answer a pull. */
@@ -50,7 +51,8 @@ export interface Present {
   /** As a cookie of the same form has it. */
   readonly epoch: string;
   readonly views: string;
-  readonly shapes?: string | undefined;
+  /** The tables that have been altered since the cookie was given. */
+  readonly altered?: Altered | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ function relationOf({ parsedNext, parsedPosition, parsedSnapshot }: OpenedCookie
 }
 
 /** Decides how to answer a pull that has a usable cookie. */
-export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views, shapes }: Present): Plan {
+export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views, altered }: Present): Plan {
   const relation = cookie.epoch === epoch ? relationOf(cookie, header) : 'other';
   const isBehind = relation === 'ahead' || (relation === 'same' && !showsAllOf(cookie, header));
   if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
@@ -90,12 +92,25 @@ export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, v
     return mayBeLate ? { kind: 'behind' } : { kind: 'reset', reason: 'epoch' };
   }
   if (header.truncated) return { kind: 'reset', reason: 'truncate' };
-  const tables = header.changed.map(([table]) => table);
-  const altered = alteredTables(cookie, shapes);
-  // Their rows may have been logged in another layout.
-  if (tables.some((table) => altered.includes(table))) return { kind: 'reset', reason: 'views' };
-  if (tables.length === 0 && altered.length === 0 && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
+  const tables = changedTables(header, altered).map(([table]) => table);
+  if (altered && isUnreadable(tables, altered)) return { kind: 'reset', reason: 'views' };
+  if (tables.length === 0 && !altered?.size && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
   return { kind: 'delta', tables };
+}
+
+/** Whether rows have been logged in a layout that nobody knows, or have come or gone without being logged. */
+function isUnreadable(tables: readonly number[], altered: Altered): boolean {
+  return [...altered].some(([table, to]) => to === 'lost' || (to === 'unknown' && tables.includes(table)));
+}
+
+/** The tables with changes that the base has not seen: those that have been logged, and those with rows of new partitions. */
+export function changedTables({ changed }: Pick<Header, 'changed'>, altered: Altered | undefined): Header['changed'] {
+  if (!altered?.size) return changed;
+  const rows = new Map(changed);
+  for (const [table, alteration] of altered) {
+    if (typeof alteration !== 'string' && alteration.attached.length > 0) rows.set(table, rows.get(table) ?? manyRows);
+  }
+  return [...rows];
 }
 
 /**

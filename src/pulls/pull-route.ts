@@ -119,6 +119,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       form,
       demand,
       changedSince: (cookie) => installation.changedSince(cookie, bound, caller.context.userID),
+      alteredSince: (tables, shapes) => installation.alteredSince(tables, shapes),
     });
   return {
     pull(request, caller, demand) {

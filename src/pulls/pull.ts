@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import { isTransient } from '../db/sqlstate.js';
+import { isOfLayouts, isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Gates } from '../gates.js';
 import type { Caller } from '../http/identify.js';
@@ -12,17 +12,19 @@ import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
+import { nothingAltered } from '../store/layouts/alteration.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
 import type { KnownCookies } from '../window/known-cookies.js';
+import { type AlteredSince, alteredFor } from './altered-tables.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { type Demand, type Demanding, mayReset, meets } from './demand.js';
 import { identityOf, positionOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
-import { alteredTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
+import { changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
@@ -43,6 +45,7 @@ export interface PullParts extends Bound {
   readonly demand: Demanding | undefined;
   /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
   readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
+  readonly alteredSince: AlteredSince;
 }
 
 /** A single pull, while it is answered. */
@@ -50,6 +53,7 @@ export class Pull {
   readonly #parts: PullParts;
   #demand: Demand | undefined;
   #changed: ChangedViews | undefined;
+  #altered = nothingAltered;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -66,14 +70,16 @@ export class Pull {
     if (this.#changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
       return this.#behind(true);
     }
+    const { alteredSince } = this.#parts;
+    this.#altered = await alteredFor(cookie, this.#changed ?? this.#parts, alteredSince, caller.log);
     const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, this.#changed?.places);
     const checked = audit ? checkedFor(audit) : 'no';
-    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed);
+    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed, this.#altered);
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
     // A statement that found the tables outdated may have begun before they were altered.
-    let header = (this.#isAltered(cookie) ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
+    let header = (this.#altered.size > 0 ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
     while (plan.kind === 'delta' && (plan.tables.length > 0 || this.#changed)) {
       const made = await this.#delta(cookie, audit, reader, header);
@@ -104,17 +110,7 @@ export class Pull {
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
     if (this.#changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
-    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#isAltered(cookie);
-  }
-
-  /** Whether tables have been altered since the cookie was given: another cookie says that nothing of before is unseen. */
-  #isAltered(cookie: OpenedCookie): boolean {
-    return alteredTables(cookie, this.#shapesFor(cookie)).length > 0;
-  }
-
-  /** The present shapes of the tables whose changes matter; undefined for a cookie of the first form. */
-  #shapesFor({ parsedPosition }: OpenedCookie): string | undefined {
-    return parsedPosition && (this.#changed ?? this.#parts).shapes;
+    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#altered.size > 0;
   }
 
   /** The client holds what its views show at the header's snapshot. */
@@ -126,7 +122,9 @@ export class Pull {
 
   async #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
     const demand = this.#demand;
-    if (demand && !(await mayReset(reason, this.#parts.viewsDigest, demand))) return this.#behind(true);
+    // What is not known of an alteration may not have come to the standby yet.
+    const isAltered = reason === 'views' && this.#altered.size > 0;
+    if (demand && (isAltered || !(await mayReset(reason, this.#parts.viewsDigest, demand)))) return this.#behind(true);
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
     return this.#full(cookie);
@@ -143,7 +141,7 @@ export class Pull {
     asked: Header,
   ): Promise<{ pulled: Pulled } | { plan: Plan; header: Header }> {
     const { reads, sizes, gates, auditor, installation, views, caller } = this.#parts;
-    const { changed } = asked;
+    const changed = changedTables(asked, this.#altered);
     let patch: Patch | undefined;
     try {
       const size = await sizes.of(reader, changed);
@@ -176,6 +174,7 @@ export class Pull {
     } catch (error) {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
+      if (isOfLayouts(error)) return { plan: { kind: 'reset', reason: 'views' }, header: asked };
       caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, header: asked };
     }
@@ -251,7 +250,7 @@ export class Pull {
           header,
           clientGroupID,
           ...identityOf(this.#parts, header, cookie.parsedPosition),
-          shapes: this.#shapesFor(cookie),
+          altered: this.#altered,
           ...(this.#changed && { views: cookie.views }),
         })
       : { kind: 'reset', reason: 'cookie' };

@@ -5,6 +5,7 @@ import type { ChangedViews } from '../installation/held-views.js';
 import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { Header, Member } from '../store/header.js';
+import { type Altered, nothingAltered } from '../store/layouts/alteration.js';
 import type { Checksums } from '../store/patches/checksums.js';
 import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
@@ -21,6 +22,8 @@ export class Reader {
   readonly member: Member;
   /** If the views are not all those of the cookie, what has become of them. */
   readonly changed: ChangedViews | undefined;
+  /** The tables that have been altered since the cookie was given. */
+  readonly altered: Altered;
 
   constructor(
     bound: Bound,
@@ -29,6 +32,7 @@ export class Reader {
     checked: Checked,
     member: Member,
     changed?: ChangedViews | undefined,
+    altered: Altered = nothingAltered,
   ) {
     this.#bound = bound;
     this.caller = caller;
@@ -36,6 +40,7 @@ export class Reader {
     this.checked = checked;
     this.member = member;
     this.changed = changed;
+    this.altered = altered;
   }
 
   get installation(): Installation {
@@ -57,14 +62,15 @@ export class Reader {
   }
 
   /**
-   * Identifies the user, the views with their parameters, also those of before if they differ, the installation, the base, its tick and the checksums:
+   * Identifies the user, the views with their parameters, also those of before if they differ, the installation, also the shapes of
+   * before if they differ, the base, its tick and the checksums:
    * readers with the same key differ only in `member`. It contains the user's ID as it is: to keep users' rows apart, a
    * digest is not relied on.
    */
   get key(): string {
     const { installation, viewsDigest } = this.#bound;
-    const { snapshot, epoch, tick, views, parameters } = this.known.cookie;
-    const before = this.changed ? [views, parameters] : [];
+    const { snapshot, epoch, tick, views, parameters, shapes } = this.known.cookie;
+    const before = [...(this.changed ? [views, parameters] : []), ...(this.altered.size > 0 ? [shapes] : [])];
     const { userID } = this.caller.context;
     return JSON.stringify([userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked, ...before]);
   }

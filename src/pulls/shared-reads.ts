@@ -3,6 +3,7 @@ import type { Database } from '../db/database.js';
 import type { Gate } from '../limits/gate.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { type Header, headerOf, isSmall, readReport } from '../store/header.js';
+import { readableIn } from '../store/layouts/alteration.js';
 import { type LookInput, literalReport, look } from '../store/look.js';
 import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { Coalescer } from '../window/coalesce.js';
@@ -86,7 +87,7 @@ export class SharedReads {
    */
   async delta(reader: Reader, changed: Header['changed'], gate: Gate): Promise<Patch> {
     const asked = { reader, changed };
-    const isSeated = reader.checked === 'no' && !reader.changed && isSmall(changed);
+    const isSeated = reader.checked === 'no' && !reader.changed && reader.altered.size === 0 && isSmall(changed);
     const patch = isSeated ? await this.#seated.delta(asked) : undefined;
     return patch ?? this.#deltas.ask(reader.key, { ...asked, gate });
   }
@@ -104,7 +105,9 @@ export class SharedReads {
   ): Promise<(Patch | Promise<Patch>)[]> {
     const readers = asked.map(({ reader }) => reader);
     const { views, base, installation, checked, changed } = readers[0]!;
-    const changes = changesOf(installation.tables, new Map(asked.flatMap((delta) => delta.changed)));
+    const rows = new Map(asked.flatMap((delta) => delta.changed));
+    const altered = new Map(readers.flatMap((reader) => [...readableIn(reader.altered)]));
+    const changes = changesOf(installation.tables, rows, altered);
     const tables = changes.map(({ table }) => table.id);
     const report = literalReport(lookInput(readers), installation.tables);
     const statement = deltaPatch(report, views, changes, base, checked, changed);

@@ -14,8 +14,9 @@ const oneAtATime = [
   `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,
 ];
 
-/** Whether the schema is one in which ticks tell which timeline they are on, and of their writers. */
-const tellsTimelines = `select to_regclass('tidemark.timeline') is not null as "tellsTimelines"`;
+/** Whether the schema is one in which ticks tell which timeline they are on, and of their writers; and has layouts. */
+const tells = `
+  select to_regclass('tidemark.timeline') is not null as "tellsTimelines", to_regclass('tidemark.layout') is not null as "keepsLayouts"`;
 
 /** The newest form of cookies that this version can read. */
 const cookieForm = 2;
@@ -74,6 +75,12 @@ const deleteTicks = `
   delete from tidemark.tick
   where xid < (select max(xid) from tidemark.tick where xid < (select horizon from tidemark.meta))`;
 
+/** Whoever has a cookie that is still valid knows a later layout. */
+const deleteLayouts = `
+  delete from tidemark.layout l using tidemark.layout successor
+  where successor.table_id = l.table_id and successor.number = l.number + 1
+    and pg_snapshot_xmax(successor.after) <= (select horizon from tidemark.meta)`;
+
 const batch = 10_000;
 
 /**
@@ -85,15 +92,17 @@ const batch = 10_000;
  * @returns the number of log rows deleted
  */
 export async function prune(db: Database, retentionSeconds: number, retentionBytes?: number): Promise<number> {
-  await db.transact(async (client) => {
+  const { keepsLayouts } = await db.transact(async (client) => {
     for (const statement of oneAtATime) await client.query(statement);
-    const { rows } = await client.query<{ tellsTimelines: boolean }>(tellsTimelines);
+    const { rows } = await client.query<{ tellsTimelines: boolean; keepsLayouts: boolean }>(tells);
     await client.query(insertTick(rows[0]!.tellsTimelines ? timelineColumns : {}));
+    return rows[0]!;
   });
   await db.query({ text: raiseHorizon, values: [retentionSeconds, retentionBytes ?? Infinity] });
   let deleted = 0;
   for (const { id } of await db.query<{ id: number }>({ text: loggedTables })) deleted += await pruneTable(db, id);
   await db.query({ text: deleteTicks });
+  if (keepsLayouts) await db.query({ text: deleteLayouts });
   return deleted;
 }
 

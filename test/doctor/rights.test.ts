@@ -37,6 +37,8 @@ it.each([
   'delete on tidemark.timeline',
   'insert on tidemark.view_text',
   'delete on tidemark.view_text',
+  'insert on tidemark.layout',
+  'delete on tidemark.layout',
   'update (horizon) on tidemark.meta',
   'update (aging) on tidemark.meta',
   'select on "public"."todo"',

@@ -142,6 +142,23 @@ function claim_mutation(text,text,text,bigint)
   $function$
 
 
+function fields(text)
+  fi  CREATE OR REPLACE FUNCTION tidemark.fields(image text)
+   RETURNS text[]
+   LANGUAGE sql
+   IMMUTABLE PARALLEL SAFE STRICT
+  AS $function$
+  select array_agg(
+      case when field[1] like '"%' then
+        replace(replace(substr(field[1], 2, length(field[1]) - 2), '""', '"'), repeat(chr(92), 2), chr(92))
+      else nullif(field[1], '') end
+      order by place
+    )
+  from regexp_matches(substr(image, 2, length(image) - 2) || ',', '("(?:[^"]|"")*"|[^,"]*),', 'g')
+    with ordinality fields (field, place)
+  $function$
+
+
 function fixed_moment(text)
   fi  CREATE OR REPLACE FUNCTION tidemark.fixed_moment(value text)
    RETURNS text
@@ -186,6 +203,22 @@ function history()
       )
       from tidemark.timeline
     );
+  end
+  $function$
+
+
+function hold_layouts(oid[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.hold_layouts(tables oid[])
+   RETURNS void
+   LANGUAGE plpgsql
+  AS $function$
+  declare
+    held oid;
+  begin
+    lock table tidemark.layout in share row exclusive mode;
+    foreach held in array tables loop
+      execute format('lock table %s in access share mode', held::regclass);
+    end loop;
   end
   $function$
 
@@ -508,6 +541,35 @@ function unseen(integer,xid8[],xid8[])
   $function$
 
 
+function written_in(integer,integer,text,integer[],integer[],integer[])
+  fi  CREATE OR REPLACE FUNCTION tidemark.written_in(earliest integer, latest integer, image text, same integer[], widths integer[], steps integer[])
+   RETURNS integer
+   LANGUAGE plpgsql
+   IMMUTABLE PARALLEL SAFE
+  AS $function$
+  declare
+    made integer[] := steps[earliest + 1:latest];
+    found integer;
+  begin
+    if same[earliest + 1] = same[latest + 1] then
+      return same[earliest + 1];
+    end if;
+    if array_position(made, null) is not null or (1 = any (made) and -1 = any (made)) then
+      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
+    end if;
+    if image is null then
+      return null;
+    end if;
+    select min(same[place + 1]) into found
+    from generate_series(earliest, latest) place where widths[place + 1] = cardinality(tidemark.fields(image));
+    if found is null then
+      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
+    end if;
+    return found;
+  end
+  $function$
+
+
 table change
   table_id integer not null
   xid xid8 not null
@@ -565,6 +627,16 @@ table journal
   client_id text
   mutation_id bigint
   CREATE INDEX journal_at ON tidemark.journal USING btree (at)
+
+table layout
+  table_id integer not null
+  number integer not null
+  shape text not null
+  members json not null
+  before pg_snapshot
+  after pg_snapshot not null
+  CREATE UNIQUE INDEX layout_pkey ON tidemark.layout USING btree (table_id, number)
+  PRIMARY KEY (table_id, number)
 
 table meta
   singleton boolean not null default true

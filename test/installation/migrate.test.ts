@@ -75,6 +75,7 @@ const firstRun = [
   'applying 0017-refusals.sql',
   'applying 0018-timelines.sql',
   'applying 0020-view-texts.sql',
+  'applying 0021-layouts.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -128,16 +129,21 @@ describe('migrate', () => {
     const role = '"reader of ticks"';
     await database.pool.query(`create role ${role}; grant select, insert, delete on tidemark.tick to ${role}`);
     try {
-      expect(await run()).toEqual(['applying 0018-timelines.sql', 'applying 0020-view-texts.sql']);
+      expect(await run()).toEqual([
+        'applying 0018-timelines.sql',
+        'applying 0020-view-texts.sql',
+        'applying 0021-layouts.sql',
+      ]);
       const { rows } = await database.pool.query(
         `
-        select t, array_agg(p order by p) as may from unnest(array['timeline', 'expansion', 'view_text']) t,
+        select t, array_agg(p order by p) as may from unnest(array['timeline', 'expansion', 'layout', 'view_text']) t,
           unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p
         where has_table_privilege($1, 'tidemark.' || t, p) group by t order by t`,
         ['reader of ticks'],
       );
       expect(rows).toEqual([
         { t: 'expansion', may: ['DELETE', 'INSERT', 'SELECT'] },
+        { t: 'layout', may: ['DELETE', 'INSERT', 'SELECT'] },
         { t: 'timeline', may: ['DELETE', 'INSERT', 'SELECT'] },
         { t: 'view_text', may: ['DELETE', 'INSERT', 'SELECT'] },
       ]);

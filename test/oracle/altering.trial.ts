@@ -1,4 +1,5 @@
 /** Random changes of tables between random writes, and pulls by clients whose cookies are of any age. */
+import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/errors.js';
@@ -71,7 +72,7 @@ const alterations: readonly string[] = [
 ];
 
 it.each([1, 2, 3])('whoever pulls holds what the views show (seed %i)', { timeout: 120_000 }, async (seed) => {
-  const { run, client, newcomer, passASecond, truth, url } = await altered.start(schema, { views });
+  const { run, client, newcomer, elsewhere, passASecond, truth, url } = await altered.start(schema, { views });
   const random = numbers(seed * 7919);
   const next = (most: number) => (random.next().value as number) % most;
   const write = () => {
@@ -86,7 +87,7 @@ it.each([1, 2, 3])('whoever pulls holds what the views show (seed %i)', { timeou
     ][next(4)]!;
   };
   const alteration = () => alterations[next(alterations.length)]!;
-  const clients = [client, ...Array.from({ length: 5 }, newcomer)];
+  const clients = [client, ...Array.from({ length: 3 }, newcomer), elsewhere(), elsewhere()];
   // It has its ID long before it writes.
   const slow = new pg.Client(url);
   await slow.connect();
@@ -113,7 +114,13 @@ it.each([1, 2, 3])('whoever pulls holds what the views show (seed %i)', { timeou
           passASecond();
           return puller.pull();
         });
-        expect(puller.held(), `step ${step}`).toEqual(await truth());
+        const shown = await truth();
+        if (!isDeepStrictEqual(puller.held(), shown)) {
+          // What only DDL has changed, a server may not have noticed yet.
+          passASecond();
+          await puller.pull();
+        }
+        expect(puller.held(), `step ${step}`).toEqual(shown);
         if (cookie !== null) kinds.add(patch.length === 0 ? 'nothing' : patch[0]!.op === 'clear' ? 'reset' : 'delta');
       }
     }

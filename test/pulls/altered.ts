@@ -16,6 +16,8 @@ export interface Altered {
   readonly client: SyncClient;
   /** A client of the same server that has not pulled. */
   newcomer(): SyncClient;
+  /** A client, that has not pulled, of another server, which starts now. */
+  elsewhere(): SyncClient;
   /** What a server holds to be so for a second. Needs fake dates. */
   passASecond(): void;
   migrate(): Promise<void>;
@@ -137,6 +139,7 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     runAlone,
     client,
     newcomer: () => new SyncClient(server),
+    elsewhere: () => new SyncClient(start()),
     passASecond: () => void vi.setSystemTime(Date.now() + 1100),
     migrate: () => migrate({ database: owner, views, log: silent }),
     installation: () => installationOf(owner, views),

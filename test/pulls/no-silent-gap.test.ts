@@ -92,17 +92,6 @@ describe('what changes rows without a write resets the client', () => {
       `begin; alter table t disable trigger all; ${unseen}; alter table t enable always trigger tidemark_insert,
        enable always trigger tidemark_update, enable always trigger tidemark_delete, enable always trigger tidemark_truncate; commit`,
     ],
-    [
-      'a new partition with rows',
-      partitioned,
-      'create table high partition of t for values from (100) to (200); insert into high values (150, 5); update high set n = 6',
-    ],
-    [
-      'a partition attached with its rows',
-      partitioned,
-      `create table high (id int primary key, n int); insert into high values (150, 5);
-       alter table t attach partition high for values from (100) to (200)`,
-    ],
     ['a partition truncated by itself', partitioned, 'truncate low'],
     ['a partition detached', partitioned, 'alter table t detach partition low'],
     ['a partition dropped', partitioned, 'drop table low'],

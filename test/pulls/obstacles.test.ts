@@ -77,7 +77,7 @@ const obstacles: readonly Obstacle[] = [
     change: 'create unlogged table high partition of t for values from (100) to (200); insert into t values (150, 5)',
     reason: 'whose partition high is UNLOGGED',
     undo: 'alter table high set logged',
-    isUnseen: true,
+    isUnseen: false,
   },
   {
     name: 'a table that loses its primary key',

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type CookieFields, openCookie, sealCookie } from '../../src/protocol/cookie.js';
 import type { History } from '../../src/protocol/history.js';
 import { parseSnapshot, standbySnapshot } from '../../src/protocol/snapshot.js';
-import { covers, isRenewalDue, type Plan, type Present, planPull } from '../../src/pulls/plan.js';
+import { alteredTables, covers, isRenewalDue, type Plan, type Present, planPull } from '../../src/pulls/plan.js';
 import type { Header } from '../../src/store/header.js';
+import type { Alteration } from '../../src/store/layouts/alteration.js';
 
 const parse = (text: string) => parseSnapshot(text)!;
 
@@ -113,19 +114,41 @@ describe('planPull', () => {
     expect(planPull(cookie, { header: headerWith(change), ...present, ...other })).toEqual(plan);
   });
 
-  it.each<[string, string | undefined, Partial<Header>, Plan]>([
-    ['tables that nobody has altered', '2:a.5:b', {}, unchanged],
-    ['an altered table without new rows', '2:a.5:c', {}, delta()],
-    ['an altered table without new rows, of two', '2:a.5:c', { changed: [[2, 1]] }, delta(2)],
-    ['an altered table with new rows', '2:a.5:c', { changed: [[5, 1]] }, reset('views')],
-    ['several altered tables', '2:c.5:d', { changed: [[2, 1]] }, reset('views')],
-    ['a cookie that says nothing of shapes', undefined, { changed: [[2, 1]] }, reset('views')],
-  ])('%s', (_, shapes, change, plan) => {
-    const given = cookieWith({ position: 'one/1000', ...(shapes !== undefined && { shapes }) });
+  const readable = { transitions: [], members: [], added: [], attached: [] };
+  const attached = { ...readable, added: [7], attached: [7] };
+
+  it.each<[string, [number, Alteration | 'unknown' | 'lost'][], Partial<Header>, Plan]>([
+    ['tables that nobody has altered', [], {}, unchanged],
+    ['an altered table without new rows', [[5, 'unknown']], {}, delta()],
+    ['an altered table without new rows, of two', [[5, 'unknown']], { changed: [[2, 1]] }, delta(2)],
+    ['an altered table with new rows', [[5, readable]], { changed: [[5, 1]] }, delta(5)],
+    ['one of which nobody knows the layout', [[5, 'unknown']], { changed: [[5, 1]] }, reset('views')],
+    [
+      'several altered tables',
+      [
+        [2, 'unknown'],
+        [5, readable],
+      ],
+      { changed: [[2, 1]] },
+      reset('views'),
+    ],
+    ['one with rows that were not logged', [[5, attached]], {}, delta(5)],
+    ['one that may have lost rows that were not logged', [[5, 'lost']], {}, reset('views')],
+  ])('%s', (_, altered, change, plan) => {
+    const given = cookieWith({ position: 'one/1000' });
     const history: History = { timelines: [{ id: 'one', since: null }], current: 'one', lsn: 2000n };
-    expect(planPull(given, { header: headerWith({ history, ...change }), ...present, shapes: '2:a.5:b' })).toEqual(
-      plan,
-    );
+    const asked = { header: headerWith({ history, ...change }), ...present, altered: new Map(altered) };
+    expect(planPull(given, asked)).toEqual(plan);
+  });
+
+  it.each<[string, string | undefined, readonly number[]]>([
+    ['the same shapes', '2:a.5:b', []],
+    ['another shape', '2:a.5:c', [5]],
+    ['other shapes', '2:c.5:d', [2, 5]],
+    ['a cookie that says nothing of shapes', undefined, [2, 5]],
+  ])('%s', (_, shapes, altered) => {
+    expect(alteredTables({ ...(shapes !== undefined && { shapes }) }, '2:a.5:b')).toEqual(altered);
+    expect(alteredTables({ ...(shapes !== undefined && { shapes }) }, undefined)).toEqual([]);
   });
 
   /** A standby's snapshot, above xmin, of transactions that have left something in the log. */

@@ -1,6 +1,8 @@
 /** The statements that yield a report and a patch in one snapshot, as COPY text. */
 import type { Snapshot } from '../../protocol/snapshot.js';
 import type { BoundView } from '../../view/client-views.js';
+import type { Alteration } from '../layouts/alteration.js';
+import { readable } from '../layouts/altered-rows.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
@@ -44,13 +46,22 @@ export interface TableChanges {
   readonly table: SyncedTable;
   /** About how many log rows there are, as the header counts them. */
   readonly rows: number;
+  /** What has become of it, if it was altered since the snapshot. */
+  readonly alteration?: Alteration | undefined;
 }
 
-/** The tables that have changed, given the number of log rows of each, by the table's ID in the change log. */
-export function changesOf(tables: readonly SyncedTable[], rows: ReadonlyMap<number, number>): TableChanges[] {
+/**
+ * The tables that have changed, given the number of log rows of each, and what has become of those that were altered; by
+ * the table's ID in the change log.
+ */
+export function changesOf(
+  tables: readonly SyncedTable[],
+  rows: ReadonlyMap<number, number>,
+  alterations?: ReadonlyMap<number, Alteration>,
+): TableChanges[] {
   return tables.flatMap((table) => {
     const count = rows.get(table.id);
-    return count === undefined ? [] : [{ table, rows: count }];
+    return count === undefined ? [] : [{ table, rows: count, alteration: alterations?.get(table.id) }];
   });
 }
 
@@ -86,15 +97,22 @@ export function deltaQuery(
   return linesQuery(
     report,
     [
-      ...changes.flatMap(({ table, rows }) => stateQueries(table, unseen, rows)),
+      ...changes.flatMap(({ table, rows, alteration }) => stateQueries(table, unseen, rows, alteration)),
       ...parts.flatMap((part) => part?.queries ?? []),
     ],
     [
+      ...readableRows(changes),
       ...checksumsOf(checked, views, parts),
       ...parts.flatMap((part) => part?.ops ?? []),
       ...(turnover ? turnoverOps(turnover, ids) : []),
     ],
   );
+}
+
+/** A query without rows. It raises its errors before there are any ops, while there can be another answer. */
+function readableRows(changes: readonly TableChanges[]): string[] {
+  const altered = changes.flatMap(({ table, alteration }) => (alteration ? [readable(table.id)] : []));
+  return altered.length === 0 ? [] : [`select null where not (${altered.join(' and ')})`];
 }
 
 /** The query for the line of checksums, if there is to be one. If not, the SQL that only it needs is not written. */

@@ -3,13 +3,15 @@ import type { Table } from '../../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import { identifier } from '../../sql.js';
 import { manyRows } from '../header.js';
+import type { Alteration } from '../layouts/alteration.js';
+import { alteredQueries } from '../layouts/altered-rows.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
   readonly id: number;
   /** Changes whenever the table's columns, partitions or triggers do. */
   readonly shape: string;
-  /** A digest of what is in the shape, but belongs to none of the columns; and one for each column, by its `attnum`. */
+  /** A digest of what is in the shape and belongs to the table itself; and one for each column, by its `attnum`. */
   readonly ownShape: string;
   readonly columnShapes: Readonly<Record<number, string>>;
   /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
@@ -77,28 +79,15 @@ export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number)
  * it came about. If the first and the last image are the same, nothing remains: the key has not changed.
  *
  * @param rows about how many log rows there are, as the header counts them
+ * @param alteration what has become of the table since the snapshot, if it was altered
  */
-export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number): string[] {
-  const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
-  const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
+export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number, alteration?: Alteration): string[] {
   const relation = identifier(table.schema, table.name);
   const columns = table.columns.map((column) => `u.${identifier(column)}`).join(', ');
   return [
-    `${states.changed(table.id)} as materialized (
-      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
-      from (
-        select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
-        from (
-          select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
-          from ${unseenRows(table, unseen, rows)}
-          cross join lateral (values (hashtextextended(old, 0), ${imageOf(table)}, 1), (new_hash, null, -1)) e (hash, image, weight)
-          where key is not null and e.hash is not null
-        ) images
-        group by ${keys.join(', ')}, hash
-        having sum(weight) <> 0
-      ) ends
-      order by ${keys.join(', ')}, balance desc
-    )`,
+    ...(alteration
+      ? alteredQueries(table, alteration, unseenCall(table, unseen, rows), states.changed(table.id))
+      : [changedQuery(table, unseen, rows)]),
     `${states.plus(table.id)} as not materialized (
       select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey(table, 't')}
     )`,
@@ -119,14 +108,39 @@ export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number
   ];
 }
 
+function changedQuery(table: SyncedTable, unseen: UnseenSql, rows: number): string {
+  const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
+  const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
+  return `${states.changed(table.id)} as materialized (
+      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
+      from (
+        select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
+        from (
+          select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
+          from ${unseenRows(table, unseen, rows)}
+          cross join lateral (values (hashtextextended(old, 0), ${imageOf(table)}, 1), (new_hash, null, -1)) e (hash, image, weight)
+          where key is not null and e.hash is not null
+        ) images
+        group by ${keys.join(', ')}, hash
+        having sum(weight) <> 0
+      ) ends
+      order by ${keys.join(', ')}, balance desc
+    )`;
+}
+
 /**
  * The table's unseen log rows. What was written to a table that is not a partition now is left
  * out: it was not a partition at the snapshot either, or the cookie would be of another shape.
  */
-function unseenRows({ id, kind, parts }: SyncedTable, { lows, highs }: UnseenSql, rows: number): string {
-  const call = `tidemark.${rows < manyRows ? 'unseen' : 'many_unseen'}(${id}, ${lows}, ${highs})`;
+function unseenRows(table: SyncedTable, unseen: UnseenSql, rows: number): string {
+  const { kind, parts } = table;
+  const call = unseenCall(table, unseen, rows);
   const partitions = parts.map(({ oid }) => oid).join();
   return kind === 'p' ? `(select * from ${call} where partition = any ('{${partitions}}')) unseen` : call;
+}
+
+function unseenCall({ id }: SyncedTable, { lows, highs }: UnseenSql, rows: number): string {
+  return `tidemark.${rows < manyRows ? 'unseen' : 'many_unseen'}(${id}, ${lows}, ${highs})`;
 }
 
 /**

@@ -1,0 +1,66 @@
+/** The layouts that a table has had: which columns its rows have as literals, in which order. Pure. */
+
+/** A column of a table, or of a partition. */
+export interface LayoutColumn {
+  /** Its `attnum`. */
+  readonly place: number;
+  /** The `attnum` of the synced table's column with this name. */
+  readonly column: number;
+  /** The type, with its modifier. */
+  readonly type: string;
+  /** Another one after each change of the column. */
+  readonly version: string;
+  /** No other type shares its values with this one, but shows them as other texts. */
+  readonly isFirm: boolean;
+  /** Of a domain, which may not allow null. */
+  readonly isDomain: boolean;
+}
+
+/** The table itself, or one of its partitions. */
+export interface LayoutMember {
+  readonly oid: number;
+  /** As in `pg_class.relkind`. */
+  readonly kind: string;
+  /** Another one after anything that may have gained or lost rows of the partition without triggers. */
+  readonly identity: string;
+  /** It had no rows yet: all that came later were logged. */
+  readonly isEmpty: boolean;
+  /** How many columns it has had, with those that were dropped. */
+  readonly width: number;
+  /** Another one after its rows were written anew; null if it has none. */
+  readonly file: number | null;
+  /** In order, without those that were dropped. */
+  readonly columns: readonly LayoutColumn[];
+}
+
+/** The layout of a table and its partitions, from the time on when it had one shape. */
+export interface Layout {
+  readonly number: number;
+  /** As in cookies. */
+  readonly shape: string;
+  /** The table itself comes first. */
+  readonly members: readonly LayoutMember[];
+  /** Snapshots; see `tidemark.layout`. */
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/**
+ * What has become of a member's columns from one layout to the next: some were added (1) or dropped (-1), or they are the
+ * same, so that rows are the same literals (0). Null if this may not be all that has happened since, even if it was undone:
+ * columns were changed in other ways, or layouts came in between that nobody has recorded.
+ */
+export type Step = 1 | 0 | -1 | null;
+
+export function stepBetween(before: LayoutMember, after: LayoutMember): Step {
+  const known = new Map(before.columns.map((column) => [column.place, column]));
+  const kept = after.columns.filter(({ place }) => known.has(place));
+  const added = after.columns.length - kept.length;
+  const dropped = before.columns.length - kept.length;
+  const isSteady = kept.every((column) => {
+    const { type, version, isFirm } = known.get(column.place)!;
+    return column.version === version || (column.type === type && isFirm && before.file === after.file);
+  });
+  if (!isSteady || after.width - before.width !== added || (added > 0 && dropped > 0)) return null;
+  return added > 0 ? 1 : dropped > 0 ? -1 : 0;
+}
