@@ -26,7 +26,7 @@ const high = `create table high (a text, gone int, n int, id int primary key); a
 const attach = 'alter table t attach partition high for values from (100) to (200)';
 
 const ops = ({ patch }: { patch: readonly { op: string; key?: string }[] }) =>
-  patch.map(({ op, key }) => `${op} ${key ?? ''}`.trim()).sort();
+  patch.map(({ op, key }) => (key === undefined ? op : `${op} ${key.split('/')[1]}`)).sort();
 
 describe('a partition', () => {
   it.each<[name: string, change: string, sent: readonly string[]]>([
@@ -43,7 +43,7 @@ describe('a partition', () => {
     [
       'with columns that came later',
       `${high}; ${attach}; update t set n = n + 1 where id in (1, 150); alter table t add column b text default 'b';
-       update t set n = n + 1 where id in (2, 151); alter table t drop column a`,
+       update t set n = n + 1 where id in (2, 151)`,
       ['put 1', 'put 150', 'put 151', 'put 2', 'put all'],
     ],
   ])('%s', async (_, change, sent) => {

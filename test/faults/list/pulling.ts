@@ -217,8 +217,8 @@ export const pulling: readonly Fault[] = [
     name: 'a delta that the database cannot serve now resets the client',
     file,
     find: `if (error instanceof Problem || isTransient(error)) throw error;
-      caller.log.error({ error: describeError(error) }, 'A delta failed');`,
-    replace: "caller.log.error({ error: describeError(error) }, 'A delta failed');",
+      if (isOfLayouts`,
+    replace: 'if (isOfLayouts',
     tests: shared,
   },
   {
