@@ -89,3 +89,11 @@ begin
   return found;
 end
 $$;
+
+-- Called in place of a row's image as of a snapshot, if several come into question.
+create function tidemark.unclear_image() returns text
+language plpgsql volatile parallel safe as $$
+begin
+  raise exception 'rows were logged while a type was altered' using errcode = 'TM001';
+end
+$$;

@@ -42,6 +42,11 @@ export interface Table {
   readonly keysMayRepeat: boolean;
   /** Whether a session's settings may change how a row is written as text, as they do for dates. */
   readonly textVaries: boolean;
+  /**
+   * Whether a column has a type that can be altered: a label of an enum renamed, say. Then the same row is another text, and
+   * the DDL does not wait for those who have written to the table.
+   */
+  readonly textMayChange: boolean;
   /** The table itself, then its partitions at every level. Each needs triggers of its own. */
   readonly parts: readonly TablePart[];
 }
@@ -107,6 +112,11 @@ const tablesByName = `
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
         and coalesce(element.typtype, t.typtype) <> 'e' and coalesce(element.oid, t.oid) <> all ('{${invariable}}'::regtype[])
     ) as "textVaries",
+    exists (
+      select from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type element on element.oid = t.typelem
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+        and coalesce(element.typnamespace, t.typnamespace) <> 'pg_catalog'::regnamespace
+    ) as "textMayChange",
     (
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,
         'persistence', m.relpersistence, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)

@@ -123,7 +123,8 @@ export async function readAtMoment(
     keepsViews,
     keepsLayouts,
     shape: digest(shaped.map(({ shape }) => shape)),
-    ...withIDs(captured),
+    // The function that refuses what cannot be told came with the layouts.
+    ...withIDs(keepsLayouts ? captured : captured.map((table) => ({ ...table, textMayChange: false }))),
     faults,
   };
   return { installation, moment };

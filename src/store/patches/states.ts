@@ -109,23 +109,40 @@ export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number
 }
 
 function changedQuery(table: SyncedTable, unseen: UnseenSql, rows: number): string {
-  const keys = table.primaryKey.map((_, i) => `k${i + 1}`);
-  const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
+  const keys = table.primaryKey.map((_, i) => `k${i + 1}`).join(', ');
+  const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`).join(', ');
+  const [counts, old] = table.textMayChange ? countedImages(table, keys) : ['', 'old'];
   return `${states.changed(table.id)} as materialized (
-      select distinct on (${keys.join(', ')}) ${keys.join(', ')}, case when balance > 0 then old end as old
+      select distinct on (${keys}) ${keys}, case when balance > 0 then ${old} end as old
       from (
-        select ${keys.join(', ')}, min(image) as old, sum(weight) as balance
+        select ${keys}, min(image) as old, sum(weight) as balance${counts}
         from (
-          select ${typedKeys.join(', ')}, e.hash, e.image, e.weight
+          select ${typedKeys}, e.hash, e.image, e.weight
           from ${unseenRows(table, unseen, rows)}
           cross join lateral (values (hashtextextended(old, 0), ${imageOf(table)}, 1), (new_hash, null, -1)) e (hash, image, weight)
           where key is not null and e.hash is not null
         ) images
-        group by ${keys.join(', ')}, hash
+        group by ${keys}, hash
         having sum(weight) <> 0
-      ) ends
-      order by ${keys.join(', ')}, balance desc
+      ) c
+      order by ${keys}, balance desc
     )`;
+}
+
+/**
+ * For a table whose rows may be other texts since a transaction wrote that goes on: its new image does not cancel the next
+ * old one. How many rows came and went, and whether there is one now, tells whether there was one at the snapshot. If there
+ * was, and several images remain, nothing tells which one it was.
+ */
+function countedImages(table: SyncedTable, keys: string): readonly [counts: string, old: string] {
+  const relation = identifier(table.schema, table.name);
+  return [
+    `, sum(sum(weight)) over (partition by ${keys}) as net,
+          count(*) filter (where sum(weight) > 0) over (partition by ${keys}) as images`,
+    `case when net + (select count(*) from ${relation} t where ${sameKey(table, 't')}) = 1 then
+        case when images = 1 then old else tidemark.unclear_image() end
+      end`,
+  ];
 }
 
 /**
