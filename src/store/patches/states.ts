@@ -138,7 +138,7 @@ function countedImages(table: SyncedTable, keys: string): readonly [counts: stri
   const relation = identifier(table.schema, table.name);
   return [
     `, sum(sum(weight)) over (partition by ${keys}) as net,
-          count(*) filter (where sum(weight) > 0) over (partition by ${keys}) as images`,
+          sum((sum(weight) > 0)::integer) over (partition by ${keys}) as images`,
     `case when net + (select count(*) from ${relation} t where ${sameKey(table, 't')}) = 1 then
         case when images = 1 then old else tidemark.unclear_image() end
       end`,
