@@ -79,7 +79,7 @@ const others = (next: (most: number) => number): string => {
 
 const modes = { clear, others };
 
-it.each((['clear', 'others'] as const).flatMap((mode) => Array.from({ length: 3 }, (_, i) => [mode, i + 1] as const)))(
+it.each((['clear', 'others'] as const).flatMap((mode) => Array.from({ length: 8 }, (_, i) => [mode, i + 1] as const)))(
   '%s (seed %i)',
   { timeout: 120_000 },
   async (mode, seed) => {

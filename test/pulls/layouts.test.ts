@@ -112,12 +112,16 @@ describe('rows of a moment in which nobody looked', () => {
     ['one that came and went', 'insert into t values (4, 0)', 'delete from t where id = 4'],
     ['another key', 'update t set id = 4 where id = 1', 'update t set id = 1 where id = 2'],
   ])('%s', async (_, before, after) => {
-    for (const change of ['add column c text', 'drop column b']) {
+    const changes = [
+      ['add column c text', 'add column d int'],
+      ['drop column b', 'alter column a set statistics 7'],
+    ] as const;
+    for (const [change, more] of changes) {
       const tables = await altered.start(ddl, { views });
       const { client, newcomer, run, passASecond } = tables;
       const other = newcomer();
       await other.pull();
-      await run(`${before}; alter table t ${change}; ${after}`);
+      await run(`${before}; alter table t ${change}; ${after}; alter table t ${more}`);
       passASecond();
       await expectDelta(tables, client);
       await run('update t set n = n + 1');

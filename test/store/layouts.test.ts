@@ -90,6 +90,17 @@ describe('what has become of a table', () => {
     expect(found!.forms).toEqual(new Map([[0, [1, 2, 3, null]]]));
   });
 
+  it('has a layout for each column that was added', () => {
+    const after = member([...three.columns, column(4), column(5), column(6)], { width: 6 });
+    const { members, transitions } = alterationOf(
+      layouts([three], [after]).map((layout) => ({ ...layout, before: '2:2:' })),
+    )!;
+    expect(members[0]).toMatchObject({ same: [0, 1, 2, 3], widths: [3, 4, 5, 6], steps: [1, 1, 1] });
+    expect(members[0]!.forms.get(1)).toEqual([1, 2, 3, 4, null, null]);
+    expect(transitions.map(({ before }) => before)).toEqual(['2:2:', '2:2:', '2:2:']);
+    expect(transitions.map(({ after: seen }) => seen)).toEqual([null, null, '3:3:']);
+  });
+
   it('cannot be told without the layout of before', () => {
     expect(alterationOf(layouts([three]))).toBeUndefined();
     expect(alterationOf([])).toBeUndefined();

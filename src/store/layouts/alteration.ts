@@ -1,10 +1,10 @@
 /** How a table's log rows are to be read that were logged before it was altered. Pure. */
-import { type Layout, type LayoutMember, type Step, stepBetween } from './layout.js';
+import { type LaterLayout, type Layout, type LayoutMember, layoutsUpTo, type Step, stepBetween } from './layout.js';
 
 /** What has become of a table since a cookie was given. */
 export interface Alteration {
   /** What led from one layout to the next, as of which snapshots. The first layout is the cookie's, the last that of now. */
-  readonly transitions: readonly Pick<Layout, 'before' | 'after'>[];
+  readonly transitions: readonly Pick<LaterLayout, 'before' | 'after'>[];
   /** The table itself, or each of its partitions, that has been there all the time. */
   readonly members: readonly MemberHistory[];
   /** The partitions that have been added since, by OID: all, and those that may have rows which were not logged. */
@@ -49,9 +49,10 @@ export type Form = readonly (number | null)[];
  * @returns undefined if rows cannot be read, or partitions may have gained or lost rows that were not logged
  */
 export function alterationOf(layouts: readonly Layout[]): Alteration | undefined {
-  const [base, ...later] = layouts;
-  const present = later.at(-1);
+  const [base, ...recorded] = layouts;
+  const present = recorded.at(-1);
   if (!base || !present) return undefined;
+  const later = recorded.flatMap((layout, i) => layoutsUpTo(layout, layouts[i]!));
   const [table] = present.members;
   const histories = base.members.map((member) => {
     const others = later.map(({ members }) => members.find(({ oid }) => oid === member.oid));

@@ -90,8 +90,8 @@ export function alteredQueries(
 
 /** The first layout in which a log row may have been written: those who had not ended by then found it, or a later one. */
 function earliestOf(transitions: Alteration['transitions']): string {
-  const cases = transitions.map(
-    ({ after }, i) => `when not pg_visible_in_snapshot(xid, ${literal(after)}::pg_snapshot) then ${i + 1}`,
+  const cases = transitions.map(({ after }, i) =>
+    after === null ? '' : `when not pg_visible_in_snapshot(xid, ${literal(after)}::pg_snapshot) then ${i + 1}`,
   );
   return `case ${cases.reverse().join(' ')} else 0 end`;
 }

@@ -45,6 +45,9 @@ export interface Layout {
   readonly after: string;
 }
 
+/** The same, as far as it matters for what comes after another one. `after` is null if nobody has seen it. */
+export type LaterLayout = Pick<Layout, 'members' | 'before'> & { readonly after: string | null };
+
 /**
  * What has become of a member's columns from one layout to the next: some were added (1) or dropped (-1), or they are the
  * same, so that rows are the same literals (0). Null if this may not be all that has happened since, even if it was undone:
@@ -63,4 +66,24 @@ export function stepBetween(before: LayoutMember, after: LayoutMember): Step {
   });
   if (!isSteady || after.width - before.width !== added || (added > 0 && dropped > 0)) return null;
   return added > 0 ? 1 : dropped > 0 ? -1 : 0;
+}
+
+/** The layouts that came after one, up to the next that was recorded: there is one for each column that was added. */
+export function layoutsUpTo(next: Layout, { members: known }: Layout): LaterLayout[] {
+  const before = next.members.map((member) => known.find(({ oid }) => oid === member.oid));
+  const counts = next.members.map((member, i) =>
+    before[i] && stepBetween(before[i], member) === 1 ? member.columns.length - before[i].columns.length : 1,
+  );
+  const between = Array.from({ length: Math.max(...counts) - 1 }, (_, added) => ({
+    members: next.members.map((member, i) => cut(member, Math.max(0, counts[i]! - added - 1))),
+    before: next.before,
+    after: null,
+  }));
+  return [...between, next];
+}
+
+/** A member as it was before its last columns were added, one after the other. */
+function cut(member: LayoutMember, columns: number): LayoutMember {
+  if (columns === 0) return member;
+  return { ...member, width: member.width - columns, columns: member.columns.slice(0, -columns) };
 }
