@@ -44,7 +44,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -133,7 +133,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -200,7 +200,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -325,7 +325,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -414,7 +414,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -481,7 +481,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -598,7 +598,7 @@ tidemark_changed_2 as materialized (
         ) images
         group by k1, k2, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, k2, balance desc
     ),
 tidemark_plus_2 as not materialized (
@@ -687,7 +687,7 @@ tidemark_changed_2 as materialized (
         ) images
         group by k1, k2, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, k2, balance desc
     ),
 tidemark_plus_2 as not materialized (
@@ -754,7 +754,7 @@ with tidemark_changed_2 as materialized (
         ) images
         group by k1, k2, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, k2, balance desc
     ),
 tidemark_plus_2 as not materialized (
@@ -871,7 +871,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -944,7 +944,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -1003,7 +1003,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -1095,7 +1095,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -1193,7 +1193,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -1274,7 +1274,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (

@@ -40,7 +40,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -129,7 +129,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -196,7 +196,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -324,7 +324,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -413,7 +413,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -480,7 +480,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -593,7 +593,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -682,7 +682,7 @@ tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (
@@ -749,7 +749,7 @@ with tidemark_changed_1 as materialized (
         ) images
         group by k1, hash
         having sum(weight) <> 0
-      ) ends
+      ) c
       order by k1, balance desc
     ),
 tidemark_plus_1 as not materialized (

@@ -6,8 +6,6 @@ import { seeds } from './seeds.js';
 
 const { first, both, second } = applications;
 const steps = 16;
-/** A table has another shape; or the delta of a pull failed, since the DDL came in between. */
-const forDDL = ['views', 'failure'];
 
 let deployment: Deployment;
 
@@ -50,28 +48,25 @@ async function end(): Promise<void> {
   expect(await deployment.settle()).toEqual([]);
   expect(deployment.resets).toBe(before);
 
-  const most = deployment.mostResets;
   await Promise.all([deployment.work(steps), deployment.pool.query(contract)]);
   expect(await deployment.settle()).toEqual([]);
-  expect(deployment.mostResets).toBeLessThanOrEqual(most + 1);
 
   const { pushed, cookie } = late!;
   await late!.pushAgain(deployment.server());
   await late!.pull(deployment.server());
   expect(late).toMatchObject({ pushed, cookie, unserved: 2, objections: [] });
   await deployment.stop(second);
-  expect(forDDL).toEqual(expect.arrayContaining([...deployment.reasons]));
+  expect([...deployment.reasons]).toEqual([]);
 }
 
 describe.each(seeds)('seed %i', (seed) => {
   beforeEach(() => begin(seed));
   afterEach(() => deployment.close());
 
-  it('the migration first: nobody is reset but for the DDL, and no mutation is lost', async () => {
+  it('the migration first: nobody is reset, and no mutation is lost', async () => {
     await Promise.all([deployment.work(steps), deployment.pool.query(expand)]);
     await deployment.migrate(both);
     expect(await deployment.settle()).toEqual([]);
-    expect(deployment.mostResets).toBeLessThanOrEqual(1);
     await deployment.start(both, 2);
     await mix();
     await end();
@@ -85,7 +80,6 @@ describe.each(seeds)('seed %i', (seed) => {
     await early(/reminder are not captured.*Run `tidemark migrate`/);
     await Promise.all([deployment.work(steps), deployment.migrate(both)]);
     expect(await deployment.settle()).toEqual([]);
-    expect(deployment.mostResets).toBeLessThanOrEqual(1);
     await deployment.start(both, 2);
     await mix();
     await end();

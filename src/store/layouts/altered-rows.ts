@@ -52,12 +52,13 @@ export function alteredQueries(
     `${changed} as materialized (${withAdded(`
       select ${keys}, case when balance > 0 and net + (
         select count(*) from ${relation} t where ${sameKey}${added.length > 0 ? ` and t.tableoid = any ('{${before}}')` : ''}
-      ) = 1 then ${imageOf(members, isPartitioned)} end as old
+      ) = 1 then case when images = 1 then ${imageOf(members, isPartitioned)} else tidemark.unclear_image() end end as old
       from (
         select distinct on (${keys}) *
         from (
           select ${keys}, layout, partition, min(image) as image, sum(weight) as balance,
-            sum(sum(weight)) over (partition by ${keys}) as net
+            sum(sum(weight)) over (partition by ${keys}) as net,
+            sum((sum(weight) > 0)::integer) over (partition by ${keys}, layout) as images
           from (
             select ${typedKeys}, partition, coalesce(layout, found, earliest) as layout, e.hash, e.image, e.weight
             from (

@@ -75,8 +75,8 @@ export const deltas: readonly Fault[] = [
   {
     name: 'images that have come about count as they were left',
     file: states,
-    find: 'case when balance > 0 then old end as old',
-    replace: 'old',
+    find: `case when balance > 0 then \${old} end as old`,
+    replace: `\${old} as old`,
     tests,
   },
   {
