@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
+import { recordLayouts } from '../../src/store/layouts/layouts-table.js';
 import { prune } from '../../src/store/retention.js';
 import { defineView, type View } from '../../src/view/define.js';
 import type { Context } from '../synced.js';
@@ -39,6 +40,19 @@ describe('a layout', () => {
     passASecond();
     await client.pull();
     expect(await layoutsOf(tables)).toHaveLength(2);
+  });
+
+  it('is recorded once by two servers that have both found it missing', async () => {
+    const tables = await altered.start(ddl, { views });
+    const { tables: found } = await tables.installation();
+    const db = openPool(tables.url);
+    try {
+      const layout = { ...found[0]!, shape: 'other', members: [], before: null };
+      for (const _ of [1, 2]) await db.query(recordLayouts([layout], ''));
+      expect((await layoutsOf(tables)).map(({ shape }) => shape)).toEqual([expect.any(String), 'other']);
+    } finally {
+      await db.close();
+    }
   });
 
   it('is recorded by a migration', async () => {
