@@ -182,6 +182,13 @@ export class CurrentInstallation<Context extends UserContext> {
     return findings.alterations.since(tables, installation.keepsLayouts ? shapes : '');
   }
 
+  /** Whether tables are other ones by now than a reading has said. */
+  async haveChanged(tables: readonly SyncedTable[]): Promise<boolean> {
+    this.#readings.forget(this.#readings.current());
+    const now = new Map((await this.present()).tables.map(({ oid, shape }) => [oid, shape]));
+    return tables.some(({ oid, shape }) => now.get(oid) !== shape);
+  }
+
   /** A view that a client holds, as it reads the tables of now; undefined if it cannot. */
   async #held({ findings: { prepared } }: Known<Findings>, { digest, texts }: HeldView): Promise<ReadView | undefined> {
     let preparing = prepared.get(digest);

@@ -120,6 +120,7 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       demand,
       changedSince: (cookie) => installation.changedSince(cookie, bound, caller.context.userID),
       alteredSince: (tables, shapes) => installation.alteredSince(tables, shapes),
+      haveChanged: (tables) => installation.haveChanged(tables),
     });
   return {
     pull(request, caller, demand) {

@@ -7,6 +7,7 @@ import type { Caller } from '../http/identify.js';
 import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
 import type { ChangedViews } from '../installation/held-views.js';
+import type { Installation } from '../installation/installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
@@ -46,6 +47,7 @@ export interface PullParts extends Bound {
   /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
   readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
   readonly alteredSince: AlteredSince;
+  readonly haveChanged: (tables: Installation['tables']) => Promise<boolean>;
 }
 
 /** A single pull, while it is answered. */
@@ -175,6 +177,8 @@ export class Pull {
       await patch?.more?.close();
       if (error instanceof Problem || isTransient(error)) throw error;
       if (isOfLayouts(error)) return { plan: { kind: 'reset', reason: 'views' }, header: asked };
+      // It may have met a table that was altered a moment ago.
+      if (await this.#parts.haveChanged(reader.installation.tables)) throw new OutdatedError();
       caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, header: asked };
     }

@@ -62,8 +62,8 @@ export class Reader {
   }
 
   /**
-   * Identifies the user, the views with their parameters, also those of before if they differ, the installation, also the shapes of
-   * before if they differ, the base, its tick and the checksums:
+   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums; and views
+   * and shapes of before if they differ:
    * readers with the same key differ only in `member`. It contains the user's ID as it is: to keep users' rows apart, a
    * digest is not relied on.
    */

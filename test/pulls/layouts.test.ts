@@ -1,8 +1,6 @@
 /** Rows that were logged before a table was altered are read in the layout that they were logged in. */
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { openPool } from '../../src/db/pg.js';
-import { prune } from '../../src/store/retention.js';
 import { defineView, type View } from '../../src/view/define.js';
 import type { Context, SyncClient } from '../synced.js';
 import { type Altered, useAltered } from './altered.js';
@@ -19,12 +17,6 @@ async function expectDelta({ truth }: Altered, client: SyncClient): Promise<void
   expect(isReset(answer)).toBe(false);
   expect(client.held()).toEqual(await truth());
 }
-
-const layoutsOf = async ({ run }: Altered) => {
-  const found = (await run(`select shape, before is null as "isFirst" from tidemark.layout
-    where table_id = (select id from tidemark.synced_table where relation = to_regclass('t')) order by number`)) as unknown as pg.QueryResult[];
-  return found[1]!.rows as { shape: string; isFirst: boolean }[];
-};
 
 describe('values', () => {
   const texts = [`'"'`, `'\\'`, `'a, (b)'`, `''`, 'null', `E'line\\nfeed'`, `'{"x",null}'`, `' '`];
@@ -180,70 +172,5 @@ describe('rows of a moment in which nobody looked', () => {
     await run('update t set n = n + 1; alter table t add column c text; update t set n = 0 where id = 1');
     passASecond();
     for (const one of [client, ...others]) await expectDelta(tables, one);
-  });
-});
-
-describe('layouts', () => {
-  const ddl = 'create table t (id int primary key, n int, a text)';
-  const views = { all: view('select id, n from t') };
-
-  it('are recorded once each, by whoever sees them first', async () => {
-    const tables = await altered.start(ddl, { views });
-    const { run, passASecond, client, elsewhere } = tables;
-    const other = elsewhere();
-    await other.pull();
-    expect(await layoutsOf(tables)).toHaveLength(1);
-    await run('alter table t add column b text');
-    passASecond();
-    await Promise.all([client.pull(), other.pull()]);
-    const [first, second, ...more] = await layoutsOf(tables);
-    expect([first!.isFirst, second!.isFirst, more]).toEqual([true, false, []]);
-    await run('create table u (id int)');
-    passASecond();
-    await client.pull();
-    expect(await layoutsOf(tables)).toHaveLength(2);
-  });
-
-  it('are recorded by a migration', async () => {
-    const tables = await altered.start(ddl, { views });
-    await tables.run('alter table t add column b text');
-    await tables.migrate();
-    expect(await layoutsOf(tables)).toHaveLength(2);
-  });
-
-  it('that cannot be recorded are a reset at most', async () => {
-    const tables = await altered.start(ddl, { views });
-    const { run, passASecond, client } = tables;
-    await run(
-      `insert into t values (1, 1); alter table t add column b text; alter function tidemark.hold_layouts rename to hold_none`,
-    );
-    passASecond();
-    expect(isReset(await client.pull())).toBe(true);
-    expect(client.held()).toEqual(await tables.truth());
-    await run(
-      `alter function tidemark.hold_none rename to hold_layouts; alter table t add column c text; insert into t values (2, 2)`,
-    );
-    passASecond();
-    await client.pull();
-    expect(await layoutsOf(tables)).toHaveLength(2);
-  });
-
-  it('are forgotten once no cookie can need them', async () => {
-    const tables = await altered.start(ddl, { views });
-    const { run, passASecond, client, url } = tables;
-    await run('alter table t add column b text');
-    passASecond();
-    await client.pull();
-    const db = openPool(url);
-    try {
-      await prune(db, 1e9);
-      expect(await layoutsOf(tables)).toHaveLength(2);
-      await run(`update tidemark.tick set at = at - interval '1 hour'`);
-      await prune(db, 60);
-      const [left, ...others] = await layoutsOf(tables);
-      expect([left!.isFirst, others]).toEqual([false, []]);
-    } finally {
-      await db.close();
-    }
   });
 });

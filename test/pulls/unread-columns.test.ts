@@ -53,9 +53,12 @@ describe('a column that no view reads', () => {
   it.each(unread)('%s: nobody is reset', async (change) => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, run, passASecond } = tables;
+    const { cookie } = client;
     await run(change);
     passASecond();
     expect((await client.pull()).patch).toEqual([]);
+    // From now on, it lacks nothing of before.
+    expect(client.cookie).not.toEqual(cookie);
     for (const statement of writes.split(';')) {
       await run(statement);
       expect(isReset(await client.pull())).toBe(false);

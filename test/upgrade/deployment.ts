@@ -119,11 +119,6 @@ export class Deployment {
     return [...this.#gone, ...this.#clients].reduce((sum, { resets }) => sum + resets, 0);
   }
 
-  /** The most that one of the clients was reset. */
-  get mostResets(): number {
-    return Math.max(...this.#clients.map(({ resets }) => resets));
-  }
-
   /** How often clients met a server that does not serve their version. */
   unserved(schemaVersion: string): number {
     const clients = this.#clients.filter(({ version }) => version.schemaVersion === schemaVersion);

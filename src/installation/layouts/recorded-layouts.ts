@@ -8,7 +8,7 @@ import { readShaped } from '../shaped-tables.js';
 import type { Moment } from './moments.js';
 
 /** How long a recording waits for a lock: pulls wait for it. */
-const patienceMs = 100;
+const patienceMs = 1000;
 
 /** A table whose layout is to be recorded. */
 type Altered = SyncedTable & { readonly before: string | null };
