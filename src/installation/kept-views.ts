@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import type { ServedView } from '../view/served-view.js';
 
 /** From this version of the schema on, there is a place for them. */
-export const keptViewsVersion = 20;
+export const keptViewsVersion = 19;
 
 /** How many views a server remembers to have kept; the database keeps as many. */
 const keptViews = 1000;

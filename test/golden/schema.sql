@@ -523,6 +523,18 @@ function timeline_number()
   $function$
 
 
+function unclear_image()
+  fv  CREATE OR REPLACE FUNCTION tidemark.unclear_image()
+   RETURNS text
+   LANGUAGE plpgsql
+   PARALLEL SAFE
+  AS $function$
+  begin
+    raise exception 'rows were logged while a type was altered' using errcode = 'TM001';
+  end
+  $function$
+
+
 function unseen(integer,xid8[],xid8[])
   fs  CREATE OR REPLACE FUNCTION tidemark.unseen(of_table integer, lows xid8[], highs xid8[])
    RETURNS SETOF tidemark.change

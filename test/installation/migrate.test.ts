@@ -74,8 +74,8 @@ const firstRun = [
   'applying 0016-after-a-crash.sql',
   'applying 0017-refusals.sql',
   'applying 0018-timelines.sql',
-  'applying 0020-view-texts.sql',
-  'applying 0021-layouts.sql',
+  'applying 0019-view-texts.sql',
+  'applying 0020-layouts.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -131,8 +131,8 @@ describe('migrate', () => {
     try {
       expect(await run()).toEqual([
         'applying 0018-timelines.sql',
-        'applying 0020-view-texts.sql',
-        'applying 0021-layouts.sql',
+        'applying 0019-view-texts.sql',
+        'applying 0020-layouts.sql',
       ]);
       const { rows } = await database.pool.query(
         `

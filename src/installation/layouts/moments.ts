@@ -1,7 +1,7 @@
 /** The moments from which the layouts of tables can be told apart. */
 
 /** From this version of the schema on, there is a place for them. */
-export const layoutsVersion = 21;
+export const layoutsVersion = 20;
 
 /** What a primary showed before its tables were read. */
 export interface Moment {

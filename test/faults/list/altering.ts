@@ -145,14 +145,14 @@ export const altering: readonly Fault[] = [
   },
   {
     name: 'rows of a moment are taken to be in the layout of before',
-    file: 'sql/0021-layouts.sql',
+    file: 'sql/0020-layouts.sql',
     find: '  select min(same[place + 1]) into found',
     replace: '  return same[earliest + 1]; select min(same[place + 1]) into found',
     tests: layouts,
   },
   {
     name: 'what cannot be told is guessed',
-    file: 'sql/0021-layouts.sql',
+    file: 'sql/0020-layouts.sql',
     find: 'if array_position(made, null) is not null or (1 = any (made) and -1 = any (made)) then',
     replace: 'if false then',
     tests,
