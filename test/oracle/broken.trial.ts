@@ -98,11 +98,6 @@ const faults: readonly Fault[] = [
     ],
   },
   {
-    name: 'a window that forgets, and does not know that it has',
-    rules: ofData,
-    patches: [{ file: 'window/window.ts', find: 'this.#from = mark.snapshot;', replace: '' }],
-  },
-  {
     name: 'a window in which transactions end in the order of their IDs',
     rules: ofData,
     patches: [
