@@ -6,19 +6,16 @@ import type { Gates } from '../gates.js';
 import type { Caller } from '../http/identify.js';
 import type { Told } from '../http/route.js';
 import { type Bound, OutdatedError } from '../installation/current-installation.js';
-import type { ChangedViews } from '../installation/held-views.js';
 import type { Installation } from '../installation/installation.js';
 import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
-import { nothingAltered } from '../store/layouts/alteration.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
 import type { KnownCookies } from '../window/known-cookies.js';
-import { type AlteredSince, alteredFor } from './altered-tables.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { type Demand, type Demanding, mayReset, meets } from './demand.js';
@@ -29,9 +26,10 @@ import { changedTables, covers, isRenewalDue, type Plan, planPull, type ResetRea
 import { cookieFields, lastMutationIDChanges, type Patched, type Pulled } from './pulled.js';
 import { type Patch, Reader } from './reader.js';
 import type { SharedReads } from './shared-reads.js';
+import { type Compared, findSince, nothingSince } from './since.js';
 
 /** What a pull is answered from. */
-export interface PullParts extends Bound {
+export interface PullParts extends Bound, Pick<Compared, 'changedSince' | 'alteredSince'> {
   readonly db: Database;
   readonly reads: SharedReads;
   readonly cookies: KnownCookies;
@@ -44,9 +42,7 @@ export interface PullParts extends Bound {
   readonly form: 'ops' | 'rows';
   /** What a standby must show, given what the cookie has seen; undefined if the database is the primary. */
   readonly demand: Demanding | undefined;
-  /** What has become of the views of a cookie that is for others; undefined if all data must be sent. */
-  readonly changedSince: (cookie: OpenedCookie) => Promise<ChangedViews | undefined>;
-  readonly alteredSince: AlteredSince;
+  /** Whether tables are other ones by now. */
   readonly haveChanged: (tables: Installation['tables']) => Promise<boolean>;
 }
 
@@ -54,8 +50,7 @@ export interface PullParts extends Bound {
 export class Pull {
   readonly #parts: PullParts;
   #demand: Demand | undefined;
-  #changed: ChangedViews | undefined;
-  #altered = nothingAltered;
+  #since = nothingSince;
 
   constructor(parts: PullParts) {
     this.#parts = parts;
@@ -68,22 +63,21 @@ export class Pull {
     this.#demand = this.#parts.demand?.(known?.cookie.parsedSnapshot);
     if (!known) return request.cookie === null ? this.#full() : this.#reset('cookie');
     const { cookie } = known;
-    this.#changed = await this.#changedViews(cookie);
-    if (this.#changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
+    this.#since = await findSince(cookie, this.#parts, caller.log);
+    const { changed, altered } = this.#since;
+    if (changed && this.#demand && !(await mayReset('views', this.#parts.viewsDigest, this.#demand))) {
       return this.#behind(true);
     }
-    const { alteredSince } = this.#parts;
-    this.#altered = await alteredFor(cookie, this.#changed ?? this.#parts, alteredSince, caller.log);
-    const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, this.#changed?.places);
+    const audit = cookie.audit === null ? null : auditor.auditOf(cookie.audit, changed?.places);
     const checked = audit ? checkedFor(audit) : 'no';
-    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), this.#changed, this.#altered);
+    const reader = new Reader(this.#parts, caller, known, checked, this.#member(cookie), changed, altered);
     // If there is something to send, the delta's own statement says what else has changed.
     const news = read ? undefined : reads.news(reader);
     const isEnough = news !== undefined && this.#plan(cookie, news).kind === 'delta';
     // A statement that found the tables outdated may have begun before they were altered.
-    let header = (this.#altered.size > 0 ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
+    let header = (altered.size > 0 ? undefined : read) ?? (isEnough ? news : await reads.header(reader));
     let plan = this.#plan(cookie, header);
-    while (plan.kind === 'delta' && (plan.tables.length > 0 || this.#changed)) {
+    while (plan.kind === 'delta' && (plan.tables.length > 0 || changed)) {
       const made = await this.#delta(cookie, audit, reader, header);
       if ('pulled' in made) return made.pulled;
       ({ plan, header } = made);
@@ -95,24 +89,11 @@ export class Pull {
     return isNew ? this.#patched('delta', header, audit, []) : this.#unchanged(reader, header);
   }
 
-  /** What has become of the cookie's views, if they are others than those of now. */
-  async #changedViews(cookie: OpenedCookie): Promise<ChangedViews | undefined> {
-    const { viewDigests, changedSince, form, caller } = this.#parts;
-    if (!cookie.parsedPosition || form === 'rows' || cookie.views === viewDigests) return undefined;
-    try {
-      return await changedSince(cookie);
-    } catch (error) {
-      if (error instanceof Problem || isTransient(error)) throw error;
-      caller.log.error({ error: describeError(error) }, 'What a client has of views that changed cannot be told');
-      return undefined;
-    }
-  }
-
   /** Whether an answer has a new cookie. */
   #isRenewed(cookie: OpenedCookie, header: Header, hasOps: boolean): boolean {
-    if (this.#changed) return true;
+    if (this.#since.changed) return true;
     if (hasOps || this.#parts.form === 'rows') return hasOps;
-    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#altered.size > 0;
+    return isRenewalDue(cookie, header) || this.#isNewClient(header) || this.#since.altered.size > 0;
   }
 
   /** The client holds what its views show at the header's snapshot. */
@@ -125,7 +106,7 @@ export class Pull {
   async #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<Pulled> {
     const demand = this.#demand;
     // What is not known of an alteration may not have come to the standby yet.
-    const isAltered = reason === 'views' && this.#altered.size > 0;
+    const isAltered = reason === 'views' && this.#since.altered.size > 0;
     if (demand && (isAltered || !(await mayReset(reason, this.#parts.viewsDigest, demand)))) return this.#behind(true);
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
@@ -143,13 +124,13 @@ export class Pull {
     asked: Header,
   ): Promise<{ pulled: Pulled } | { plan: Plan; header: Header }> {
     const { reads, sizes, gates, auditor, installation, views, caller } = this.#parts;
-    const changed = changedTables(asked, this.#altered);
+    const changed = changedTables(asked, this.#since.altered);
     let patch: Patch | undefined;
     try {
       const size = await sizes.of(reader, changed);
       if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, header: asked };
       // Of views that have changed, all rows are read.
-      const isShort = size === 'short' && !this.#changed;
+      const isShort = size === 'short' && !this.#since.changed;
       patch = await reads.delta(reader, changed, isShort ? gates.reads : gates.longReads);
       const { header, torn, tables, checksums, held, more } = patch;
       if (torn) throw new OutdatedError(header);
@@ -170,7 +151,7 @@ export class Pull {
       const isNew = this.#isRenewed(cookie, header, held.length > 0) || next?.deltas === 0;
       return {
         pulled: isNew
-          ? this.#patched(this.#changed ? 'views' : 'delta', header, next, held, more)
+          ? this.#patched(this.#since.changed ? 'views' : 'delta', header, next, held, more)
           : this.#unchanged(reader, header),
       };
     } catch (error) {
@@ -254,8 +235,8 @@ export class Pull {
           header,
           clientGroupID,
           ...identityOf(this.#parts, header, cookie.parsedPosition),
-          altered: this.#altered,
-          ...(this.#changed && { views: cookie.views }),
+          altered: this.#since.altered,
+          ...(this.#since.changed && { views: cookie.views }),
         })
       : { kind: 'reset', reason: 'cookie' };
     if (plan.kind === 'behind') return plan;
@@ -264,7 +245,7 @@ export class Pull {
         ? new Problem('unavailable', 'This standby has no record of the client yet; try again later')
         : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
     }
-    return plan.kind === 'unchanged' && (this.#changed || this.#isNewClient(header))
+    return plan.kind === 'unchanged' && (this.#since.changed || this.#isNewClient(header))
       ? { kind: 'delta', tables: [] }
       : plan;
   }

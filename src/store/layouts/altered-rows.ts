@@ -7,11 +7,6 @@ import type { Alteration, Form, MemberHistory } from './alteration.js';
 /** The name of a WITH query, by the table's ID in the change log. */
 const loggedRows = (id: number): string => `tidemark_logged_${id}`;
 
-/** An expression for whether all rows of such a table can be read. If not, it raises an error. */
-export function readable(id: number): string {
-  return `(select count(*) >= 0 from ${loggedRows(id)})`;
-}
-
 /**
  * Yields what the states of a table need of its log: each changed key, `k1…`, with its row as of the snapshot as a literal
  * of the table's type, `old`.

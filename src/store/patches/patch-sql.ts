@@ -2,11 +2,10 @@
 import type { Snapshot } from '../../protocol/snapshot.js';
 import type { BoundView } from '../../view/client-views.js';
 import type { Alteration } from '../layouts/alteration.js';
-import { readable } from '../layouts/altered-rows.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
-import { type SyncedTable, stateQueries, unseenLiterals } from './states.js';
+import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 import { enteredIn, enteredOf, type Turnover, turnoverOps } from './turnover.js';
 
 /** COPY in this format leaves JSON as it is: it can contain neither the quote nor the delimiter. */
@@ -109,10 +108,14 @@ export function deltaQuery(
   );
 }
 
-/** A query without rows. It raises its errors before there are any ops, while there can be another answer. */
+/**
+ * A query without rows. Where old rows may not be readable, it raises the error before there are any ops, while there can be
+ * another answer.
+ */
 function readableRows(changes: readonly TableChanges[]): string[] {
-  const altered = changes.flatMap(({ table, alteration }) => (alteration ? [readable(table.id)] : []));
-  return altered.length === 0 ? [] : [`select null where not (${altered.join(' and ')})`];
+  const unsure = changes.filter(({ table, alteration }) => alteration || table.textMayChange);
+  const counts = unsure.map(({ table }) => `(select count(*) from ${states.minus(table.id)}) >= 0`);
+  return counts.length === 0 ? [] : [`select null where not (${counts.join(' and ')})`];
 }
 
 /** The query for the line of checksums, if there is to be one. If not, the SQL that only it needs is not written. */
