@@ -47,12 +47,21 @@ export async function measureRowsWritten(recorder: Recorder, team: number, write
   await recorder.phase('rows written', writes, () => times(writes, () => writeRows(recorder, team)));
 }
 
-/** @param team to which `writer` writes, and of which nobody listens yet */
+/** Leaves the streams open. */
+export async function measureHeld(recorder: Recorder, { seats, heldSeconds }: ListeningCounts): Promise<void> {
+  await recorder.phase('open', seats, () => open(recorder, usersOf(seats), false));
+  await recorder.phase('held open', 1, () => sleep(1000 * heldSeconds));
+}
+
+/**
+ * After `measureHeld`.
+ * @param team to which `writer` writes, and of which nobody listens yet
+ */
 export async function measureListening(
   recorder: Recorder,
   writer: Pusher,
   team: number,
-  { seats, writes, heldSeconds }: ListeningCounts,
+  { seats, writes }: ListeningCounts,
 ): Promise<void> {
   const push = () => writer.push();
   const write = async (name: PhaseName, pause: keyof typeof pauseMs, work: () => Promise<unknown>) => {
@@ -65,8 +74,6 @@ export async function measureListening(
     const count = pause === 'few' ? 3 * writes : writes;
     await recorder.phase(name, count, () => times(count, one));
   };
-  await recorder.phase('open', seats, () => open(recorder, usersOf(seats), false));
-  await recorder.phase('held open', 1, () => sleep(1000 * heldSeconds));
   await open(recorder, [userOf(team, 0)], false, seats);
   await write('many seats, one poke', 'many', push);
   await write('many seats, many rows', 'many', () => writeRows(recorder, team));

@@ -9,6 +9,7 @@ import {
   type ListeningCounts,
   manyRows,
   measureDeltaBytes,
+  measureHeld,
   measureListening,
   measureRowsWritten,
   measureStreamMemory,
@@ -42,6 +43,8 @@ export async function measure(standbys: 0 | 1, counts: Counts, progress: (messag
       const firstRow = await measureFirstPulls(recorder, open, team, counts.firstPulls);
       const { bytes: unchanged, groupKB } = await measureUnchanged(recorder, open, counts);
       await recorder.phase('quiet', 1, () => sleep(1000 * counts.quietSeconds));
+      await measureHeld(recorder, counts);
+      // A server closes connections on which nothing comes.
       const writer = await writerFor(recorder, open, team, members - 1);
       await measureListening(recorder, writer, team, counts);
       const delta = await measureDeltaBytes(recorder, writer, team, open);
