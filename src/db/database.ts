@@ -13,6 +13,9 @@ export interface Statement {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A transaction's first statement, if it is to see what others have committed while it waited for them. */
+export const readCommitted = 'set transaction isolation level read committed';
+
 /** The statements of a transaction that cost no round trip of their own. */
 export interface Edges {
   /** The rows of each statement that was sent with the BEGIN. */

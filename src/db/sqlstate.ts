@@ -124,7 +124,7 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
-/** It cannot be told in which layout a row was logged: the function `tidemark.written_in` says so. */
+/** It cannot be told what a logged row was: the functions `tidemark.written_in` and `tidemark.unclear_image` say so. */
 export function isOfLayouts(error: unknown): boolean {
   return codeOf(error) === 'TM001';
 }

@@ -1,6 +1,6 @@
 /** The views that servers have served, as the database keeps them by their digests. */
 import { BoundedMap } from '../bounded-map.js';
-import type { Database } from '../db/database.js';
+import { type Database, readCommitted } from '../db/database.js';
 import type { ServedView } from '../view/served-view.js';
 
 /** From this version of the schema on, there is a place for them. */
@@ -53,7 +53,7 @@ export class KeptViews {
   async #write(views: readonly (readonly [digest: string, view: KeptView])[]): Promise<void> {
     const definitions = views.map(([, view]) => JSON.stringify(view));
     await this.#db.transact(async (client) => {
-      await client.query('set transaction isolation level read committed');
+      await client.query(readCommitted);
       await client.query('select tidemark.keep_views($1, $2)', [views.map(([digest]) => digest), definitions]);
     });
   }

@@ -1,7 +1,7 @@
 /** Installs, upgrades and removes Tidemark's schema, and the change capture on the tables that views read. */
 import type { ClientBase } from 'pg';
 import { findTable, type Table } from '../catalog/tables.js';
-import type { Database, Statement } from '../db/database.js';
+import { type Database, readCommitted, type Statement } from '../db/database.js';
 import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
@@ -101,7 +101,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
 async function transact(db: Database, changes: string, work: (client: ClientBase) => Promise<void>): Promise<void> {
   try {
     await db.transact(async (client) => {
-      await client.query('set transaction isolation level read committed');
+      await client.query(readCommitted);
       await client.query(`select set_config('lock_timeout', '60s', true) where current_setting('lock_timeout') = '0'`);
       await work(client);
     });

@@ -1,5 +1,5 @@
 /** The timelines of the database, and the form of cookies: what has come to the schema with one of its versions. */
-import type { Database } from '../db/database.js';
+import { type Database, readCommitted } from '../db/database.js';
 
 /** From this version of the schema on, timelines are recorded, and ticks tell of their writers. */
 export const timelinesVersion = 18;
@@ -23,7 +23,7 @@ export const noTimelinesSql = 'false as "isUnrecorded", true as "usesFirstForm"'
 /** Records the timeline that a primary is on. READ COMMITTED, since another server may be doing the same. */
 export async function recordTimeline(db: Database): Promise<void> {
   await db.transact(async (client) => {
-    await client.query('set transaction isolation level read committed');
+    await client.query(readCommitted);
     await client.query('select tidemark.record_timeline()');
   });
 }

@@ -1,6 +1,6 @@
 /** Records the layout of each shape that a table has had, as servers see it. */
 import type { ClientBase } from 'pg';
-import type { Database, Statement } from '../../db/database.js';
+import { type Database, readCommitted, type Statement } from '../../db/database.js';
 import { holdLayouts, readMembers, recordLayouts, unrecorded } from '../../store/layouts/layouts-table.js';
 import type { SyncedTable } from '../../store/patches/states.js';
 import { shapeInCookies } from '../digests.js';
@@ -60,7 +60,7 @@ async function recordTables(db: Database, tables: readonly Altered[], started: s
   if (missing.length === 0) return true;
   return await db.transact(async (client) => {
     const query = queryOf(client);
-    await client.query('set transaction isolation level read committed');
+    await client.query(readCommitted);
     await client.query(`set local lock_timeout = ${patienceMs}`);
     await query(holdLayouts(missing));
     const found = await readShaped(

@@ -26,7 +26,7 @@ export const installing: readonly Fault[] = [
   {
     name: 'a migration that has waited sees what was there before',
     file,
-    find: "await client.query('set transaction isolation level read committed');",
+    find: 'await client.query(readCommitted);',
     replace: '',
     tests,
   },
