@@ -15,6 +15,8 @@ import { type Assumptions, durationsOf, type Figures, type Workload } from './mo
 
 export interface HeldOptions {
   readonly streams: number;
+  /** At least so many. Each reads one of the standbys. */
+  readonly servers: number;
   readonly standbys: number;
   readonly seats: Workload['seats'];
   readonly seconds: number;
@@ -24,7 +26,7 @@ export interface HeldOptions {
 }
 
 /** Rates that are counted in a real run, each in a second. */
-export const counted = ['pushes', 'pokes', 'pulls', 'news', 'statements'] as const;
+export const counted = ['pushes', 'pokes', 'pulls', 'news', 'statements', 'primaryLooks'] as const;
 export type Counted = Readonly<Record<(typeof counted)[number], number>>;
 
 export interface Held {
@@ -50,12 +52,12 @@ function streamsPerProcess(most: number): number {
 }
 
 export async function hold(
-  { streams, standbys, seats, seconds, share, cores }: HeldOptions,
+  { streams, servers: least, standbys, seats, seconds, share, cores }: HeldOptions,
   figures: Figures,
   assumed: Assumptions,
   progress: (message: string) => void,
 ): Promise<Held> {
-  const servers = Math.ceil(streams / streamsPerProcess(assumed.streamsPerServer));
+  const servers = Math.max(least, Math.ceil(streams / streamsPerProcess(assumed.streamsPerServer)));
   const teams = Math.ceil(streams / members);
   const clients = teams * members;
   const deployment = { servers, standbys };
@@ -117,6 +119,7 @@ export async function hold(
           pulls: perSecond(total('pulls')),
           news: perSecond(after.questions - before.questions),
           statements: perSecond(after.deltas - before.deltas),
+          primaryLooks: perSecond(after.primaryLooks - before.primaryLooks),
         },
       },
       predicted: { cpu: ofAllStandbys(cpuOf(work, rates, deployment, figures)), rates: only(rates) },

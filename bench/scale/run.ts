@@ -6,7 +6,7 @@
  *   npm run bench:scale -- --quick         a smoke run
  *   npm run bench:scale -- --publish       and makes docs/scale.json, docs/scale.md and its plots of it
  *   npm run bench:scale -- --streams 5000  holds fewer streams open than 20,000
- *   npm run bench:scale -- --standbys 2    holds them open with so many standbys (default 1)
+ *   npm run bench:scale -- --standbys 2    holds them open with so many standbys (default 2)
  */
 import { parseArgs } from 'node:util';
 import { beginRun, packageVersion, writeResult } from '../report/run-record.js';
@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     publish: { type: 'boolean', default: false },
     streams: { type: 'string' },
-    standbys: { type: 'string', default: '1' },
+    standbys: { type: 'string', default: '2' },
   },
 });
 if (process.platform !== 'linux') {
@@ -65,7 +65,8 @@ const within = (what: string) => (message: string) => progress(`${what}: ${messa
 const primary = await measure(0, counts, within('the primary is read'));
 const standby = await measure(1, counts, within('a standby is read'));
 const figures = figuresOf({ primary, standby });
-const usual: Pick<HeldOptions, 'seconds' | 'share' | 'cores'> = {
+const usual: Pick<HeldOptions, 'servers' | 'seconds' | 'share' | 'cores'> = {
+  servers: Math.max(1, standbys),
   seconds: isQuick ? 5 : 40,
   share: 0.35,
   cores: machine.cpus,

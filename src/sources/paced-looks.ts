@@ -3,7 +3,7 @@ import type { Looks } from '../window/looks.js';
 import type { Window } from '../window/window.js';
 
 /** Looks at the primary begin no closer to each other than this: it is to be spared. In milliseconds. */
-const paceMs = 10;
+export const paceMs = 10;
 /** After this time without an answer, the primary counts as away. In milliseconds. */
 const patienceMs = 1_000;
 

@@ -37,18 +37,29 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
       standby: all.standby / 1000,
       seconds,
     };
-    phases.set(name, { name, times, spent, statements: { looks: 0, questions: 0, deltas: 0, ...statements } });
+    phases.set(name, {
+      name,
+      times,
+      spent,
+      statements: { looks: 0, primaryLooks: 0, questions: 0, deltas: 0, ...statements },
+    });
   };
   const none = sumOf();
   add('quiet', 1, { reads: none });
   add('push', 1000, { writes: 1000, reads: none });
   const written = { server: 0, primary: isStandby ? 3000 : 3100, standby: isStandby ? 200 : 0 };
   add('rows written', 100, { reads: sumOf([100, written]) });
-  add('first, few rows', 10, { reads: sumOf([10, costs.firstPull], [10 * firstRows.few, costs.firstRow]) });
-  add('first, many rows', 10, { reads: sumOf([10, costs.firstPull], [10 * firstRows.many, costs.firstRow]) });
+  /** Looks at the primary before a standby is read. */
+  const onPrimary = (looks: number) => (isStandby ? looks : 0);
+  const first = (pulls: number, rows: number) => ({
+    reads: sumOf([pulls, costs.firstPull], [pulls * rows, costs.firstRow], [onPrimary(pulls), costs.primaryLook]),
+    statements: { primaryLooks: onPrimary(pulls) },
+  });
+  add('first, few rows', 10, first(10, firstRows.few));
+  add('first, many rows', 10, first(10, firstRows.many));
   const unchanged = (times: number, looks: number) => ({
-    reads: sumOf([times, costs.unchanged], [looks, costs.look]),
-    statements: { looks },
+    reads: sumOf([times, costs.unchanged], [looks, costs.look], [onPrimary(looks), costs.primaryLook]),
+    statements: { looks, primaryLooks: onPrimary(looks) },
   });
   add('unchanged, one by one', 1000, unchanged(1000, 1000));
   add('unchanged, together', 1000, unchanged(1000, 150));
@@ -62,6 +73,7 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
     pokes: number;
     pulls?: number;
     deltas?: number;
+    inVain?: number;
     written?: Cpu;
   }) => ({
     writes: of.written ? 0 : 100,
@@ -73,17 +85,25 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
       [found * of.pokes, costs.poke],
       [found * (of.pulls ?? 0), costs.delta],
       [found * (of.deltas ?? 0), costs.statement],
+      [onPrimary(of.pulls ? found : 0), costs.primaryNews],
+      [onPrimary(of.inVain ?? 0), costs.primaryLook],
       [seconds * of.seats, costs.stream],
       [100, of.written ?? none],
     ),
-    statements: { looks: 300, questions: found, deltas: found * (of.deltas ?? 0) },
+    statements: {
+      looks: 300,
+      primaryLooks: onPrimary((of.pulls ? found : 0) + (of.inVain ?? 0)),
+      questions: found,
+      deltas: found * (of.deltas ?? 0),
+    },
   });
   add('many seats, one poke', 100, told({ seats: seats.many, pokes: audience.one }));
   add('many seats, many rows', 100, told({ seats: seats.many, rows, pokes: 1, written }));
   add('few seats, one poke', 100, told({ seats: seats.few, pokes: audience.one }));
   add('few seats, all poked', 100, told({ seats: seats.few, pokes: audience.all }));
   add('few seats, one pull', 100, told({ seats: seats.few, pokes: 1, pulls: 1, deltas: 1 }));
-  add('few seats, all pull', 100, told({ seats: seats.few, pokes: audience.all, pulls: audience.all, deltas: 2.5 }));
+  const all = { pokes: audience.all, pulls: audience.all, deltas: 2.5, inVain: 40 };
+  add('few seats, all pull', 100, told({ seats: seats.few, ...all }));
   return phases;
 }
 

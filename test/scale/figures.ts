@@ -4,7 +4,13 @@ import type { Figures } from '../../bench/scale/model/workload.js';
 
 const none: Cpu = { server: 0, primary: 0, standby: 0 };
 
-const costs = (read: (server: number, database: number) => Cpu, pushedAt: Cpu, sent: Cpu): Costs => ({
+const costs = (
+  read: (server: number, database: number) => Cpu,
+  pushedAt: Cpu,
+  sent: Cpu,
+  primaryLooks: Pick<Costs, 'primaryLook' | 'primaryNews'>,
+): Costs => ({
+  ...primaryLooks,
   upkeep: read(0, 0),
   push: pushedAt,
   sending: sent,
@@ -27,11 +33,13 @@ export const figures: Figures = {
     (server, primary) => ({ server, primary, standby: 0 }),
     { server: 400, primary: 400, standby: 0 },
     none,
+    { primaryLook: none, primaryNews: none },
   ),
   standby: costs(
     (server, standby) => ({ server, primary: 0, standby }),
     { server: 400, primary: 405, standby: 30 },
     { ...none, primary: 20 },
+    { primaryLook: { ...none, primary: 40 }, primaryNews: { ...none, primary: 200 } },
   ),
   traffic: { unchanged: 1000, delta: 1200, firstRow: 200, push: 600, poke: 17, stream: 0.5 },
   memory: { serverMB: 100, streamKB: 10, groupKB: 3 },

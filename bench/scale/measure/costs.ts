@@ -22,6 +22,12 @@ export interface Costs {
   readonly unchanged: Cpu;
   /** A look at a log in which nothing is new. Several pulls may share one. */
   readonly look: Cpu;
+  /**
+   * With a standby being read: a look at what mutations the primary has applied, in vain and not. Pulls share them. Here the
+   * primary's part alone; the server's belongs to what the look is for.
+   */
+  readonly primaryLook: Cpu;
+  readonly primaryNews: Cpu;
   /** A look that finds something, without whom it asks about. */
   readonly news: Cpu;
   /** Asking about one seat, and about one changed row for one seat. */
@@ -44,10 +50,12 @@ export interface Phase {
   readonly statements: Statements;
 }
 
-/** How many statements of each kind the databases that are read have run. */
+/** How many statements of each kind the databases that are read have run; and, of one kind, the primary beside them. */
 export interface Statements {
   /** Looks at the log. */
   readonly looks: number;
+  /** Looks at the primary's, while a standby is read. */
+  readonly primaryLooks: number;
   /** Questions whom changes concern: one for each look that finds something. */
   readonly questions: number;
   /** Small deltas. */
@@ -142,8 +150,18 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   const { spent: pushed, times: pushes } = phases.get('push')!;
   const sending = { ...zero, primary: (1000 * pushed.sender) / pushes };
   const rowsWritten = { ...each('rows written'), server: 0 };
-  const few = each('first, few rows');
-  const many = each('first, many rows');
+
+  const [alone, together] = [each('unchanged, one by one'), each('unchanged, together')];
+  const onPrimary = (name: PhaseName) => statements(name, 'primaryLooks');
+  const primaryLook = primaryPart(
+    alone.primary - together.primary,
+    onPrimary('unchanged, one by one') - onPrimary('unchanged, together'),
+  );
+  /** The same, without looks in vain at the primary. */
+  const besideThose = (name: PhaseName) => sumOf([1, each(name)], [-onPrimary(name), primaryLook]);
+
+  const few = besideThose('first, few rows');
+  const many = besideThose('first, many rows');
   const firstRow = atLeastZero(
     sumOf([1 / (design.firstRows.many - design.firstRows.few), sumOf([1, many], [-1, few])]),
   );
@@ -154,10 +172,9 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     statements('unchanged, one by one', 'looks'),
     statements('unchanged, together', 'looks'),
   ];
-  const alone = each('unchanged, one by one');
-  const together = each('unchanged, together');
-  const look = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, alone], [-1, together])]));
-  const unchanged = atLeastZero(sumOf([1, alone], [-looksAlone, look]));
+  const [pullAlone, pullTogether] = [besideThose('unchanged, one by one'), besideThose('unchanged, together')];
+  const look = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, pullAlone], [-1, pullTogether])]));
+  const unchanged = atLeastZero(sumOf([1, pullAlone], [-looksAlone, look]));
 
   const open = atLeastZero(each('open'));
   const held = phases.get('held open')!;
@@ -189,9 +206,17 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
   const seat = atLeastZero(sumOf([1, seatAndPair], [-1, pair]));
   const news = atLeastZero(sumOf([1, fewOne], [-seats.few, seat], [-seats.few, pair], [-audience.one, poke]));
 
-  const onePull = sumOf([1, after('few seats, one pull', seats.few)], [-1, fewOne]);
-  const allPull = sumOf([1, after('few seats, all pull', seats.few)], [-1, fewAll]);
-  const deltasFor = (name: PhaseName) => statements(name, 'deltas') / statements(name, 'questions');
+  const forEach = (name: PhaseName, kind: keyof Statements) => statements(name, kind) / statements(name, 'questions');
+  const oneAndLooks = sumOf([1, after('few seats, one pull', seats.few)], [-1, fewOne]);
+  const allAndLooks = sumOf([1, after('few seats, all pull', seats.few)], [-1, fewAll]);
+  // Such a pull costs the primary nothing else.
+  const looksOne = forEach('few seats, one pull', 'primaryLooks');
+  const primaryNews = primaryPart(oneAndLooks.primary, looksOne);
+  const onePull = sumOf([1, oneAndLooks], [-looksOne, primaryNews]);
+  // Of several after one write, the first finds something.
+  const inVain = Math.max(0, forEach('few seats, all pull', 'primaryLooks') - looksOne);
+  const allPull = sumOf([1, allAndLooks], [-looksOne, primaryNews], [-inVain, primaryLook]);
+  const deltasFor = (name: PhaseName) => forEach(name, 'deltas');
   const [deltasOne, deltasAll] = [deltasFor('few seats, one pull'), deltasFor('few seats, all pull')];
   // Of one pull with its own statement, and of many with the statements that they shared.
   const delta = atLeastZero(
@@ -210,6 +235,8 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     firstRow,
     unchanged,
     look,
+    primaryLook,
+    primaryNews,
     news,
     seat,
     pair,
@@ -219,6 +246,11 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     open,
     stream,
   };
+}
+
+/** What the primary spends on each of so many; nothing if there are none. */
+function primaryPart(spent: number, count: number): Cpu {
+  return { ...zero, primary: count > 0 ? Math.max(0, spent / count) : 0 };
 }
 
 function cpuOf({ server, primary, standby }: Spent): Cpu {

@@ -25,6 +25,7 @@ export class Recorder {
     const after = await stage.statements();
     const statements = {
       looks: after.looks - before.looks,
+      primaryLooks: after.primaryLooks - before.primaryLooks,
       questions: after.questions - before.questions,
       deltas: after.deltas - before.deltas,
     };

@@ -26,7 +26,7 @@ export interface Stage {
   readonly pool: pg.Pool;
   readonly settings: Readonly<Record<string, string>>;
   spent(work: () => Promise<unknown>): Promise<Spent>;
-  /** How many statements of the servers' the databases that are read have run so far. */
+  /** How many statements of the servers' the databases have run so far. */
   statements(): Promise<Statements>;
   /** Waits until the standbys have what the primary has. */
   caughtUp(): Promise<void>;
@@ -104,16 +104,17 @@ async function build(options: StageOptions, stops: (() => Promise<unknown>)[]): 
     spent: (more) => spentOn(metered, more),
     statements: async () => {
       const all = await Promise.all((count === 0 ? [pool] : readPools).map(statementsOf));
-      const sum = (kind: keyof Statements) => all.reduce((so, counts) => so + counts[kind], 0);
-      return { looks: sum('looks'), questions: sum('questions'), deltas: sum('deltas') };
+      const sum = (kind: keyof (typeof all)[number]) => all.reduce((so, counts) => so + counts[kind], 0);
+      const primaryLooks = count === 0 ? 0 : (await statementsOf(pool)).looks;
+      return { looks: sum('looks'), primaryLooks, questions: sum('questions'), deltas: sum('deltas') };
     },
     caughtUp: () => replication.caughtUp(),
   };
 }
 
 /** Each kind is known by a name in its text. */
-async function statementsOf(pool: pg.Pool): Promise<Statements> {
-  const { rows } = await pool.query<Statements>(
+async function statementsOf(pool: pg.Pool): Promise<Omit<Statements, 'primaryLooks'>> {
+  const { rows } = await pool.query<Omit<Statements, 'primaryLooks'>>(
     `select coalesce(sum(calls) filter (where query like '%tidemark.started(%'), 0)::float8 as looks,
        coalesce(sum(calls) filter (where query like '%tidemark_near as materialized%'), 0)::float8 as questions,
        coalesce(sum(calls) filter (where query like '%tidemark_report as materialized%'), 0)::float8 as deltas

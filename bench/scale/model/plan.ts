@@ -35,6 +35,8 @@ export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figu
     [rates.pokes, costs.poke],
     [rates.pulls, costs.delta],
     [rates.statements, costs.statement],
+    [rates.primaryLooks - rates.primaryNews, costs.primaryLook],
+    [rates.primaryNews, costs.primaryNews],
     [rates.unchanged, costs.unchanged],
     [rates.firstPulls, sumOf([1, costs.firstPull], [work.firstRows, costs.firstRow])],
   );

@@ -1,6 +1,7 @@
 /** How often what happens, by formulas. Pure. `simulation.ts` lets it happen instead. */
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
 import { patienceMs } from '../../../src/pokes/postponed.js';
+import { paceMs } from '../../../src/sources/paced-looks.js';
 import type { Assumptions, Deployment, Durations, Workload } from './workload.js';
 
 /** How the servers find out whom a write concerns. */
@@ -28,6 +29,9 @@ export interface Rates {
   /** Pulls in vain, and the looks that they share. */
   readonly unchanged: number;
   readonly looks: number;
+  /** With standbys: looks at the primary, which all pulls share, and those of them that find something. */
+  readonly primaryLooks: number;
+  readonly primaryNews: number;
   readonly opens: number;
   readonly firstPulls: number;
 }
@@ -57,7 +61,8 @@ const pauseOf = (sinceNews: number) => Math.min(Math.max(sinceNews / 16, 5), lon
 /** After a question beside the looks, in milliseconds. */
 export const longestRestMs = 1_000;
 
-export function loadOf(work: Workload, { servers }: Deployment, took: Durations, assumed: Assumptions): Load {
+export function loadOf(work: Workload, deployment: Deployment, took: Durations, assumed: Assumptions): Load {
+  const { servers } = deployment;
   const { clients, audience, writes, opensPerHour, firstPullsPerDay } = work;
   const streams = clients / servers;
   const teams = clients / audience;
@@ -69,6 +74,7 @@ export function loadOf(work: Workload, { servers }: Deployment, took: Durations,
   // A client that has been poked and has not yet pulled does so once, however often it is poked.
   const pulls = pokes / (1 + pokesEach * (assumed.spreadMs / 2));
   const unchanged = (opensPerHour / 3600) * clients;
+  const firstPulls = (firstPullsPerDay / 86_400) * clients;
   const looksShared = batchOf((unchanged / servers / 1000) * took.look);
   return {
     streams,
@@ -85,8 +91,9 @@ export function loadOf(work: Workload, { servers }: Deployment, took: Durations,
       statements: pulls * statementsEach(work, servers, took, assumed),
       unchanged,
       looks: unchanged / looksShared,
+      ...primaryLooksOf(work, deployment, [pulls, unchanged + firstPulls], assumed),
       opens: unchanged,
-      firstPulls: (firstPullsPerDay / 86_400) * clients,
+      firstPulls,
     },
   };
 }
@@ -148,13 +155,38 @@ function cycleOf(writes: number, fixed: number, each: number): { readonly ms: nu
 }
 
 /**
+ * Looks at the primary, each for all pulls that have come since the last one, which began a fixed time before.
+ * @param poked pulls after pokes, in a second: as many at a time as a server has clients that see a write
+ * @param others pulls that come at any time
+ */
+function primaryLooksOf(
+  work: Workload,
+  { servers, standbys }: Deployment,
+  [poked, others]: readonly [poked: number, others: number],
+  { spreadMs }: Assumptions,
+): Pick<Rates, 'primaryLooks' | 'primaryNews'> {
+  if (standbys === 0 || poked + others === 0) return { primaryLooks: 0, primaryNews: 0 };
+  const together = othersOf(work, servers);
+  const looksEach = 1 + together / batchOf((paceMs * together) / Math.max(spreadMs, paceMs));
+  const asked = (poked / (1 + together)) * looksEach + others;
+  // Bursts that overlap share all their looks: a server looks in the share of time in which one is under way.
+  const primaryLooks = (1000 / paceMs) * servers * (1 - Math.exp((-paceMs * asked) / servers / 1000));
+  // Each shows whatever has been written since the one before.
+  return { primaryLooks, primaryNews: primaryLooks * (1 - Math.exp((-work.writes * servers) / primaryLooks)) };
+}
+
+/** How many clients of the same server see a write that one of them sees. */
+function othersOf({ audience, isRouted }: Workload, servers: number): number {
+  return (audience - 1) / (isRouted ? 1 : servers);
+}
+
+/**
  * Those who are poked about one write share a statement if they ask while the last one runs, and if they have seen the
  * same before: nothing was written between their last pulls.
  */
 function statementsEach(work: Workload, servers: number, took: Durations, { spreadMs }: Assumptions): number {
-  const { audience, writes, isRouted } = work;
-  const others = (audience - 1) / (isRouted ? 1 : servers);
+  const others = othersOf(work, servers);
   const batch = spreadMs === 0 ? 1 + others : batchOf((others * took.delta) / spreadMs);
-  const haveSeenTheSame = Math.exp((-writes / 1000) * (spreadMs / 3));
+  const haveSeenTheSame = Math.exp((-work.writes / 1000) * (spreadMs / 3));
   return haveSeenTheSame / batch + (1 - haveSeenTheSame);
 }

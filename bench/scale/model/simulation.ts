@@ -4,6 +4,7 @@
  */
 import { LookTimes } from '../../../src/pokes/look-times.js';
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
+import { paceMs } from '../../../src/sources/paced-looks.js';
 import type { Random } from '../../../test/oracle/random.js';
 import { Agenda } from './agenda.js';
 import { longestRestMs, type Rates } from './rates.js';
@@ -27,7 +28,15 @@ export function simulate({ work, deployment, took, assumed, seconds, random }: S
   const counts = emptyCounts();
   const log: number[] = [];
   const teams = Math.round(work.clients / work.audience);
-  const shared = { agenda, counts, log, took, random, spreadMs: assumed.spreadMs };
+  const shared = {
+    agenda,
+    counts,
+    log,
+    took,
+    random,
+    spreadMs: assumed.spreadMs,
+    readsStandby: deployment.standbys > 0,
+  };
   const servers = Array.from({ length: deployment.servers }, () => new Server(shared, work.seats === 'user'));
   for (let i = 0; i < teams * work.audience; i++) {
     const team = i % teams;
@@ -66,6 +75,7 @@ interface Shared {
   readonly took: Durations;
   readonly random: Random;
   readonly spreadMs: number;
+  readonly readsStandby: boolean;
 }
 
 /** How much of the log a client has seen, and what it does. */
@@ -87,6 +97,9 @@ class Server {
   #isSettling = false;
   readonly #deltas: Sharing<Client>;
   readonly #looks: Sharing<undefined>;
+  /** When it looked at the primary last, or will, and how much of the log it saw. */
+  #primaryLookAt = Number.NEGATIVE_INFINITY;
+  #primarySeen = 0;
 
   constructor(shared: Shared, isByUser: boolean) {
     this.#shared = shared;
@@ -108,6 +121,7 @@ class Server {
 
   pullInVain(): void {
     this.#shared.counts.unchanged++;
+    this.#lookAtPrimary();
     this.#looks.ask(undefined);
   }
 
@@ -180,7 +194,20 @@ class Server {
     agenda.after(spreadMs * random.next(), () => {
       client.isPoked = false;
       counts.pulls++;
+      this.#lookAtPrimary();
       this.#deltas.ask(client);
+    });
+  }
+
+  /** With standbys. Pulls do not wait for it here. */
+  #lookAtPrimary(): void {
+    const { agenda, counts, log, readsStandby } = this.#shared;
+    if (!readsStandby || this.#primaryLookAt > agenda.now) return;
+    this.#primaryLookAt = Math.max(agenda.now, this.#primaryLookAt + paceMs);
+    agenda.at(this.#primaryLookAt, () => {
+      counts.primaryLooks++;
+      if (this.#primarySeen < log.length) counts.primaryNews++;
+      this.#primarySeen = log.length;
     });
   }
 
@@ -211,6 +238,8 @@ function emptyCounts(): Counts {
     statements: 0,
     unchanged: 0,
     looks: 0,
+    primaryLooks: 0,
+    primaryNews: 0,
     opens: 0,
     firstPulls: 0,
   };

@@ -1,5 +1,6 @@
 /** The documents that are made of a run: a page and the plots beside it. */
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
+import { paceMs } from '../../../src/sources/paced-looks.js';
 import { drawPlot } from '../../report/plot.js';
 import { short } from '../../scenario.js';
 import type { Held } from '../held.js';
@@ -15,6 +16,7 @@ import {
   perClient,
   plansTable,
   sizesTable,
+  sparedTable,
   us,
 } from './tables.js';
 
@@ -137,6 +139,13 @@ ${clustersTable(1_000_000, kinds.team, figures, assumed)}
 
 ${modelText(assumed)}
 
+## What standbys spare the primary
+
+Real runs, with the same streams and servers, with standbys and without. The primary's processor time is divided by the
+pulls, whatever it was spent on: pushes, and sending its log to the standbys, are included. In microseconds.
+
+${sparedTable(held)}
+
 ## How right it is
 
 Real runs on the machine above, servers, databases and clients together. The model and the simulation know the costs of
@@ -206,6 +215,8 @@ the rules of the server, and a test holds the formulas against it.
   in that time.
 - **Shared statements.** Pulls that come while a statement runs share the next one, if they have seen the same. So the
   more writes there are, the less is shared.
+- **Looks at the primary.** Before a pull reads a standby, its server asks the primary which mutations it has applied.
+  All pulls of ${paceMs} ms share that.
 - **Streams** are opened ${usual.opensPerHour} times an hour by each client, with a pull in vain each time: servers end them after an hour,
   and clients go away. Each client makes ${usual.firstPullsPerDay} first pulls of ${usual.firstRows.toLocaleString('en-US')} rows a day.
 - **Clients are spread evenly**, and so are writes over teams and over time.

@@ -18,6 +18,8 @@ const operations: readonly (readonly [name: keyof Costs, what: string])[] = [
   ['sending', 'Sending its log to a standby'],
   ['unchanged', 'A pull to which nothing has happened, without its look'],
   ['look', 'A look at a log in which nothing is new; pulls share it'],
+  ['primaryLook', 'A look at the primary before a standby is read, in vain; pulls share it'],
+  ['primaryNews', 'The same, if something is new'],
   ['delta', 'A pull of one changed row, without its statement'],
   ['statement', 'The statement of such a pull; pulls share it'],
   ['firstPull', 'A first pull, without its rows'],
@@ -66,6 +68,36 @@ const error = (value: number, against: number): string =>
     ? ''
     : ` (${value >= against ? '+' : '−'}${Math.abs((100 * (value - against)) / against).toFixed(0)} %)`;
 
+/** The primary's processor time for each pull, with all else that it does, in microseconds. */
+const primaryEach = ({ measured: { cpu, rates } }: Held): number => cpu.primary / rates.pulls;
+
+/** What standbys spare the primary: two runs with as many streams and servers, with standbys and without. */
+export function sparedTable(held: readonly Held[]): string {
+  const pairs = held.flatMap((without) =>
+    held
+      .filter(
+        ({ standbys, streams, servers, seats }) =>
+          without.standbys === 0 &&
+          standbys > 0 &&
+          streams === without.streams &&
+          servers === without.servers &&
+          seats === without.seats,
+      )
+      .map((one) => [without, one] as const),
+  );
+  const rows = pairs.map(([without, one]) => [
+    `${one.streams.toLocaleString('en-US')}, ${one.standbys}`,
+    digits(one.measured.rates.pulls),
+    us(primaryEach(without)),
+    us(primaryEach(one)),
+    `${((100 * primaryEach(one)) / primaryEach(without)).toFixed(1)} %`,
+  ]);
+  return tableOf(
+    ['streams, standbys', 'pulls a second', 'primary for each pull, without standbys', 'with them', ''],
+    rows,
+  );
+}
+
 export function heldTable({ measured, predicted, simulated }: Held): string {
   const cpu = (what: string, part: keyof Cpu) => {
     const [real, model, simulation] = [measured.cpu[part], predicted.cpu[part], simulated.cpu[part]];
@@ -83,6 +115,7 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
     pulls: 'Pulls',
     news: 'Looks that find something',
     statements: 'Statements for these pulls',
+    primaryLooks: 'Looks at the primary for them',
   };
   const rates = counted.map((kind) => {
     const [real, model, simulation] = [measured.rates[kind], predicted.rates[kind], simulated.rates[kind]];
