@@ -214,7 +214,8 @@ the rules of the server, and a test holds the formulas against it.
 - **Pokes and pulls.** Each client that sees a write is poked once for each look, and pulls within ${spreadMs} ms, once for all pokes
   in that time.
 - **Shared statements.** Pulls that come while a statement runs share the next one, if they have seen the same. So the
-  more writes there are, the less is shared.
+  more writes there are, the less is shared. Pulls that read a standby have waited for the same look at the primary, and
+  share more than the model knows: it asks for too many cores rather than too few.
 - **Looks at the primary.** Before a pull reads a standby, its server asks the primary which mutations it has applied.
   All pulls of ${paceMs} ms share that.
 - **Streams** are opened ${usual.opensPerHour} times an hour by each client, with a pull in vain each time: servers end them after an hour,
