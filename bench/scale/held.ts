@@ -20,8 +20,9 @@ export interface HeldOptions {
   readonly standbys: number;
   readonly seats: Workload['seats'];
   readonly seconds: number;
-  /** How much of the machine's cores the deployment should take, by the model. */
+  /** How much of the machine's cores the deployment should take, by the model, if so many standbys were read. */
   readonly share: number;
+  readonly shareWith: number;
   readonly cores: number;
 }
 
@@ -52,7 +53,7 @@ function streamsPerProcess(most: number): number {
 }
 
 export async function hold(
-  { streams, servers: least, standbys, seats, seconds, share, cores }: HeldOptions,
+  { streams, servers: least, standbys, seats, seconds, share, shareWith, cores }: HeldOptions,
   figures: Figures,
   assumed: Assumptions,
   progress: (message: string) => void,
@@ -72,8 +73,9 @@ export async function hold(
     firstRows: 0,
   });
   const coresFor = (writes: number) => {
-    const { serverCores, primaryCores, standbyCores } = predict(workOf(writes), deployment, figures, assumed);
-    return serverCores + primaryCores + standbys * standbyCores;
+    const sized = { servers, standbys: shareWith };
+    const { serverCores, primaryCores, standbyCores } = predict(workOf(writes), sized, figures, assumed);
+    return serverCores + primaryCores + shareWith * standbyCores;
   };
   const writes = [100, 50, 30, 20, 10, 5, 3, 2, 1].find((rate) => coresFor(rate) <= share * cores) ?? 0.5;
   const stageOptions = { teams, standbys, servers, loaders: servers, seats };

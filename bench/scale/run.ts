@@ -62,13 +62,14 @@ const counts = isQuick ? quickCounts : usualCounts;
 const { machine, at, secondsSoFar, progress } = beginRun();
 const within = (what: string) => (message: string) => progress(`${what}: ${message}`);
 
-const primary = await measure(0, counts, within('the primary is read'));
-const standby = await measure(1, counts, within('a standby is read'));
+const primary = await measure(counts, within('the primary is read'));
+const standby = await measure(counts, within('a standby is read'), primary);
 const figures = figuresOf({ primary, standby });
-const usual: Pick<HeldOptions, 'servers' | 'seconds' | 'share' | 'cores'> = {
+const usual: Pick<HeldOptions, 'servers' | 'seconds' | 'share' | 'shareWith' | 'cores'> = {
   servers: Math.max(1, standbys),
   seconds: isQuick ? 5 : 40,
   share: 0.35,
+  shareWith: standbys,
   cores: machine.cpus,
 };
 const holding: readonly HeldOptions[] = [

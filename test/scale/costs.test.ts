@@ -47,6 +47,9 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
   const none = sumOf();
   add('quiet', 1, { reads: none });
   add('push', 1000, { writes: 1000, reads: none });
+  // Alone, they cost half as much again.
+  const alone = { primary: costs.push.primary / 2, standby: costs.push.standby / 2, server: 0 };
+  add('push, one by one', 100, { writes: 100, reads: sumOf([100, alone]) });
   const written = { server: 0, primary: isStandby ? 3000 : 3100, standby: isStandby ? 200 : 0 };
   add('rows written', 100, { reads: sumOf([100, written]) });
   /** Looks at the primary before a standby is read. */
@@ -88,7 +91,7 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
       [onPrimary(of.pulls ? found : 0), costs.primaryNews],
       [onPrimary(of.inVain ?? 0), costs.primaryLook],
       [seconds * of.seats, costs.stream],
-      [100, of.written ?? none],
+      [100, of.written ?? alone],
     ),
     statements: {
       looks: 300,
@@ -110,7 +113,12 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
 describe('the costs of operations', () => {
   it.each(['primary', 'standby'] as const)('are what the phases were made of, with the %s being read', (read) => {
     const costs = { ...figures[read], upkeep: { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 } };
-    const found = costsOf(phasesOf(costs, read === 'standby'), design);
+    const phases = phasesOf(costs, read === 'standby');
+    const alone = phases.get('unchanged, one by one')!;
+    // One by one, pulls that wait for the primary cost a server more.
+    const slow = { ...alone, spent: { ...alone.spent, server: 2 * alone.spent.server } };
+    if (read === 'standby') phases.set(alone.name as PhaseName, slow);
+    const found = costsOf(phases, design, read === 'standby' ? figures.primary : undefined);
     for (const [name, cpu] of Object.entries(costs)) {
       for (const [part, value] of Object.entries(cpu)) {
         expect(found[name as keyof Costs][part as keyof Cpu], `${name}, ${part}`).toBeCloseTo(value as number, 6);

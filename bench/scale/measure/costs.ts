@@ -76,6 +76,7 @@ export interface Design {
 export const phaseNames = [
   'quiet',
   'push',
+  'push, one by one',
   'rows written',
   'first, few rows',
   'first, many rows',
@@ -133,8 +134,13 @@ function atLeastZero({ server, primary, standby }: Cpu): Cpu {
   return { server: Math.max(0, server), primary: Math.max(0, primary), standby: Math.max(0, standby) };
 }
 
-/** @param phases of all names */
-export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): Costs {
+/**
+ * @param phases of all names
+ * @param ofPrimary what was measured while the primary was read, if these phases are of a standby that is read. Then pulls
+ *   that come one by one wait for looks at the primary. A server that mostly waits takes longer for the same work, so what
+ *   a look costs it comes from there.
+ */
+export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, ofPrimary?: Pick<Costs, 'look'>): Costs {
   const quiet = phases.get('quiet')!;
   const upkeep = sumOf([1 / quiet.spent.seconds, cpuOf(quiet.spent)]);
   /** Of one of the times, without upkeep. */
@@ -173,8 +179,9 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     statements('unchanged, together', 'looks'),
   ];
   const [pullAlone, pullTogether] = [besideThose('unchanged, one by one'), besideThose('unchanged, together')];
-  const look = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, pullAlone], [-1, pullTogether])]));
-  const unchanged = atLeastZero(sumOf([1, pullAlone], [-looksAlone, look]));
+  const looked = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, pullAlone], [-1, pullTogether])]));
+  const look = { ...looked, ...(ofPrimary && { server: ofPrimary.look.server }) };
+  const unchanged = atLeastZero(sumOf([1, pullTogether], [-looksTogether, look]));
 
   const open = atLeastZero(each('open'));
   const held = phases.get('held open')!;
@@ -187,8 +194,10 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design): 
     ),
   );
   const { seats, audience, rows } = design;
+  // As seldom as in the phases in which somebody listens: what runs seldom takes longer.
+  const pushedAlone = { ...each('push, one by one', { isPush: true }), server: 0 };
   /** What follows from a look that finds a write, without the write, looks in vain, and the streams themselves. */
-  const after = (name: PhaseName, listening: number, written: Cpu = { ...push, server: 0 }) => {
+  const after = (name: PhaseName, listening: number, written: Cpu = pushedAlone) => {
     const found = statements(name, 'questions');
     if (found === 0) throw new Error(`"${name}": no look has found a write`);
     const inVain = Math.max(0, statements(name, 'looks') - found);

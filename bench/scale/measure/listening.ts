@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientGroup } from '../../client/client-group.js';
 import type { Pusher } from '../../client/pusher.js';
 import type { ServerState } from '../../processes.js';
-import type { PhaseName } from './costs.js';
 import { type Recorder, times } from './recorder.js';
 import { bytesOf, type Open } from './requests.js';
 import { documentOf, members, userOf } from './teams.js';
@@ -12,12 +11,6 @@ import { documentOf, members, userOf } from './teams.js';
 export const fewSeats = members;
 /** How many rows a transaction changes in the phase with many. */
 export const manyRows = 8;
-/**
- * After a write, the next one comes when the look that found it has ended, and so has its rest. Much later, the processor
- * would have slept, and the same work would take it longer.
- */
-const pauseMs = { few: 20, many: 100 };
-
 export interface ListeningCounts {
   readonly seats: number;
   readonly writes: number;
@@ -64,19 +57,9 @@ export async function measureListening(
   { seats, writes }: ListeningCounts,
 ): Promise<void> {
   const push = () => writer.push();
-  const write = async (name: PhaseName, pause: keyof typeof pauseMs, work: () => Promise<unknown>) => {
-    const one = async () => {
-      await work();
-      await sleep(pauseMs[pause]);
-    };
-    // After a quiet time, a server looks rarely.
-    await times(5, one);
-    const count = pause === 'few' ? 3 * writes : writes;
-    await recorder.phase(name, count, () => times(count, one));
-  };
   await open(recorder, [userOf(team, 0)], false, seats);
-  await write('many seats, one poke', 'many', push);
-  await write('many seats, many rows', 'many', () => writeRows(recorder, team));
+  await recorder.inTurn('many seats, one poke', 'many', writes, push);
+  await recorder.inTurn('many seats, many rows', 'many', writes, () => writeRows(recorder, team));
   await close(recorder);
   for (const [name, concerned, pulls] of [
     ['few seats, one poke', 1, false],
@@ -86,7 +69,7 @@ export async function measureListening(
   ] as const) {
     const users = Array.from({ length: fewSeats }, (_, i) => userOf(i < concerned ? team : 1, i));
     await open(recorder, users, pulls);
-    await write(name, 'few', push);
+    await recorder.inTurn(name, 'few', writes, push);
     await close(recorder);
   }
 }

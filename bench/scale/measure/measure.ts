@@ -23,8 +23,13 @@ export interface Counts extends ListeningCounts, RequestCounts {
   readonly quietSeconds: number;
 }
 
-/** @param standbys what is read: the primary, or a standby */
-export async function measure(standbys: 0 | 1, counts: Counts, progress: (message: string) => void): Promise<Measured> {
+/** @param ofPrimary what was measured while the primary was read, if a standby is to be read now; else the primary is read */
+export async function measure(
+  counts: Counts,
+  progress: (message: string) => void,
+  ofPrimary?: Measured,
+): Promise<Measured> {
+  const standbys = ofPrimary ? 1 : 0;
   const { seats, writes } = counts;
   const team = Math.ceil(Math.max(seats, counts.groups) / members) + 1;
   const design: Design = {
@@ -38,7 +43,7 @@ export async function measure(standbys: 0 | 1, counts: Counts, progress: (messag
     withConnections(async (open) => {
       const recorder = new Recorder(stage, progress);
       const { serverMB, streamKB } = await measureStreamMemory(recorder, seats);
-      const push = await measurePushes(recorder, open, team, counts.pushes);
+      const push = await measurePushes(recorder, open, team, counts);
       await measureRowsWritten(recorder, team, writes);
       const firstRow = await measureFirstPulls(recorder, open, team, counts.firstPulls);
       const { bytes: unchanged, groupKB } = await measureUnchanged(recorder, open, counts);
@@ -56,7 +61,7 @@ export async function measure(standbys: 0 | 1, counts: Counts, progress: (messag
         postgres: rows[0]!.version,
         design,
         phases: [...recorder.phases.values()],
-        costs: costsOf(recorder.phases, design),
+        costs: costsOf(recorder.phases, design, ofPrimary?.costs),
         traffic: {
           unchanged,
           delta,

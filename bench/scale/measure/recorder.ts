@@ -1,5 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Phase, PhaseName } from './costs.js';
 import type { Stage } from './stage.js';
+
+/**
+ * After a write, the next one comes when the look that found it has ended, and so has its rest: with few seats, and with
+ * many. Much later, the processor would have slept, and the same work would take it longer.
+ */
+const pauseMs = { few: 20, many: 100 };
 
 /** Runs phases on a stage, and keeps what each has spent. */
 export class Recorder {
@@ -30,6 +37,23 @@ export class Recorder {
       deltas: after.deltas - before.deltas,
     };
     this.phases.set(name, { name, times, spent, statements });
+  }
+
+  /** A phase that does the work so many times, with pauses, and more often with short ones. */
+  async inTurn(
+    name: PhaseName,
+    pause: keyof typeof pauseMs,
+    writes: number,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    const one = async () => {
+      await work();
+      await sleep(pauseMs[pause]);
+    };
+    // After a quiet time, a server looks rarely.
+    await times(5, one);
+    const count = pause === 'few' ? 3 * writes : writes;
+    await this.phase(name, count, () => times(count, one));
   }
 }
 

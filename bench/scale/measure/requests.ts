@@ -4,6 +4,7 @@ import type { Connection } from '../../client/connection.js';
 import { Pusher } from '../../client/pusher.js';
 import type { ServerState } from '../../processes.js';
 import type { Traffic } from './costs.js';
+import type { ListeningCounts } from './listening.js';
 import { type Recorder, times } from './recorder.js';
 import { documentOf, documents, manyDocuments, members, userOf } from './teams.js';
 
@@ -27,13 +28,19 @@ export async function writerFor({ stage }: Recorder, open: Open, team: number, i
   return new Pusher(await open(stage.writer.url), options);
 }
 
-export async function measurePushes(recorder: Recorder, open: Open, team: number, count: number): Promise<number> {
+export async function measurePushes(
+  recorder: Recorder,
+  open: Open,
+  team: number,
+  { pushes: count, writes }: Pick<RequestCounts, 'pushes'> & Pick<ListeningCounts, 'writes'>,
+): Promise<number> {
   const all = await Promise.all(Array.from({ length: writers }, (_, i) => writerFor(recorder, open, team, i)));
   // Code that has hardly run yet is slow.
   await times(300, (i) => all[i % writers]!.push());
   await recorder.phase('push', count, () =>
     Promise.all(all.map((writer) => times(Math.ceil(count / writers), () => writer.push()))),
   );
+  await recorder.inTurn('push, one by one', 'few', writes, () => all[0]!.push());
   const connection = await open(recorder.stage.writer.url);
   const one = await writerFor(recorder, async () => connection, team, writers);
   return bytesOf(connection, () => one.push());

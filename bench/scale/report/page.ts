@@ -84,7 +84,8 @@ a model makes plans of it; a simulation and real runs check the model. All of it
 
 In microseconds of processor time, as Linux counts it for the processes of the server, of the primary and of the standby.
 The first two columns are of a server that reads the primary, the last three of one that reads a standby. Costs are
-differences between phases of the measurement: one that is too small to be seen is 0. A *seat* is all listeners whose
+differences between phases of the measurement: one that is too small to be seen is 0. A server that reads a standby looks
+at the primary first, every ${paceMs} ms at most, so what a look costs it comes from the second column. A *seat* is all listeners whose
 view has the same parameters.
 
 ${costsTable(primary, standby)}
@@ -141,10 +142,10 @@ ${modelText(assumed)}
 
 ## What standbys spare the primary
 
-Real runs, with the same streams and servers, with standbys and without. The primary's processor time is divided by the
-pulls, whatever it was spent on: pushes, and sending its log to the standbys, are included. In microseconds.
+Real runs, with the same streams, servers and writes, with standbys and without. The primary's processor time, less what
+the pushes cost it by the first table, is divided by the pulls: looks and pokes are included. In microseconds.
 
-${sparedTable(held)}
+${sparedTable(held, figures)}
 
 ## How right it is
 

@@ -68,11 +68,14 @@ const error = (value: number, against: number): string =>
     ? ''
     : ` (${value >= against ? '+' : '−'}${Math.abs((100 * (value - against)) / against).toFixed(0)} %)`;
 
-/** The primary's processor time for each pull, with all else that it does, in microseconds. */
-const primaryEach = ({ measured: { cpu, rates } }: Held): number => cpu.primary / rates.pulls;
+/** The primary's processor time for each pull, with all else that it does but for the pushes, in microseconds. */
+function primaryEach({ standbys, measured: { cpu, rates } }: Held, { primary, standby }: Figures): number {
+  const push = primary.push.primary + standbys * standby.sending.primary;
+  return (cpu.primary - rates.pushes * push) / rates.pulls;
+}
 
 /** What standbys spare the primary: two runs with as many streams and servers, with standbys and without. */
-export function sparedTable(held: readonly Held[]): string {
+export function sparedTable(held: readonly Held[], figures: Figures): string {
   const pairs = held.flatMap((without) =>
     held
       .filter(
@@ -88,9 +91,9 @@ export function sparedTable(held: readonly Held[]): string {
   const rows = pairs.map(([without, one]) => [
     `${one.streams.toLocaleString('en-US')}, ${one.standbys}`,
     digits(one.measured.rates.pulls),
-    us(primaryEach(without)),
-    us(primaryEach(one)),
-    `${((100 * primaryEach(one)) / primaryEach(without)).toFixed(1)} %`,
+    us(primaryEach(without, figures)),
+    us(primaryEach(one, figures)),
+    `${((100 * primaryEach(one, figures)) / primaryEach(without, figures)).toFixed(1)} %`,
   ]);
   return tableOf(
     ['streams, standbys', 'pulls a second', 'primary for each pull, without standbys', 'with them', ''],
