@@ -20,7 +20,7 @@ export const altering: readonly Fault[] = [
   {
     name: 'a cookie keeps the shapes that it was first given',
     file: 'src/pulls/pull.ts',
-    find: ' || this.#isNewClient(header) || this.#altered.size > 0',
+    find: ' || this.#isNewClient(header) || this.#since.altered.size > 0',
     replace: ' || this.#isNewClient(header)',
     tests,
   },
@@ -132,7 +132,7 @@ export const altering: readonly Fault[] = [
   {
     name: 'views that have changed are read in the places of small pulls',
     file: 'src/pulls/pull.ts',
-    find: "size === 'short' && !this.#changed;",
+    find: "size === 'short' && !this.#since.changed;",
     replace: "size === 'short';",
     tests: again,
   },

@@ -47,7 +47,7 @@ export const changing: readonly Fault[] = [
   {
     name: 'an answer without ops has the old cookie, though the views are others',
     file: 'src/pulls/pull.ts',
-    find: '    if (this.#changed) return true;\n',
+    find: '    if (this.#since.changed) return true;\n',
     replace: '',
     tests,
   },
@@ -116,9 +116,9 @@ export const changing: readonly Fault[] = [
   },
   {
     name: 'what is kept of a view, and cannot be read, fails each pull',
-    file: 'src/pulls/pull.ts',
-    find: "if (error instanceof Problem || isTransient(error)) throw error;\n      caller.log.error({ error: describeError(error) }, 'What",
-    replace: "if (error instanceof Error) throw error;\n      caller.log.error({ error: describeError(error) }, 'What",
+    file: 'src/pulls/since.ts',
+    find: 'if (error instanceof Problem || isTransient(error)) throw error;',
+    replace: 'if (error instanceof Error) throw error;',
     tests,
   },
 ];
