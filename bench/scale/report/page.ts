@@ -85,8 +85,8 @@ a model makes plans of it; a simulation and real runs check the model. All of it
 In microseconds of processor time, as Linux counts it for the processes of the server, of the primary and of the standby.
 The first two columns are of a server that reads the primary, the last three of one that reads a standby. Costs are
 differences between phases of the measurement: one that is too small to be seen is 0. A server that reads a standby looks
-at the primary first, every ${paceMs} ms at most, so what a look costs it comes from the second column. A *seat* is all listeners whose
-view has the same parameters.
+at the primary first, once in ${paceMs} ms at most: too seldom to measure what a look costs it, so that comes from the first
+column. A *seat* is all listeners whose view has the same parameters.
 
 ${costsTable(primary, standby)}
 
