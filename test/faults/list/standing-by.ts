@@ -26,6 +26,20 @@ export const standingBy: readonly Fault[] = [
     tests: reading,
   },
   {
+    name: 'a primary counts as away when this process was busy',
+    file: 'src/sources/paced-looks.ts',
+    find: 'first: 5, again',
+    replace: 'first: 1, again',
+    tests: ['test/sources/paced-looks.test.ts'],
+  },
+  {
+    name: 'a primary that has been away counts as away at once',
+    file: 'src/sources/paced-looks.ts',
+    find: 'this.#isAway = left === 0;\n    return this.#isAway',
+    replace: 'this.#isAway ||= left === 0;\n    return left === 0',
+    tests: ['test/sources/paced-looks.test.ts'],
+  },
+  {
     name: 'clients of standbys are told by the primary',
     file: sources,
     find: 'if (used.length === 0) return',
