@@ -78,15 +78,22 @@ export class Standby {
     for (const one of [pid, ...children]) process.kill(Number(one), 'SIGKILL');
     await this.#client.end().catch(() => {});
     this.#isPaused = false;
+    let isLost = false;
+    void this.#database.lost.then(() => {
+      isLost = true;
+    });
     for (;;) {
       await sleep(50);
       try {
         this.#client = await connect(this.url);
         return;
       } catch {
-        // Not yet.
+        // Not yet; or never, if it has been killed too often.
+        if (isLost) break;
       }
     }
+    await this.#database.stop();
+    await this.start();
   }
 
   /** Stops it. */
