@@ -1,19 +1,15 @@
 /** Streams of pokes on Node's HTTP server. */
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../src/node.js';
 import { type ListenerOptions, setUpPokes } from './endpoints/poke-listeners.js';
+import { collectGarbage } from './garbage.js';
 import { memoryLog } from './log.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 /** What is held in memory, without what waits to be collected. */
 function heldBytes(): number {
-  collect();
+  collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }

@@ -225,8 +225,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
   // Of several after one write, the first finds something.
   const inVain = Math.max(0, forEach('few seats, all pull', 'primaryLooks') - looksOne);
   const allPull = sumOf([1, allAndLooks], [-looksOne, primaryNews], [-inVain, primaryLook]);
-  const deltasFor = (name: PhaseName) => forEach(name, 'deltas');
-  const [deltasOne, deltasAll] = [deltasFor('few seats, one pull'), deltasFor('few seats, all pull')];
+  const [deltasOne, deltasAll] = [forEach('few seats, one pull', 'deltas'), forEach('few seats, all pull', 'deltas')];
   // Of one pull with its own statement, and of many with the statements that they shared.
   const delta = atLeastZero(
     sumOf([

@@ -11,6 +11,7 @@ import { documentOf, members, userOf } from './teams.js';
 export const fewSeats = members;
 /** How many rows a transaction changes in the phase with many. */
 export const manyRows = 8;
+
 export interface ListeningCounts {
   readonly seats: number;
   readonly writes: number;

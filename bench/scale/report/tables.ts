@@ -88,13 +88,16 @@ export function sparedTable(held: readonly Held[], figures: Figures): string {
       )
       .map((one) => [without, one] as const),
   );
-  const rows = pairs.map(([without, one]) => [
-    `${one.streams.toLocaleString('en-US')}, ${one.standbys}`,
-    digits(one.measured.rates.pulls),
-    us(primaryEach(without, figures)),
-    us(primaryEach(one, figures)),
-    `${((100 * primaryEach(one, figures)) / primaryEach(without, figures)).toFixed(1)} %`,
-  ]);
+  const rows = pairs.map(([without, one]) => {
+    const [before, spared] = [primaryEach(without, figures), primaryEach(one, figures)];
+    return [
+      `${one.streams.toLocaleString('en-US')}, ${one.standbys}`,
+      digits(one.measured.rates.pulls),
+      us(before),
+      us(spared),
+      `${((100 * spared) / before).toFixed(1)} %`,
+    ];
+  });
   return tableOf(
     ['streams, standbys', 'pulls a second', 'primary for each pull, without standbys', 'with them', ''],
     rows,

@@ -1,8 +1,7 @@
 /** The server under test: tenants by a header, each with a database whose address the environment gives. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createTenants } from '../../../src/index.js';
 import { listen } from '../../../src/node.js';
+import { collectGarbage } from '../../garbage.js';
 import { silent } from '../../log.js';
 import { opened, tenantOf } from '../tenanted.js';
 
@@ -21,8 +20,6 @@ const tenants = await createTenants({
 });
 const { url } = await listen(tenants, { log: silent, port: 0, hostname: '127.0.0.1' });
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 process.on('message', () => {
   collectGarbage();
   const { rss, heapUsed } = process.memoryUsage();
