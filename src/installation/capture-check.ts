@@ -25,7 +25,7 @@ export interface CaptureFault {
   readonly remedy: string;
 }
 
-/** The triggers that call the capture functions of the given change-log IDs. */
+/** The triggers that call the capture functions of the given change-log IDs. The plan is kept, as in `findTables`. */
 export const captureSql: string = `
   select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body,
     cardinality(p.proconfig) > 1 as "sameText",
@@ -33,7 +33,7 @@ export const captureSql: string = `
   from tidemark.synced_table s
   join pg_proc p on p.pronamespace = 'tidemark'::regnamespace and p.proname = 'capture_' || s.id
   join pg_trigger t on t.tgfoid = p.oid
-  where s.id = any ($1)`;
+  where s.id = any ((select $1)::integer[])`;
 
 /** A fault that `tidemark migrate` repairs. */
 export function repairable(reason: string): CaptureFault {

@@ -102,6 +102,7 @@ export async function readAtMoment(
     version.newest < timelinesVersion ? noTimelinesSql : timelinesSql,
     version.newest < layoutsVersion ? noMomentSql : momentSql,
   ].join();
+  // Planned anew each time: a plan made while the change log was small would not do once it has grown.
   const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
   const { foreign, isUnrecorded, usesFirstForm, moment, ...identity } = row!;
   if (foreign) {
@@ -159,9 +160,14 @@ async function checkCapture(
   tables: readonly ShapedTable[],
 ): Promise<{ tables: readonly SyncedTable[]; faults: Map<number, CaptureFault> }> {
   const ids = await db.query<{ id: number; oid: number }>({
+    name: 'tidemark_synced_tables',
     text: 'select id, relation::oid as oid from tidemark.synced_table',
   });
-  const rows = await db.query<CaptureRow>({ text: captureSql, values: [ids.map(({ id }) => id)] });
+  const rows = await db.query<CaptureRow>({
+    name: 'tidemark_captures',
+    text: captureSql,
+    values: [ids.map(({ id }) => id)],
+  });
   const synced: SyncedTable[] = [];
   const faults = new Map<number, CaptureFault>();
   for (const table of tables) {

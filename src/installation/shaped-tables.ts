@@ -29,11 +29,12 @@ const others = -1;
  * columns that a view does not read: no outline tells of them, so for a second deltas may have been made of rows that were
  * logged as other texts, and only a reset makes up for it.
  *
- * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes.
+ * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes. The
+ * plan is kept for the same reason as in `findTables`.
  */
 const shapesSql = `
   with recursive member (root, oid) as (
-    select oid, oid from unnest($1::oid[]) asked (oid)
+    select oid, oid from unnest((select $1::oid[])) asked (oid)
     union
     select root, inhrelid from member join pg_inherits on inhparent = member.oid
   ), attribute (root, relation, attnum, type, col) as (
@@ -80,9 +81,9 @@ const shapesSql = `
     from pg_inherits i join member on member.oid = inhparent join pg_class c on c.oid = inhparent where inhparent = any (array(select oid from member))
     union all
     select inhrelid, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
-    where inhrelid = any ($1)
+    where inhrelid = any ((select $1)::oid[])
     union all
-    select indrelid, ${own}, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ($1) and indisprimary
+    select indrelid, ${own}, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ((select $1)::oid[]) and indisprimary
   )
   select root as oid, json_agg(json_build_array(col, part) order by part, col) as parts from part group by root`;
 

@@ -46,9 +46,13 @@ const recordsSql = `
 
 /** Reads which version is installed. */
 export async function installedVersion(db: Pick<Database, 'query'>): Promise<InstalledVersion> {
-  const [found] = await db.query<{ migrated: boolean; expanded: boolean }>({ text: recordsSql });
+  const [found] = await db.query<{ migrated: boolean; expanded: boolean }>({
+    name: 'tidemark_records',
+    text: recordsSql,
+  });
   const newest = async (table: string) => {
     const [row] = await db.query<{ version: number }>({
+      name: 'tidemark_version',
       text: `select coalesce(max(version), 0) as version from ${table}`,
     });
     return row!.version;

@@ -4,10 +4,10 @@ import { describeError, type Logger, withFields } from '../log.js';
 import { repeat } from '../repeat.js';
 import type { StartedSync } from '../server.js';
 import { idleSince, leastRecent } from './closing.js';
+import { dueForUpkeep } from './upkeep.js';
 import { Tenant } from './tenant.js';
 
 const longestSweepMs = 1_000;
-const upkeepMs = 60_000;
 /** How many tenants are remembered that are not open, such as those that there are not. */
 const mostShut = 10_000;
 
@@ -148,7 +148,7 @@ export class House<Context extends UserContext> {
   #leave(tenant: Tenant<Context>): void {
     this.#resident.delete(tenant.name);
     const closing = tenant
-      .keepUp(performance.now(), 0)
+      .keepUp()
       .then(() => tenant.close())
       .catch((error: unknown) => this.#options.log.warn({ error: describeError(error) }, 'A tenant did not close'))
       .finally(() => this.#closing.delete(closing));
@@ -158,7 +158,8 @@ export class House<Context extends UserContext> {
   #sweep(): void {
     const now = performance.now();
     for (const tenant of idleSince(this.#resident.values(), now, this.#options.idleMs)) this.#leave(tenant);
-    for (const tenant of this.#resident.values()) void tenant.keepUp(now, upkeepMs);
+    for (const tenant of this.#resident.values()) tenant.noteListeners();
+    for (const tenant of dueForUpkeep(this.#resident.values(), now)) void tenant.keepUp();
     this.#listening = [...this.#resident.values()].filter(({ isListening }) => isListening).length;
   }
 

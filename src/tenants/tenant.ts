@@ -76,6 +76,11 @@ export class Tenant<Context extends UserContext> implements Resident {
     return this.#usedAt;
   }
 
+  /** When its upkeep was last begun, if it has been used since; otherwise undefined. In milliseconds. */
+  get neglectedSince(): number | undefined {
+    return this.#sync && !this.#isKeptUp ? this.#keptUpAt : undefined;
+  }
+
   get sources(): StartedSync['sources'] | undefined {
     return this.#sync?.sources;
   }
@@ -126,12 +131,16 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** Does the upkeep, if it has been used since the last time, and that was `everyMs` ago. */
-  keepUp(now: number, everyMs: number): Promise<void> {
+  /** To be called now and then: whoever listens uses it all the time. */
+  noteListeners(): void {
     if (this.isListening) this.#note();
-    if (!this.#sync || this.#isKeptUp || now - this.#keptUpAt < everyMs) return Promise.resolve();
+  }
+
+  /** Does the upkeep, if it has been used since the last time. */
+  keepUp(): Promise<void> {
+    if (!this.#sync || this.#isKeptUp) return Promise.resolve();
     this.#isKeptUp = true;
-    this.#keptUpAt = now;
+    this.#keptUpAt = performance.now();
     this.#keepingUp ??= this.#sync
       .keepUp()
       .catch((error: unknown) =>

@@ -82,6 +82,20 @@ it('what was read is not read again while nothing has been committed since', asy
   expect(await current.present()).not.toBe(first);
 });
 
+it('is read again by plans that are kept, however many tables there are', async () => {
+  for (let i = 0; i < 10; i++) {
+    laterOn();
+    await bind('a');
+  }
+  const plans = await db.query<{ name: string; anew: number }>({
+    text: `select name, custom_plans::int as anew from pg_prepared_statements where name like 'tidemark%' and not from_sql`,
+  });
+  const readings = plans.filter(({ name }) => /_(records|version|outlines|shapes|tables|captures)_/.test(name));
+  expect(readings.length).toBeGreaterThanOrEqual(8);
+  // Postgres plans a statement anew five times before it looks for a plan to keep.
+  expect(Math.max(...readings.map(({ anew }) => anew))).toBeLessThanOrEqual(5);
+});
+
 it('binds views anew for other parameters', async () => {
   expect(literalOf(await bind('a'))).toContain("'a'");
   expect(literalOf(await bind('b'))).toContain("'b'");

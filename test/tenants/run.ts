@@ -77,7 +77,7 @@ try {
   await idle();
   const clients = await Promise.all(names.slice(0, busy).map((name) => TenantClient.open(server.url, name)));
   progress(`${busy} tenants are busy`);
-  await load(clients, Math.min(seconds, 5));
+  await load(clients, Math.min(seconds, 10));
   await during('flood', clients, { tenant: 'flooded', connections: Number(values.flood) });
   await lock(clients);
   await kill(clients);
