@@ -4,8 +4,9 @@ import { describeError, type Logger, withFields } from '../log.js';
 import { repeat } from '../repeat.js';
 import type { StartedSync } from '../server.js';
 import { idleSince, leastRecent } from './closing.js';
-import { dueForUpkeep } from './upkeep.js';
+import { Company } from './company.js';
 import { Tenant } from './tenant.js';
+import { dueForUpkeep } from './upkeep.js';
 
 const longestSweepMs = 1_000;
 /** How many tenants are remembered that are not open, such as those that there are not. */
@@ -40,7 +41,7 @@ export class House<Context extends UserContext> {
   readonly #shut = new Map<string, Tenant<Context>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #endSweeps: () => void;
-  #running = 0;
+  readonly #company = new Company();
   #listening = 0;
   #isStopping = false;
   #isReplaced = false;
@@ -80,10 +81,7 @@ export class House<Context extends UserContext> {
     const tenant: Tenant<Context> = new Tenant<Context>(name, {
       start: (one) => this.#start(one),
       log: withFields(this.#options.log, { tenant: name }),
-      onRunning: (change) => {
-        this.#running += change;
-      },
-      isAlone: (running) => this.#running <= running,
+      company: this.#company,
       endAsToldTo: (sync) => this.#endAsToldTo(sync),
     });
     this.#shut.set(name, tenant);
@@ -147,6 +145,7 @@ export class House<Context extends UserContext> {
   /** Closes a tenant, in the background. Whoever asks for it meanwhile has another one opened. */
   #leave(tenant: Tenant<Context>): void {
     this.#resident.delete(tenant.name);
+    this.#company.forget(tenant.name);
     const closing = tenant
       .keepUp()
       .then(() => tenant.close())

@@ -1,18 +1,16 @@
 /** How much of the process one tenant's requests may take while there are others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gate, type Leave } from '../limits/gate.js';
+import type { Company } from './company.js';
 
 /** How many requests of a tenant are worked on at once. */
 const places = 8;
 /** After this, a request waits for something else than this process: for a lock, or for a change. */
 const longestHoldMs = 100;
-/** For how many times as long as a request took its place rests, if more are waiting. */
-const rest = 2;
-const longestRestMs = 500;
 
 /**
- * Lets a tenant's requests through a few at a time. One whose requests always wait leaves two thirds of the time to
- * others, and whatever holds its requests up for long holds up nothing else.
+ * Lets a tenant's requests through a few at a time. One whose requests always wait gets what the others leave, and whatever
+ * holds its requests up for long holds up nothing else.
  */
 export class Pace {
   readonly #gate = new Gate({
@@ -22,11 +20,12 @@ export class Pace {
     usualMs: 10,
     refusal: 'Too many requests of this tenant are being served; try again later',
   });
-  readonly #isAlone: () => boolean;
+  readonly #tenant: string;
+  readonly #company: Company;
 
-  /** @param isAlone whether nobody else has anything under way */
-  constructor(isAlone: () => boolean) {
-    this.#isAlone = isAlone;
+  constructor(tenant: string, company: Company) {
+    this.#tenant = tenant;
+    this.#company = company;
   }
 
   /**
@@ -51,7 +50,9 @@ export class Pace {
   }
 
   async #rest(tookMs: number, leave: Leave): Promise<void> {
-    if (this.#gate.waiting > 0 && !this.#isAlone()) await sleep(Math.min(rest * tookMs, longestRestMs));
+    const now = performance.now();
+    if (this.#gate.waiting === 0) this.#company.noteServed(this.#tenant, tookMs, now);
+    else if (!this.#company.isAlone(this.#tenant, now)) await sleep(this.#company.restMs(tookMs, now));
     leave();
   }
 }

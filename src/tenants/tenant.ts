@@ -7,6 +7,7 @@ import { describeError, type Logger } from '../log.js';
 import type { StartedSync, Sync } from '../server.js';
 import { Attempts } from './attempts.js';
 import type { Resident } from './closing.js';
+import type { Company } from './company.js';
 import { Pace } from './pace.js';
 
 /** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
@@ -23,10 +24,7 @@ export interface TenantParts<Context extends UserContext> {
   readonly start: (tenant: Tenant<Context>) => Promise<StartedSync<Context>>;
   /** Adds who it is to every line. */
   readonly log: Logger;
-  /** Is told of each request, by 1 when it comes and by -1 when it has its response. */
-  readonly onRunning: (change: number) => void;
-  /** Whether no others have requests under way, if this one has so many. */
-  readonly isAlone: (running: number) => boolean;
+  readonly company: Company;
   /** Has its sync end what the whole process has been told to end. */
   readonly endAsToldTo: (sync: StartedSync<Context>) => void;
 }
@@ -35,7 +33,7 @@ export interface TenantParts<Context extends UserContext> {
 export class Tenant<Context extends UserContext> implements Resident {
   readonly name: string;
   readonly #parts: TenantParts<Context>;
-  readonly #pace = new Pace(() => this.#parts.isAlone(this.#running));
+  readonly #pace: Pace;
   readonly #attempts = new Attempts();
   #lazy = this.#closed();
   #sync: StartedSync<Context> | undefined;
@@ -52,6 +50,7 @@ export class Tenant<Context extends UserContext> implements Resident {
   constructor(name: string, parts: TenantParts<Context>) {
     this.name = name;
     this.#parts = parts;
+    this.#pace = new Pace(name, parts.company);
   }
 
   get isOpen(): boolean {
@@ -86,16 +85,24 @@ export class Tenant<Context extends UserContext> implements Resident {
   }
 
   /**
-   * Answers a request, when it is its turn.
+   * Answers a request, when it is its turn. Clients that do not heed `Retry-After`, and come again at once, are told
+   * ever more slowly.
    * @throws Problem if the tenant cannot be opened, or has too many requests under way
    */
-  serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
-    return this.use((sync) =>
+  async serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
+    this.#parts.company.note(this.name, performance.now());
+    const serving = this.use((sync) =>
       this.#pace.run(
         () => answer(sync),
         () => request.signal,
       ),
     );
+    const isRefused = await serving.then(
+      ({ status }) => status === 503,
+      () => true,
+    );
+    if (isRefused) await this.#putOff();
+    return serving;
   }
 
   /** To be called when its sync begins to answer a request. */
@@ -115,18 +122,16 @@ export class Tenant<Context extends UserContext> implements Resident {
    */
   async use<T>(work: (sync: Sync<Context>) => Promise<T>): Promise<T> {
     if (this.#running >= mostUnderWay) {
-      return this.#refuse(
-        new Problem('unavailable', 'Too many requests of this tenant are being served; try again later'),
-      );
+      throw new Problem('unavailable', 'Too many requests of this tenant are being served; try again later');
     }
     const refusal = this.#attempts.refusal(performance.now());
-    if (refusal) return this.#refuse(refusal);
-    this.#count(1);
+    if (refusal) throw refusal;
+    this.#running++;
     try {
       if (!this.#sync) await this.#open();
       return await work(this.#lazy);
     } finally {
-      this.#count(-1);
+      this.#running--;
       this.#note();
     }
   }
@@ -184,12 +189,11 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** Clients that do not heed `Retry-After`, and come again at once, are told ever more slowly. */
-  async #refuse(refusal: Problem): Promise<never> {
+  /** Waits before another refusal is told, if there have been many. */
+  async #putOff(): Promise<void> {
     this.#refused++;
     setTimeout(() => this.#refused--, refusalMs).unref();
     if (this.#refused > promptRefusals) await sleep(refusalMs);
-    throw refusal;
   }
 
   /** @throws Problem if that fails or takes too long */
@@ -211,11 +215,6 @@ export class Tenant<Context extends UserContext> implements Resident {
       this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
     }
     return this.#attempts.refusal(now)!;
-  }
-
-  #count(change: 1 | -1): void {
-    this.#running += change;
-    this.#parts.onRunning(change);
   }
 
   #note(): void {

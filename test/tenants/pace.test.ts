@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
+import { Company } from '../../src/tenants/company.js';
 import { Pace } from '../../src/tenants/pace.js';
 
 /** Work that goes on until it is told to end. */
@@ -11,7 +12,7 @@ function openWork() {
 const never = () => new AbortController().signal;
 
 it('works on a few requests at once, and on all others after them', async () => {
-  const pace = new Pace(() => true);
+  const pace = new Pace('a', new Company());
   const { ends, work } = openWork();
   const all = Promise.all(Array.from({ length: 20 }, () => pace.run(work, never)));
   await vi.waitFor(() => expect(ends.length).toBe(8));
@@ -23,7 +24,7 @@ it('works on a few requests at once, and on all others after them', async () => 
 });
 
 it('does not wait for what holds a request up', async () => {
-  const pace = new Pace(() => true);
+  const pace = new Pace('a', new Company());
   const stuck = openWork();
   const held = Array.from({ length: 8 }, () => pace.run(stuck.work, never));
   expect(await pace.run(async () => 'done', never)).toBe('done');
@@ -32,23 +33,28 @@ it('does not wait for what holds a request up', async () => {
   await Promise.all(held);
 });
 
-it('rests between requests only while there are others, and more requests', async () => {
-  const isAlone = vi.fn(() => false);
-  const pace = new Pace(isAlone);
-  for (let i = 0; i < 20; i++) await pace.run(async () => {}, never);
-  expect(isAlone).not.toHaveBeenCalled();
+it.each([
+  ['only while there are others', true, 9, true],
+  ['but not when it is alone', false, 9, false],
+  ['and not when no more requests wait', true, 8, false],
+])('rests between requests, %s', async (_, hasOthers, requests, rests) => {
+  const company = new Company();
+  const rested = vi.spyOn(company, 'restMs');
+  const pace = new Pace('a', company);
+  if (hasOthers) company.note('b', performance.now());
   const { ends, work } = openWork();
-  const all = Promise.all(Array.from({ length: 9 }, () => pace.run(work, never)));
+  const all = Promise.all(Array.from({ length: requests }, () => pace.run(work, never)));
   await vi.waitFor(() => expect(ends.length).toBe(8));
-  ends[0]!();
-  await vi.waitFor(() => expect(isAlone).toHaveBeenCalled());
-  await vi.waitFor(() => expect(ends.length).toBe(9));
-  for (const end of ends) end();
+  for (let done = 0; done < requests; done++) {
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(done));
+    ends[done]!();
+  }
   await all;
+  expect(rested.mock.calls.length > 0).toBe(rests);
 });
 
 it('refuses at once those who would have to wait too long, and says when to come back', async () => {
-  const pace = new Pace(() => true);
+  const pace = new Pace('a', new Company());
   const { ends, work } = openWork();
   const running = Array.from({ length: 1_008 }, () => pace.run(work, never));
   const refused = await pace.run(work, never).catch((error: unknown) => error);
@@ -62,7 +68,7 @@ it('refuses at once those who would have to wait too long, and says when to come
 });
 
 it('forgets a request whose client goes away while it waits', async () => {
-  const pace = new Pace(() => true);
+  const pace = new Pace('a', new Company());
   const { ends, work } = openWork();
   const running = Array.from({ length: 8 }, () => pace.run(work, never));
   const gone = new AbortController();

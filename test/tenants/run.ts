@@ -16,21 +16,28 @@ import type { Result } from '../../bench/scenario.js';
 import { quantile } from '../../bench/statistics.js';
 import { Postgres } from '../torture/rig/postgres.js';
 import { createCopies, createFirst } from './scale/databases.js';
-import { load, TenantClient } from './scale/load.js';
+import { Load, type Measured, TenantClient } from './scale/load.js';
 
 const { values } = parseArgs({
   options: {
     tenants: { type: 'string', default: '1000' },
     busy: { type: 'string', default: '50' },
-    seconds: { type: 'string', default: '15' },
+    seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '5' },
     flood: { type: 'string', default: '500' },
     idle: { type: 'string', default: '300' },
   },
 });
 const [count, busy, seconds] = [values.tenants, values.busy, values.seconds].map(Number) as [number, number, number];
+/** How many times in turn the others are measured without any trouble, and with it: machines become slower and faster. */
+const rounds = Number(values.rounds);
 /** How much longer the others may take than before. */
 const mostTimes = 1.5;
 const idleSeconds = 10;
+/** Until every tenant has its connections again, and the plans of its statements. */
+const warmUpMs = 15_000;
+/** How long what is left of a flood may take. */
+const settleMs = 2_000;
 /** How many tenants are opened at once. */
 const parallel = 20;
 
@@ -77,11 +84,13 @@ try {
   await idle();
   const clients = await Promise.all(names.slice(0, busy).map((name) => TenantClient.open(server.url, name)));
   progress(`${busy} tenants are busy`);
-  await load(clients, Math.min(seconds, 10));
-  await during('flood', clients, { tenant: 'flooded', connections: Number(values.flood) });
-  await lock(clients);
-  await kill(clients);
-  await during('database that never answers', clients, { tenant: 'hangs' });
+  const load = new Load(clients);
+  await sleep(warmUpMs);
+  await during('flood', load, { tenant: 'flooded', connections: Number(values.flood) });
+  await lock(load);
+  await kill(load);
+  await during('database that never answers', load, { tenant: 'hangs' });
+  await load.stop();
   for (const client of clients) client.close();
   await closed();
 } finally {
@@ -135,22 +144,26 @@ async function idle(): Promise<void> {
   tell("idle, the server's CPU a second", (after.cpuMs - before.cpuMs) / idleSeconds, 'ms');
 }
 
-/** Measures the others before one tenant is flooded, and meanwhile. */
+/** Measures the others before one tenant is flooded, and meanwhile, again and again. */
 async function during(
   what: string,
-  clients: readonly TenantClient[],
+  load: Load,
   { tenant, connections = 100, happen = async () => async () => {} }: Trouble,
 ): Promise<void> {
   const script = new URL('scale/flood.ts', import.meta.url).href;
   const flooding = await startProcess(script, server.url, { TENANT: tenant, CONNECTIONS: String(connections) });
-  progress(`${what}: before`);
-  const before = await load(clients, seconds);
-  progress(`${what}: meanwhile`);
-  const end = await happen();
-  await flooding.ask({});
-  const meanwhile = await load(clients, seconds);
-  await end();
-  const note = JSON.stringify(await flooding.ask({}));
+  const [before, meanwhile]: [Measured, Measured] = [nothing(), nothing()];
+  let note = '';
+  for (let round = 1; round <= rounds; round++) {
+    progress(`${what}, round ${round}`);
+    add(before, await load.measure(seconds));
+    const end = await happen();
+    await flooding.ask({});
+    add(meanwhile, await load.measure(seconds));
+    await end();
+    note = JSON.stringify(await flooding.ask({}));
+    await sleep(settleMs);
+  }
   await flooding.stop('SIGKILL');
   const limitName = 'before';
   const [was, is] = [before, meanwhile].map(({ times }) => quantile(times, 0.99)) as [number, number];
@@ -161,6 +174,15 @@ async function during(
     goals: [atMost(0)],
     note: meanwhile.failures[0] ?? '',
   });
+}
+
+function nothing(): Measured {
+  return { times: [], failures: [] };
+}
+
+function add(to: Measured, { times, failures }: Measured): void {
+  to.times.push(...times);
+  to.failures.push(...failures);
 }
 
 interface Trouble {
@@ -176,11 +198,11 @@ async function pullOnce(tenant: string): Promise<void> {
   client.close();
 }
 
-async function lock(clients: readonly TenantClient[]): Promise<void> {
+async function lock(load: Load): Promise<void> {
   const holder = new pg.Client({ connectionString: addressOf(cluster.url, 'locked') });
   await holder.connect();
   await pullOnce('locked');
-  await during('lock', clients, {
+  await during('lock', load, {
     tenant: 'locked',
     async happen() {
       await holder.query('begin; lock table note in access exclusive mode');
@@ -190,13 +212,13 @@ async function lock(clients: readonly TenantClient[]): Promise<void> {
   await holder.end();
 }
 
-async function kill(clients: readonly TenantClient[]): Promise<void> {
+async function kill(load: Load): Promise<void> {
   await pullOnce('dead');
-  await during('dead database', clients, {
+  await during('dead database', load, {
     tenant: 'dead',
     async happen() {
       await other.kill();
-      return async () => {};
+      return () => other.start();
     },
   });
 }

@@ -1,4 +1,4 @@
-/** When it is told to, floods a tenant with pulls, over many connections and without a pause, until it is told to end. */
+/** When it is told to, floods a tenant with pulls, over many connections and without a pause, until it is told so again. */
 
 import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,34 +8,47 @@ import { pullBody } from '../tenanted.js';
 // It must not take the processor from the server and from those who measure.
 setPriority(constants.priority.PRIORITY_LOW);
 
+/** How long the end waits for requests that are under way, in milliseconds. */
+const patienceMs = 5_000;
+
 const [url, tenant] = [process.env.DATABASE_URL!, process.env.TENANT!];
 const answers: Record<string, number> = {};
-let isOver = false;
-let flooding: Promise<void>[] | undefined;
+let isOn = false;
+let underWay = 0;
+let begin = () => {};
+let beginning = new Promise<void>((resolve) => {
+  begin = resolve;
+});
 
 const opening = Array.from({ length: Number(process.env.CONNECTIONS) }, () => Connection.open(url));
 const connections = await Promise.all(opening);
 
-async function flood(connection: Connection, i: number): Promise<void> {
+async function flood(connection: Connection, i: number): Promise<never> {
   const body = JSON.stringify({ ...pullBody, clientGroupID: `group ${i}` });
   const headers = `X-Tenant: ${tenant}\r\n`;
-  while (!isOver) {
+  for (;;) {
+    await beginning;
+    underWay++;
     const status = await connection.post('/sync/pull', `user ${i % 50}`, body, { headers }).then(
       () => 'served',
       () => 'refused',
     );
+    underWay--;
     answers[status] = (answers[status] ?? 0) + 1;
   }
-  connection.close();
 }
+connections.forEach(flood);
 
 process.on('message', async () => {
-  if (!flooding) {
-    flooding = connections.map(flood);
-    return process.send!({});
+  isOn = !isOn;
+  if (isOn) {
+    begin();
+  } else {
+    beginning = new Promise((resolve) => {
+      begin = resolve;
+    });
+    for (let waitedMs = 0; underWay > 0 && waitedMs < patienceMs; waitedMs += 100) await sleep(100);
   }
-  isOver = true;
-  await Promise.race([Promise.all(flooding), sleep(5_000)]);
   process.send!(answers);
 });
 process.on('disconnect', () => process.exit());

@@ -57,19 +57,35 @@ export class TenantClient {
   }
 }
 
-/** Has each client send something again and again, for some time, however long the answers take. */
-export async function load(clients: readonly TenantClient[], seconds: number): Promise<Measured> {
-  const measured: Measured = { times: [], failures: [] };
-  const begin = performance.now();
-  const end = begin + 1000 * seconds;
-  const work = clients.map(async (client, i) => {
-    for (let due = begin + (everyMs * i) / clients.length; due < end; due += everyMs) {
+/** Has each client send something again and again, however long the answers take. */
+export class Load {
+  #measured: Measured = { times: [], failures: [] };
+  #isOver = false;
+  readonly #work: Promise<unknown>;
+
+  constructor(clients: readonly TenantClient[]) {
+    const begin = performance.now();
+    this.#work = Promise.all(clients.map((client, i) => this.#run(client, begin + (everyMs * i) / clients.length)));
+  }
+
+  /** What is answered from now on, for so long. */
+  async measure(seconds: number): Promise<Measured> {
+    this.#measured = { times: [], failures: [] };
+    await sleep(1000 * seconds);
+    return this.#measured;
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#work;
+  }
+
+  async #run(client: TenantClient, begin: number): Promise<void> {
+    for (let due = begin; !this.#isOver; due += everyMs) {
       await sleep(Math.max(0, due - performance.now()));
       await (Math.random() < pushes ? client.push() : client.pull())
-        .then(() => measured.times.push(performance.now() - due))
-        .catch((error: unknown) => measured.failures.push(String(error)));
+        .then(() => this.#measured.times.push(performance.now() - due))
+        .catch((error: unknown) => this.#measured.failures.push(String(error)));
     }
-  });
-  await Promise.all(work);
-  return measured;
+  }
 }
