@@ -2,7 +2,7 @@
 
 import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '../../../bench/client/connection.js';
+import { Connection, Refusal } from '../../../bench/client/connection.js';
 import { pullBody } from '../tenanted.js';
 
 // It must not take the processor from the server and from those who measure.
@@ -23,7 +23,7 @@ let beginning = new Promise<void>((resolve) => {
 const opening = Array.from({ length: Number(process.env.CONNECTIONS) }, () => Connection.open(url));
 const connections = await Promise.all(opening);
 
-async function flood(connection: Connection, i: number): Promise<never> {
+async function flood(connection: Connection, i: number): Promise<void> {
   const body = JSON.stringify({ ...pullBody, clientGroupID: `group ${i}` });
   const headers = `X-Tenant: ${tenant}\r\n`;
   for (;;) {
@@ -31,10 +31,12 @@ async function flood(connection: Connection, i: number): Promise<never> {
     underWay++;
     const status = await connection.post('/sync/pull', `user ${i % 50}`, body, { headers }).then(
       () => 'served',
-      () => 'refused',
+      (error: unknown) => (error instanceof Refusal ? 'refused' : 'failed'),
     );
     underWay--;
     answers[status] = (answers[status] ?? 0) + 1;
+    // The connection is gone.
+    if (status === 'failed') return;
   }
 }
 connections.forEach(flood);
