@@ -42,6 +42,26 @@ it('a database that is away is asked again only now and then, and everyone else 
   proxy.close();
 });
 
+it('those who come again at once are told ever more slowly, also if the tenant is open', async () => {
+  const proxy = await ChaosProxy.open(Number(new URL(database.url).port));
+  const address = Object.assign(new URL(database.url), { port: new URL(proxy.url).port });
+  tenants = await startTenants({ open: address.href });
+  expect((await pull(tenants, 'open')).status).toBe(200);
+  proxy.target = await freePort();
+  proxy.cut();
+  const began = performance.now();
+  const asked = Array.from({ length: 25 }, async () => {
+    const { status } = await pull(tenants, 'open');
+    return { status, afterMs: performance.now() - began };
+  });
+  const answers = await Promise.all(asked);
+  expect(answers.map(({ status }) => status)).toEqual(Array(25).fill(503));
+  // A timer may be early by a millisecond.
+  expect(answers.filter(({ afterMs }) => afterMs >= 999).length).toBeGreaterThanOrEqual(5);
+  await tenants.close();
+  proxy.close();
+});
+
 it('those who ask while it fails share one attempt', async () => {
   const open = vi.fn(() => opened('postgres://nobody@127.0.0.1:1/none'));
   tenants = await startTenants({}, { open });

@@ -79,12 +79,15 @@ it('a lock in the database of one holds up none of the others', async () => {
     answered++;
     return answer.status;
   });
-  await untilWaiting(databases[0]!.pool, 2);
-  expect(await othersWork()).toEqual(served);
-  // None of those that wait has been answered, and none of the others has waited for them.
-  expect(answered).toBe(0);
-  await holder.query('rollback');
-  holder.release();
+  try {
+    await untilWaiting(databases[0]!.pool, 2);
+    expect(await othersWork()).toEqual(served);
+    // None of those that wait has been answered, and none of the others has waited for them.
+    expect(answered).toBe(0);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
   // Those that came when many waited already were told to come back.
   const statuses = new Set(await Promise.all(held));
   expect(statuses).toContain(200);

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
+import type { StartedSync } from '../../src/server.js';
+import { Company } from '../../src/tenants/company.js';
+import { Tenant } from '../../src/tenants/tenant.js';
 import { dueForUpkeep } from '../../src/tenants/upkeep.js';
+import { silent } from '../log.js';
 
 const minute = 60_000;
 
@@ -22,4 +26,27 @@ it('never does that of all at once, and of each about once a minute', () => {
   }
   expect(most).toBe(5);
   for (const { times } of residents) expect(times).toBeGreaterThanOrEqual(9);
+});
+
+it('a tenant has no more upkeep than use', async () => {
+  let times = 0;
+  const sync = {
+    ready: async () => {},
+    keepUp: async () => times++,
+    sources: { streams: { used: 0 } },
+  } as unknown as StartedSync;
+  const tenant = new Tenant('acme', {
+    start: async () => sync,
+    log: silent,
+    company: new Company(),
+    endAsToldTo() {},
+  });
+  await tenant.keepUp();
+  expect([tenant.neglectedSince, times]).toEqual([undefined, 0]);
+  for (let used = 1; used <= 2; used++) {
+    await tenant.use(async () => {});
+    expect(tenant.neglectedSince).toBeDefined();
+    for (let i = 0; i < 3; i++) await tenant.keepUp();
+    expect([tenant.neglectedSince, times]).toEqual([undefined, used]);
+  }
 });

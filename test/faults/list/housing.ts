@@ -2,6 +2,7 @@ import type { Fault } from '../fault.js';
 
 const attempts = { file: 'src/tenants/attempts.ts', tests: ['test/tenants/attempts.test.ts'] };
 const closing = { file: 'src/tenants/closing.ts', tests: ['test/tenants/closing.test.ts'] };
+const company = { file: 'src/tenants/company.ts', tests: ['test/tenants/company.test.ts'] };
 const pace = { file: 'src/tenants/pace.ts', tests: ['test/tenants/pace.test.ts'] };
 const stock = { file: 'src/db/connection-stock.ts', tests: ['test/db/connection-stock.test.ts'] };
 
@@ -36,9 +37,41 @@ export const housing: readonly Fault[] = [
   {
     name: 'tenants that nobody uses have upkeep all the time',
     file: 'src/tenants/tenant.ts',
-    find: 'this.#isKeptUp || now - this.#keptUpAt < everyMs',
-    replace: 'now < 0',
-    tests: ['test/tenants/tenants.test.ts'],
+    find: '!this.#sync || this.#isKeptUp',
+    replace: '!this.#sync',
+    tests: ['test/tenants/upkeep.test.ts'],
+  },
+  {
+    name: 'the upkeep of all tenants is done at once',
+    file: 'src/tenants/upkeep.ts',
+    find: '.slice(0, Math.ceil(all.length / rounds))',
+    replace: '',
+    tests: ['test/tenants/upkeep.test.ts'],
+  },
+  {
+    name: 'those who come again at once are refused at once',
+    file: 'src/tenants/tenant.ts',
+    find: 'if (isRefused) await this.#putOff();',
+    replace: 'void isRefused;',
+    tests: ['test/tenants/failing.test.ts'],
+  },
+  {
+    ...company,
+    name: 'a flood goes on while the others suffer',
+    find: 'this.#rest = suffer ? ',
+    replace: 'this.#rest = !suffer ? ',
+  },
+  {
+    ...company,
+    name: 'what the others suffer in a flood is soon what is usual',
+    find: 'isFlooded ? weight.flood : weight.calm',
+    replace: 'weight.calm',
+  },
+  {
+    ...company,
+    name: 'a tenant is alone if it had the last request',
+    find: 'const last = this.#newest?.tenant === tenant ? this.#other : this.#newest;',
+    replace: 'const last = this.#newest?.tenant === tenant ? undefined : this.#newest;',
   },
   {
     name: 'a tenant may have any number of requests under way',
@@ -57,8 +90,8 @@ export const housing: readonly Fault[] = [
   {
     ...pace,
     name: 'a tenant whose requests always wait never rests',
-    find: 'this.#gate.waiting > 0 && !this.#isAlone()',
-    replace: 'this.#gate.waiting < 0',
+    find: 'else if (!this.#company.isAlone(this.#tenant, now))',
+    replace: 'else if (this.#gate.waiting < 0)',
   },
   {
     ...pace,
