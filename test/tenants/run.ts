@@ -16,7 +16,7 @@ import type { Result } from '../../bench/scenario.js';
 import { quantile } from '../../bench/statistics.js';
 import { Postgres } from '../torture/rig/postgres.js';
 import { createCopies, createFirst } from './scale/databases.js';
-import { Load, type Measured, TenantClient } from './scale/load.js';
+import { Load, TenantClient } from './scale/load.js';
 
 const { values } = parseArgs({
   options: {
@@ -152,37 +152,29 @@ async function during(
 ): Promise<void> {
   const script = new URL('scale/flood.ts', import.meta.url).href;
   const flooding = await startProcess(script, server.url, { TENANT: tenant, CONNECTIONS: String(connections) });
-  const [before, meanwhile]: [Measured, Measured] = [nothing(), nothing()];
+  const [before, meanwhile]: [number[], number[]] = [[], []];
+  const failed = load.failures.length;
   let note = '';
   for (let round = 1; round <= rounds; round++) {
     progress(`${what}, round ${round}`);
-    add(before, await load.measure(seconds));
+    before.push(...(await load.measure(seconds)));
     const end = await happen();
     await flooding.ask({});
-    add(meanwhile, await load.measure(seconds));
+    meanwhile.push(...(await load.measure(seconds)));
     await end();
     note = JSON.stringify(await flooding.ask({}));
     await sleep(settleMs);
   }
   await flooding.stop('SIGKILL');
   const limitName = 'before';
-  const [was, is] = [before, meanwhile].map(({ times }) => quantile(times, 0.99)) as [number, number];
+  const [was, is] = [before, meanwhile].map((times) => quantile(times, 0.99)) as [number, number];
   const goals = [{ of: 'ratio', is: 'at most', bound: mostTimes } as const];
-  tell(`${what}, others p50`, quantile(meanwhile.times, 0.5), 'ms', { limit: quantile(before.times, 0.5), limitName });
+  tell(`${what}, others p50`, quantile(meanwhile, 0.5), 'ms', { limit: quantile(before, 0.5), limitName });
   tell(`${what}, others p99`, is, 'ms', { limit: was, limitName, ratio: is / was, goals, note });
-  tell(`${what}, others' requests that failed`, before.failures.length + meanwhile.failures.length, '', {
+  tell(`${what}, others' requests that failed`, load.failures.length - failed, '', {
     goals: [atMost(0)],
-    note: meanwhile.failures[0] ?? '',
+    note: load.failures[failed] ?? '',
   });
-}
-
-function nothing(): Measured {
-  return { times: [], failures: [] };
-}
-
-function add(to: Measured, { times, failures }: Measured): void {
-  to.times.push(...times);
-  to.failures.push(...failures);
 }
 
 interface Trouble {

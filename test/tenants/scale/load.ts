@@ -3,12 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '../../../bench/client/connection.js';
 import { pullBody } from '../tenanted.js';
 
-export interface Measured {
-  /** From when each request should have been sent until it was answered, in milliseconds. */
-  readonly times: number[];
-  readonly failures: string[];
-}
-
 /** How often the clients of a tenant send something, and how many of these are pushes. */
 const everyMs = 200;
 const pushes = 1 / 5;
@@ -59,7 +53,9 @@ export class TenantClient {
 
 /** Has each client send something again and again, however long the answers take. */
 export class Load {
-  #measured: Measured = { times: [], failures: [] };
+  /** Of all requests so far. */
+  readonly failures: string[] = [];
+  #times: number[] = [];
   #isOver = false;
   readonly #work: Promise<unknown>;
 
@@ -68,11 +64,14 @@ export class Load {
     this.#work = Promise.all(clients.map((client, i) => this.#run(client, begin + (everyMs * i) / clients.length)));
   }
 
-  /** What is answered from now on, for so long. */
-  async measure(seconds: number): Promise<Measured> {
-    this.#measured = { times: [], failures: [] };
+  /**
+   * What is answered from now on, for so long.
+   * @returns from when each request should have been sent until it was answered, in milliseconds
+   */
+  async measure(seconds: number): Promise<readonly number[]> {
+    this.#times = [];
     await sleep(1000 * seconds);
-    return this.#measured;
+    return this.#times;
   }
 
   async stop(): Promise<void> {
@@ -84,8 +83,8 @@ export class Load {
     for (let due = begin; !this.#isOver; due += everyMs) {
       await sleep(Math.max(0, due - performance.now()));
       await (Math.random() < pushes ? client.push() : client.pull())
-        .then(() => this.#measured.times.push(performance.now() - due))
-        .catch((error: unknown) => this.#measured.failures.push(String(error)));
+        .then(() => this.#times.push(performance.now() - due))
+        .catch((error: unknown) => this.failures.push(String(error)));
     }
   }
 }
