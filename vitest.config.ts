@@ -21,11 +21,15 @@ const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
 const browserTrials = 'test/{browser,create}/**/*.trial.ts';
 const tortureTrials = 'test/torture/*.trial.ts';
-/** They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time. */
+/**
+ * They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time; or they find a
+ * fault by pulling at the right moment, which takes many pulls.
+ */
 const loneTrials = [
   'test/conformance/large-pulls.trial.ts',
   'test/live/calls-killed.trial.ts',
   'test/oracle/crowd.trial.ts',
+  'test/oracle/standbys.trial.ts',
 ];
 
 /** The files of a worker share their modules, which take long to load. */
