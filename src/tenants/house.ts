@@ -157,9 +157,10 @@ export class House<Context extends UserContext> {
   #sweep(): void {
     const now = performance.now();
     for (const tenant of idleSince(this.#resident.values(), now, this.#options.idleMs)) this.#leave(tenant);
-    for (const tenant of this.#resident.values()) tenant.noteListeners();
+    const listening = [...this.#resident.values()].filter(({ isListening }) => isListening);
+    for (const tenant of listening) tenant.noteUse();
+    this.#listening = listening.length;
     for (const tenant of dueForUpkeep(this.#resident.values(), now)) void tenant.keepUp();
-    this.#listening = [...this.#resident.values()].filter(({ isListening }) => isListening).length;
   }
 
   #forget(): void {

@@ -113,7 +113,7 @@ export class Tenant<Context extends UserContext> implements Resident {
   /** To be called when that request has been answered, to the end of its body. */
   end(): void {
     this.#answering--;
-    this.#note();
+    this.noteUse();
   }
 
   /**
@@ -132,13 +132,14 @@ export class Tenant<Context extends UserContext> implements Resident {
       return await work(this.#lazy);
     } finally {
       this.#running--;
-      this.#note();
+      this.noteUse();
     }
   }
 
-  /** To be called now and then: whoever listens uses it all the time. */
-  noteListeners(): void {
-    if (this.isListening) this.#note();
+  /** To be called when it has been used, and now and then while somebody listens. */
+  noteUse(): void {
+    this.#usedAt = performance.now();
+    this.#isKeptUp = false;
   }
 
   /** Does the upkeep, if it has been used since the last time. */
@@ -215,10 +216,5 @@ export class Tenant<Context extends UserContext> implements Resident {
       this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
     }
     return this.#attempts.refusal(now)!;
-  }
-
-  #note(): void {
-    this.#usedAt = performance.now();
-    this.#isKeptUp = false;
   }
 }

@@ -58,14 +58,27 @@ export const housing: readonly Fault[] = [
   {
     ...company,
     name: 'a flood goes on while the others suffer',
-    find: 'this.#rest = suffer ? ',
-    replace: 'this.#rest = !suffer ? ',
+    find: 'const off = slowdown - Math.log(tolerated);',
+    replace: 'const off = Math.log(tolerated) - slowdown;',
   },
   {
     ...company,
     name: 'what the others suffer in a flood is soon what is usual',
-    find: 'isFlooded ? weight.flood : weight.calm',
-    replace: 'weight.calm',
+    find: 'if (!this.#isFlooded(now)) this.#usual.set',
+    replace: 'this.#usual.set',
+  },
+  {
+    ...company,
+    name: 'a flood never pauses',
+    find: 'this.#pausedUntil = now + pause.ms;',
+    replace: 'this.#pausedUntil = 0;',
+  },
+  {
+    ...company,
+    name: 'a flood is noticed after so many requests of the others, however long these take to come',
+    file: 'src/tenants/recent-mean.ts',
+    find: 'Math.exp((this.#at - now) / this.#memoryMs)',
+    replace: '1 - 1 / 256',
   },
   {
     ...company,
