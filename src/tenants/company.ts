@@ -1,32 +1,22 @@
 /** Who else has requests, and whether a flood makes these take longer. Pure: times come in, in milliseconds. */
 import { RecentMean } from './recent-mean.js';
+import { Usual } from './usual.js';
 
 /** For so long after another tenant's last request, a tenant is not alone: the next one must find the process free. */
 const memoryMs = 1_000;
-
-/** What a tenant's requests usually take is a mean of at least, and about, so many. */
-const usualOf = { least: 8, most: 32 };
-/** What takes less than this many milliseconds is taken to take as long. */
-const leastMs = 0.1;
 /** What the others suffer is what they do in about this time. */
 const sufferingMs = 1_000;
-/** How many times as long as usual the others' requests may take. */
-const tolerated = 1.1;
+/** What part of the others' requests may take longer than one in sixteen usually does. */
+const tolerated = 1 / 10;
 
-/** For how many times as long as a request took its place rests; at first, while nobody knows what the others suffer. */
-const rest = { least: 0.01, first: 8, most: 64 };
+/** How many requests of flooded tenants may be served at once; less than one is one with rests. */
+const allowed = { least: 1 / 16, first: 1, most: 8 };
 const longestRestMs = 500;
-/** By how much its logarithm changes in a second, for each unit by which that of the slowdown is off what is tolerated. */
-const gain = { above: 12, below: 3 };
+/** By how much the logarithm of that changes in a second, for each unit by which the others suffer less than is tolerated. */
+const gain = 12;
 
 /** A flood that is held back pauses now and then, to show what the others' requests usually take. */
 const pause = { everyMs: 30_000, ms: 2_000 };
-
-/** A mean of logarithms. */
-interface Usual {
-  took: number;
-  count: number;
-}
 
 interface Begun {
   readonly tenant: string;
@@ -34,9 +24,8 @@ interface Begun {
 }
 
 /**
- * The requests of all tenants. Those of a flooded one, which always wait, get what the others leave: so little that these take
- * hardly longer than usual, whether it is the process that is busy or a database server. On means of logarithms, so that
- * it does not matter how different the requests are.
+ * The requests of all tenants. Those of flooded ones, which always wait, get what the others leave: so little that hardly more
+ * of these take long than usually, whether it is the process that is busy or a database server.
  * @see https://www.rfc-editor.org/rfc/rfc6817 (LEDBAT: who transfers in the background yields as soon as delays grow)
  * @see https://doi.org/10.1145/3012426.3022184 (BBR: pauses, to learn what the delay is without one's own transfer)
  */
@@ -44,11 +33,11 @@ export class Company {
   #newest: Begun | undefined;
   /** The newest one of another tenant than that. */
   #other: Begun | undefined;
-  /** By tenant: what its requests take while no flood goes on. */
+  /** By tenant, while no flood goes on. */
   readonly #usual = new Map<string, Usual>();
-  /** How many times as long as usual requests take, as a logarithm. */
-  readonly #slowdown = new RecentMean(sufferingMs);
-  #rest = rest.first;
+  /** The part of the requests that take long. */
+  readonly #suffering = new RecentMean(sufferingMs);
+  #allowed = allowed.first;
   #floodedSince = 0;
   #floodedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = 0;
@@ -67,23 +56,28 @@ export class Company {
 
   /** To be called when a request has been served of a tenant of which no others wait. */
   noteServed(tenant: string, tookMs: number, now: number): void {
-    const took = Math.log(Math.max(tookMs, leastMs));
-    const usual = this.#usual.get(tenant);
-    if (usual && usual.count >= usualOf.least) this.#slowdown.add(took - usual.took, now);
-    if (!this.#isFlooded(now)) this.#usual.set(tenant, learn(usual, took));
+    const usual = this.#usual.get(tenant) ?? new Usual();
+    this.#usual.set(tenant, usual);
+    if (usual.longestMs !== undefined) this.#suffering.add(tookMs > usual.longestMs ? 1 : 0, now);
+    if (!this.#isFlooded(now)) usual.add(tookMs);
   }
 
-  /** For how long the place of a request rests that has been served while others of its tenant wait. */
+  /** How many requests of flooded tenants may be served at once. */
+  get turns(): number {
+    return Math.ceil(this.#allowed);
+  }
+
+  /** To be called when such a request has been served; returns for how long its turn rests. */
   restMs(tookMs: number, now: number): number {
     if (!this.#isFlooded(now)) this.#floodedSince = now;
-    if (this.#rest > 1 && now - this.#floodedSince >= pause.everyMs) {
+    if (this.#allowed <= allowed.first && now - this.#floodedSince >= pause.everyMs) {
       this.#floodedSince = now;
       this.#pausedUntil = now + pause.ms;
     }
     if (now < this.#pausedUntil) return this.#pausedUntil - now;
     this.#adapt(now);
     this.#floodedAt = now;
-    return Math.min(this.#rest * tookMs, longestRestMs);
+    return Math.min((this.turns / this.#allowed - 1) * tookMs, longestRestMs);
   }
 
   /** To be called when a tenant is closed. */
@@ -96,19 +90,13 @@ export class Company {
   }
 
   #adapt(now: number): void {
-    const slowdown = this.#slowdown.at(now);
-    if (slowdown === undefined) {
-      this.#rest = rest.first;
+    const suffering = this.#suffering.at(now);
+    if (suffering === undefined) {
+      this.#allowed = allowed.first;
     } else {
-      const off = slowdown - Math.log(tolerated);
       const seconds = Math.min(now - this.#floodedAt, longestRestMs) / 1_000;
-      const changed = this.#rest * Math.exp((off > 0 ? gain.above : gain.below) * off * seconds);
-      this.#rest = Math.min(Math.max(changed, rest.least), rest.most);
+      const changed = this.#allowed * Math.exp(gain * (tolerated - suffering) * seconds);
+      this.#allowed = Math.min(Math.max(changed, allowed.least), allowed.most);
     }
   }
-}
-
-function learn(usual: Usual = { took: 0, count: 0 }, took: number): Usual {
-  const count = Math.min(usual.count + 1, usualOf.most);
-  return { took: usual.took + (took - usual.took) / count, count };
 }

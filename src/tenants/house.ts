@@ -6,6 +6,7 @@ import type { StartedSync } from '../server.js';
 import { idleSince, leastRecent } from './closing.js';
 import { Company } from './company.js';
 import { Tenant } from './tenant.js';
+import { Turns } from './turns.js';
 import { dueForUpkeep } from './upkeep.js';
 
 const longestSweepMs = 1_000;
@@ -42,6 +43,7 @@ export class House<Context extends UserContext> {
   readonly #closing = new Set<Promise<void>>();
   readonly #endSweeps: () => void;
   readonly #company = new Company();
+  readonly #turns = new Turns(this.#company);
   #listening = 0;
   #isStopping = false;
   #isReplaced = false;
@@ -82,6 +84,7 @@ export class House<Context extends UserContext> {
       start: (one) => this.#start(one),
       log: withFields(this.#options.log, { tenant: name }),
       company: this.#company,
+      turns: this.#turns,
       endAsToldTo: (sync) => this.#endAsToldTo(sync),
     });
     this.#shut.set(name, tenant);

@@ -1,7 +1,7 @@
 /** How much of the process one tenant's requests may take while there are others. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Gate, type Leave } from '../limits/gate.js';
+import { Gate } from '../limits/gate.js';
 import type { Company } from './company.js';
+import type { Turns } from './turns.js';
 
 /** How many requests of a tenant are worked on at once. */
 const places = 8;
@@ -22,10 +22,12 @@ export class Pace {
   });
   readonly #tenant: string;
   readonly #company: Company;
+  readonly #turns: Turns;
 
-  constructor(tenant: string, company: Company) {
+  constructor(tenant: string, company: Company, turns: Turns) {
     this.#tenant = tenant;
     this.#company = company;
+    this.#turns = turns;
   }
 
   /**
@@ -35,6 +37,8 @@ export class Pace {
    */
   async run<T>(work: () => Promise<T>, signalOf: () => AbortSignal): Promise<T> {
     const leave = await this.#gate.enter(undefined, signalOf);
+    const isFlooded = this.#gate.waiting > 0 && !this.#company.isAlone(this.#tenant, performance.now());
+    const endTurn = isFlooded ? await this.#turns.take() : undefined;
     const started = performance.now();
     const working = work();
     let isOver = false;
@@ -42,17 +46,13 @@ export class Pace {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      void this.#rest(performance.now() - started, leave);
+      const now = performance.now();
+      if (endTurn) endTurn(now - started);
+      else if (this.#gate.waiting === 0) this.#company.noteServed(this.#tenant, now - started, now);
+      leave();
     };
     const timer = setTimeout(end, longestHoldMs);
     working.then(end, end);
     return working;
-  }
-
-  async #rest(tookMs: number, leave: Leave): Promise<void> {
-    const now = performance.now();
-    if (this.#gate.waiting === 0) this.#company.noteServed(this.#tenant, tookMs, now);
-    else if (!this.#company.isAlone(this.#tenant, now)) await sleep(this.#company.restMs(tookMs, now));
-    leave();
   }
 }

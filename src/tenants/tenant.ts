@@ -9,6 +9,7 @@ import { Attempts } from './attempts.js';
 import type { Resident } from './closing.js';
 import type { Company } from './company.js';
 import { Pace } from './pace.js';
+import type { Turns } from './turns.js';
 
 /** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
 const mostUnderWay = 1_000;
@@ -25,6 +26,7 @@ export interface TenantParts<Context extends UserContext> {
   /** Adds who it is to every line. */
   readonly log: Logger;
   readonly company: Company;
+  readonly turns: Turns;
   /** Has its sync end what the whole process has been told to end. */
   readonly endAsToldTo: (sync: StartedSync<Context>) => void;
 }
@@ -50,7 +52,7 @@ export class Tenant<Context extends UserContext> implements Resident {
   constructor(name: string, parts: TenantParts<Context>) {
     this.name = name;
     this.#parts = parts;
-    this.#pace = new Pace(name, parts.company);
+    this.#pace = new Pace(name, parts.company, parts.turns);
   }
 
   get isOpen(): boolean {

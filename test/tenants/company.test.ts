@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Company } from '../../src/tenants/company.js';
+import { Random } from '../oracle/random.js';
 
 it('a tenant is alone if no other one has had a request for a second', () => {
   const company = new Company();
@@ -21,113 +22,124 @@ it('a tenant is alone if no other one has had a request for a second', () => {
 /** The others' requests, and a flood of another tenant. */
 class Scene {
   readonly company = new Company();
+  readonly #random = new Random(1);
   readonly #everyMs: number;
   #now = 0;
   #pausedUntil = 0;
-  /** For how many times as long as it took each request of the flood rests. */
-  rest = 8;
+  #restMs = 0;
 
   /** Of each of two other tenants, whose requests are of different kinds, one comes each `everyMs` milliseconds. */
   constructor(everyMs = 10) {
     this.#everyMs = everyMs;
   }
 
+  get now(): number {
+    return this.#now;
+  }
+
   get isPaused(): boolean {
     return this.#now < this.#pausedUntil;
   }
 
-  /** No flood goes on for some seconds. */
-  calm(seconds: number, times = 1): this {
-    for (const end = this.#now + 1_000 * seconds; this.#now < end; this.#now += this.#everyMs) this.#serve(times);
+  /** How many of the flood's requests are served at once. */
+  get allowed(): number {
+    return this.company.turns / (1 + this.#restMs);
+  }
+
+  calm(seconds: number): this {
+    for (const end = this.#now + 1_000 * seconds; this.#now < end; this.#now += this.#everyMs) this.#serve(1);
     return this;
   }
 
-  /** A flood goes on, during which the others' requests take so many times as long as usual; by default only while it has not paused. */
-  flood(seconds: number, times: number | (() => number), whilePaused = 1): this {
+  /** A flood goes on, during which the others' requests take so many times as long; and so many times while it pauses. */
+  flood(seconds: number, times: number | (() => number), inPauses = 1): this {
     for (const end = this.#now + 1_000 * seconds; this.#now < end; this.#now += 10) {
       const meanwhile = typeof times === 'number' ? times : times();
-      if (this.#now % this.#everyMs === 0) this.#serve(this.isPaused ? whilePaused : meanwhile);
+      if (this.#now % this.#everyMs === 0) this.#serve(this.isPaused ? inPauses : meanwhile);
       if (!this.isPaused) this.#rest();
     }
     return this;
   }
 
   #serve(times: number): void {
-    this.company.noteServed('quick', 2 * times, this.#now);
-    this.company.noteServed('slow', 20 * times, this.#now);
+    this.company.noteServed('quick', 2 * times * this.#factor(), this.#now);
+    this.company.noteServed('slow', 20 * times * this.#factor(), this.#now);
+  }
+
+  /** Mostly between a half and two. */
+  #factor(): number {
+    return Math.exp(this.#random.next() + this.#random.next() + this.#random.next() - 1.5);
   }
 
   #rest(): void {
     const ms = this.company.restMs(1, this.#now);
     if (ms > 500) this.#pausedUntil = this.#now + ms;
-    else this.rest = ms;
+    else this.#restMs = ms;
   }
 }
 
 /** Until what is usual is known, and no flood goes on any more. */
-const known = (everyMs?: number) => new Scene(everyMs).calm(10);
+const known = (everyMs?: number) => new Scene(everyMs).calm(40);
 
 it('a flood has what the others leave: all, if these take no longer than usual, and hardly anything if they do', () => {
-  expect(known().flood(60, 1).rest).toBeLessThan(0.1);
-  expect(known().flood(5, 1.5).rest).toBe(64);
+  expect(known().flood(30, 1).allowed).toBe(8);
+  expect(known().flood(5, 1.5).allowed).toBe(1 / 16);
 });
 
-it.each([4, 10, 100, 500])('that is noticed as soon if they have one request in %i ms', (everyMs) => {
-  expect(known(everyMs).flood(2, 3).rest).toBe(64);
-  expect(known(everyMs).flood(2, 1).rest).toBeGreaterThan(3.5);
+it.each([4, 10, 100, 500])('that is noticed as soon if each of them has one request in %i ms', (everyMs) => {
+  expect(known(everyMs).flood(2, 3).allowed).toBe(1 / 16);
+  expect(known(everyMs).flood(2, 1).allowed).toBeGreaterThan(1 / 2);
 });
 
 it('what a flood may have changes with what the others suffer', () => {
   const scene = known().flood(5, 2);
-  expect(scene.flood(60, 1).rest).toBeLessThan(0.1);
-  expect(scene.flood(5, 2).rest).toBe(64);
+  expect(scene.flood(60, 1).allowed).toBeGreaterThan(7);
+  expect(scene.flood(5, 2).allowed).toBe(1 / 16);
 });
 
 it.each([10, 100])('what is usual is not learned from a flood, however long: one request in %i ms', (everyMs) => {
   let [sum, count] = [0, 0];
   const scene = known(everyMs);
   scene.flood(3_600, () => {
-    const times = scene.isPaused ? 1 : 1 + 3 / (1 + scene.rest);
+    const times = scene.isPaused ? 1 : 1 + scene.allowed / 2;
     sum += times;
     count++;
     return times;
   });
-  expect(sum / count).toBeLessThan(1.12);
+  expect(sum / count).toBeLessThan(1.25);
 });
 
 it('a flood pauses now and then, and what the others take meanwhile becomes usual', () => {
   const scene = known().flood(29, 1.5, 1.5);
-  expect(scene.rest).toBe(64);
-  expect(scene.flood(121, 1.5, 1.5).rest).toBeLessThan(0.1);
+  expect(scene.allowed).toBe(1 / 16);
+  expect(scene.flood(121, 1.5, 1.5).allowed).toBe(8);
 });
 
 it('a flood that harms nobody does not pause', () => {
-  const scene = known().flood(20, 1);
+  const scene = known().flood(30, 1);
   for (let second = 0; second < 100; second++) expect(scene.flood(1, 1).isPaused).toBe(false);
 });
 
 it('tenants that come during a flood count as soon as what they usually take is known', () => {
-  const scene = new Scene().flood(29, 3);
-  expect(scene.rest).toBe(8);
+  const scene = new Scene().flood(30, 3);
+  expect(scene.allowed).toBe(1);
   // With the pause that follows.
-  expect(scene.flood(3, 3).flood(2, 3).rest).toBe(64);
+  expect(scene.flood(3, 3).flood(2, 3).allowed).toBe(1 / 16);
 });
 
 it('what the others have suffered is forgotten when they have had no requests for a second', () => {
-  const { company } = known().flood(5, 3);
-  expect([company.restMs(1, 15_980), company.restMs(1, 16_000)]).toEqual([64, 8]);
+  const { company, now } = known().flood(5, 3);
+  expect([company.restMs(1, now + 980), company.restMs(1, now + 990)]).toEqual([15, 0]);
 });
 
-it('no place rests for longer than half a second, except in a pause', () => {
-  const { company } = known().flood(5, 2);
-  expect(company.restMs(10_000, 15_000)).toBe(500);
-  for (let now = 15_000; now < 40_000; now += 100) expect(company.restMs(10_000, now)).toBe(500);
-  expect(company.restMs(10_000, 40_000)).toBe(2_000);
+it('no turn rests for longer than half a second, except in a pause', () => {
+  const { company, now } = known().flood(29.9, 2);
+  expect([company.restMs(10_000, now), company.restMs(10_000, now + 100)]).toEqual([500, 2_000]);
 });
 
 it('requests that take no time, and those of a tenant that was closed, do no harm', () => {
   const scene = known();
-  scene.company.noteServed('quick', 0, 10_000);
+  scene.company.noteServed('quick', 0, scene.now);
   scene.company.forget('slow');
-  expect(scene.flood(60, 1).rest).toBeLessThan(0.1);
+  expect(scene.flood(60, 1).allowed).toBe(8);
 });

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { Company } from '../../src/tenants/company.js';
 import { Pace } from '../../src/tenants/pace.js';
+import { Turns } from '../../src/tenants/turns.js';
 
 /** Work that goes on until it is told to end. */
 function openWork() {
@@ -9,10 +10,15 @@ function openWork() {
   return { ends, work: () => new Promise<void>((resolve) => ends.push(resolve)) };
 }
 
+/** The pace of a tenant, in a house of its own. */
+function paceOf(tenant: string, company = new Company()): Pace {
+  return new Pace(tenant, company, new Turns(company));
+}
+
 const never = () => new AbortController().signal;
 
 it('works on a few requests at once, and on all others after them', async () => {
-  const pace = new Pace('a', new Company());
+  const pace = paceOf('a');
   const { ends, work } = openWork();
   const all = Promise.all(Array.from({ length: 20 }, () => pace.run(work, never)));
   await vi.waitFor(() => expect(ends.length).toBe(8));
@@ -24,7 +30,7 @@ it('works on a few requests at once, and on all others after them', async () => 
 });
 
 it('does not wait for what holds a request up', async () => {
-  const pace = new Pace('a', new Company());
+  const pace = paceOf('a');
   const stuck = openWork();
   const held = Array.from({ length: 8 }, () => pace.run(stuck.work, never));
   expect(await pace.run(async () => 'done', never)).toBe('done');
@@ -37,10 +43,10 @@ it.each([
   ['only while there are others', true, 9, true],
   ['but not when it is alone', false, 9, false],
   ['and not when no more requests wait', true, 8, false],
-])('rests between requests, %s', async (_, hasOthers, requests, rests) => {
+])('has requests take turns, %s', async (_, hasOthers, requests, takesTurns) => {
   const company = new Company();
-  const rested = vi.spyOn(company, 'restMs');
-  const pace = new Pace('a', company);
+  const ended = vi.spyOn(company, 'restMs');
+  const pace = paceOf('a', company);
   if (hasOthers) company.note('b', performance.now());
   const { ends, work } = openWork();
   const all = Promise.all(Array.from({ length: requests }, () => pace.run(work, never)));
@@ -50,11 +56,11 @@ it.each([
     ends[done]!();
   }
   await all;
-  expect(rested.mock.calls.length > 0).toBe(rests);
+  expect(ended.mock.calls.length > 0).toBe(takesTurns);
 });
 
 it('refuses at once those who would have to wait too long, and says when to come back', async () => {
-  const pace = new Pace('a', new Company());
+  const pace = paceOf('a');
   const { ends, work } = openWork();
   const running = Array.from({ length: 1_008 }, () => pace.run(work, never));
   const refused = await pace.run(work, never).catch((error: unknown) => error);
@@ -68,7 +74,7 @@ it('refuses at once those who would have to wait too long, and says when to come
 });
 
 it('forgets a request whose client goes away while it waits', async () => {
-  const pace = new Pace('a', new Company());
+  const pace = paceOf('a');
   const { ends, work } = openWork();
   const running = Array.from({ length: 8 }, () => pace.run(work, never));
   const gone = new AbortController();

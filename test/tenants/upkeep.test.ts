@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { StartedSync } from '../../src/server.js';
 import { Company } from '../../src/tenants/company.js';
 import { Tenant } from '../../src/tenants/tenant.js';
+import { Turns } from '../../src/tenants/turns.js';
 import { dueForUpkeep } from '../../src/tenants/upkeep.js';
 import { silent } from '../log.js';
 
@@ -35,10 +36,12 @@ it('a tenant has no more upkeep than use', async () => {
     keepUp: async () => times++,
     sources: { streams: { used: 0 } },
   } as unknown as StartedSync;
+  const company = new Company();
   const tenant = new Tenant('acme', {
     start: async () => sync,
     log: silent,
-    company: new Company(),
+    company,
+    turns: new Turns(company),
     endAsToldTo() {},
   });
   await tenant.keepUp();

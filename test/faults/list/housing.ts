@@ -58,14 +58,14 @@ export const housing: readonly Fault[] = [
   {
     ...company,
     name: 'a flood goes on while the others suffer',
-    find: 'const off = slowdown - Math.log(tolerated);',
-    replace: 'const off = Math.log(tolerated) - slowdown;',
+    find: 'gain * (tolerated - suffering)',
+    replace: 'gain * (suffering - tolerated)',
   },
   {
     ...company,
     name: 'what the others suffer in a flood is soon what is usual',
-    find: 'if (!this.#isFlooded(now)) this.#usual.set',
-    replace: 'this.#usual.set',
+    find: 'if (!this.#isFlooded(now)) usual.add(tookMs);',
+    replace: 'usual.add(tookMs);',
   },
   {
     ...company,
@@ -79,6 +79,27 @@ export const housing: readonly Fault[] = [
     file: 'src/tenants/recent-mean.ts',
     find: 'Math.exp((this.#at - now) / this.#memoryMs)',
     replace: '1 - 1 / 256',
+  },
+  {
+    ...company,
+    name: 'what is usual is what the longest request took',
+    file: 'src/tenants/usual.ts',
+    find: 'Math.floor(this.#lastMs.length * longPart) - 1',
+    replace: '0',
+  },
+  {
+    name: 'a turn goes to the next before it has rested',
+    file: 'src/tenants/turns.ts',
+    tests: ['test/tenants/turns.test.ts'],
+    find: 'if (restMs < 1)',
+    replace: 'if (restMs >= 0)',
+  },
+  {
+    name: 'no fewer turns are taken when the others suffer',
+    file: 'src/tenants/turns.ts',
+    tests: ['test/tenants/turns.test.ts'],
+    find: 'while (this.#taken < this.#company.turns) {',
+    replace: 'for (let given = 0; given < 1; given++) {',
   },
   {
     ...company,
@@ -102,9 +123,9 @@ export const housing: readonly Fault[] = [
   },
   {
     ...pace,
-    name: 'a tenant whose requests always wait never rests',
-    find: 'else if (!this.#company.isAlone(this.#tenant, now))',
-    replace: 'else if (this.#gate.waiting < 0)',
+    name: 'a tenant whose requests always wait does not wait for a turn',
+    find: 'this.#gate.waiting > 0 &&',
+    replace: 'this.#gate.waiting < 0 &&',
   },
   {
     ...pace,

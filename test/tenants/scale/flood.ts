@@ -16,9 +16,7 @@ const answers: Record<string, number> = {};
 let isOn = false;
 let underWay = 0;
 let begin = () => {};
-let beginning = new Promise<void>((resolve) => {
-  begin = resolve;
-});
+let beginning = begun();
 
 const opening = Array.from({ length: Number(process.env.CONNECTIONS) }, () => Connection.open(url));
 const connections = await Promise.all(opening);
@@ -41,14 +39,19 @@ async function flood(connection: Connection, i: number): Promise<void> {
 }
 connections.forEach(flood);
 
+/** What `begin` resolves. */
+function begun(): Promise<void> {
+  return new Promise((resolve) => {
+    begin = resolve;
+  });
+}
+
 process.on('message', async () => {
   isOn = !isOn;
   if (isOn) {
     begin();
   } else {
-    beginning = new Promise((resolve) => {
-      begin = resolve;
-    });
+    beginning = begun();
     for (let waitedMs = 0; underWay > 0 && waitedMs < patienceMs; waitedMs += 100) await sleep(100);
   }
   process.send!(answers);

@@ -66,7 +66,7 @@ export class Load {
 
   /**
    * What is answered from now on, for so long.
-   * @returns from when each request should have been sent until it was answered, in milliseconds
+   * @returns from when each request was sent, or should have been, until it was answered, in milliseconds
    */
   async measure(seconds: number): Promise<readonly number[]> {
     this.#times = [];
@@ -79,11 +79,13 @@ export class Load {
     await this.#work;
   }
 
-  async #run(client: TenantClient, begin: number): Promise<void> {
-    for (let due = begin; !this.#isOver; due += everyMs) {
+  async #run(client: TenantClient, first: number): Promise<void> {
+    for (let due = first; !this.#isOver; due += everyMs) {
       await sleep(Math.max(0, due - performance.now()));
+      // Timers may be early by a millisecond.
+      const begin = Math.min(due, performance.now());
       await (Math.random() < pushes ? client.push() : client.pull())
-        .then(() => this.#times.push(performance.now() - due))
+        .then(() => this.#times.push(performance.now() - begin))
         .catch((error: unknown) => this.failures.push(String(error)));
     }
   }
