@@ -13,7 +13,7 @@ import type { Turns } from './turns.js';
 
 /** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
 const mostUnderWay = 1_000;
-/** How many refusals of a tenant are told at once within a time; others are told after it. */
+/** How many refusals of a tenant are told at once within a time; others are told after it, or up to twice as long. */
 const promptRefusals = 20;
 const refusalMs = 1_000;
 /** How long a request waits for its tenant to be opened. */
@@ -192,11 +192,11 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** Waits before another refusal is told, if there have been many. */
+  /** Waits before another refusal is told, if there have been many: not all come again at the same moment. */
   async #putOff(): Promise<void> {
     this.#refused++;
     setTimeout(() => this.#refused--, refusalMs).unref();
-    if (this.#refused > promptRefusals) await sleep(refusalMs);
+    if (this.#refused > promptRefusals) await sleep(refusalMs * (1 + Math.random()));
   }
 
   /** @throws Problem if that fails or takes too long */

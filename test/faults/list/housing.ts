@@ -56,6 +56,13 @@ export const housing: readonly Fault[] = [
     tests: ['test/tenants/failing.test.ts'],
   },
   {
+    name: 'all who are refused are told at the same moment',
+    file: 'src/tenants/tenant.ts',
+    find: 'refusalMs * (1 + Math.random())',
+    replace: 'refusalMs',
+    tests: ['test/tenants/failing.test.ts'],
+  },
+  {
     ...company,
     name: 'a flood goes on while the others suffer',
     find: 'gain * (tolerated - suffering)',
