@@ -11,9 +11,9 @@ const tolerated = 1 / 10;
 
 /** How many requests of flooded tenants may be served at once; less than one is one with rests. */
 const allowed = { least: 1 / 16, first: 1, most: 8 };
-const longestRestMs = 500;
 /** By how much the logarithm of that changes in a second, for each unit by which the others suffer less than is tolerated. */
 const gain = 12;
+const longestRestMs = 500;
 
 /** A flood that is held back pauses now and then, to show what the others' requests usually take. */
 const pause = { everyMs: 30_000, ms: 2_000 };
