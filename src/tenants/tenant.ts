@@ -13,9 +13,8 @@ import type { Turns } from './turns.js';
 
 /** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
 const mostUnderWay = 1_000;
-/** How many refusals of a tenant are told at once within a time; others are told after it, or up to twice as long. */
-const promptRefusals = 20;
-const refusalMs = 1_000;
+/** The refusals of a tenant are told one by one, so far apart, however many there are; but none later than that. */
+const refusals = { everyMs: 50, longestWaitMs: 10_000 };
 /** How long a request waits for its tenant to be opened. */
 const patienceMs = 10_000;
 
@@ -42,7 +41,8 @@ export class Tenant<Context extends UserContext> implements Resident {
   /** Requests that have no response yet; and responses whose bodies have not ended. */
   #running = 0;
   #answering = 0;
-  #refused = 0;
+  /** When the last refusal is told. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #isOpening = false;
   #isKeptUp = true;
   #usedAt = 0;
@@ -192,11 +192,12 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** Waits before another refusal is told, if there have been many: not all come again at the same moment. */
+  /** Waits until it is the turn of another refusal to be told. */
   async #putOff(): Promise<void> {
-    this.#refused++;
-    setTimeout(() => this.#refused--, refusalMs).unref();
-    if (this.#refused > promptRefusals) await sleep(refusalMs * (1 + Math.random()));
+    const now = performance.now();
+    const latest = now + refusals.longestWaitMs;
+    this.#refusedAt = Math.min(Math.max(this.#refusedAt + refusals.everyMs, now), latest);
+    await sleep(this.#refusedAt - now);
   }
 
   /** @throws Problem if that fails or takes too long */

@@ -58,8 +58,8 @@ export const housing: readonly Fault[] = [
   {
     name: 'all who are refused are told at the same moment',
     file: 'src/tenants/tenant.ts',
-    find: 'refusalMs * (1 + Math.random())',
-    replace: 'refusalMs',
+    find: 'this.#refusedAt + refusals.everyMs',
+    replace: 'now + 1_000',
     tests: ['test/tenants/failing.test.ts'],
   },
   {
