@@ -52,11 +52,12 @@ export async function startProcess(
   script: string,
   databaseURL: string,
   env: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
 ): Promise<ServerProcess> {
   const serverOptions = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
   const loaderOptions = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
   const child = fork(fileURLToPath(new URL(script, servers)), {
-    execArgv: script === 'serve.mjs' ? serverOptions : loaderOptions,
+    execArgv: [...nodeOptions, ...(script === 'serve.mjs' ? serverOptions : loaderOptions)],
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -20,7 +20,8 @@ interface Waiting {
 
 /**
  * Keeps all of its pools together from opening more connections than there are. Where there are no more, the pool that
- * has not been used for longest closes an idle one.
+ * has not been used for longest closes an idle one. Each pool opens one at a time: that takes a database server longer
+ * than most statements, and meanwhile, those that it has may do.
  */
 export class ConnectionStock {
   readonly #most: number;
@@ -88,9 +89,10 @@ export class ConnectionStock {
     });
   }
 
-  #mayGrow({ totalCount, options }: StockedPool, used: number): boolean {
+  #mayGrow({ totalCount, options, isConnecting }: StockedPool, used: number): boolean {
     const left = this.#most - used;
-    return totalCount < options.max && (totalCount === 0 ? left > 0 : totalCount <= share * left);
+    if (totalCount === 0) return left > 0;
+    return !isConnecting && totalCount < options.max && totalCount <= share * left;
   }
 
   /** One for each pool that may have it, in their order. */
@@ -127,7 +129,10 @@ export class StockedPool extends pg.Pool {
   constructor(options: pg.PoolConfig, stock: ConnectionStock) {
     super(options);
     this.#stock = stock;
-    this.on('connect', (client) => this.#connected.add(client));
+    this.on('connect', (client) => {
+      this.#connected.add(client);
+      stock.settle();
+    });
     this.on('release', () => stock.settle());
     this.on('remove', (client) => {
       this.#connected.delete(client);
@@ -138,6 +143,10 @@ export class StockedPool extends pg.Pool {
   /** Whether there is an idle connection that nobody has asked for. */
   get hasIdle(): boolean {
     return this.idleCount > this.waitingCount;
+  }
+
+  get isConnecting(): boolean {
+    return this.totalCount > this.#connected.size;
   }
 
   /** How much work waits until it may connect. */

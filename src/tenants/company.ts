@@ -7,10 +7,10 @@ const memoryMs = 1_000;
 /** What the others suffer is what they do in about this time. */
 const sufferingMs = 1_000;
 /** What part of the others' requests may take longer than one in sixteen usually does. */
-const tolerated = 1 / 10;
+const tolerated = 1 / 12;
 
 /** How many requests of flooded tenants may be served at once; less than one is one with rests. */
-const allowed = { least: 1 / 16, first: 1, most: 8 };
+const allowed = { least: 1 / 16, first: 1 / 4, most: 8 };
 /** By how much the logarithm of that changes in a second, for each unit by which the others suffer less than is tolerated. */
 const gain = 12;
 const longestRestMs = 500;
@@ -70,7 +70,7 @@ export class Company {
   /** To be called when such a request has been served; returns for how long its turn rests. */
   restMs(tookMs: number, now: number): number {
     if (!this.#isFlooded(now)) this.#floodedSince = now;
-    if (this.#allowed <= allowed.first && now - this.#floodedSince >= pause.everyMs) {
+    if (this.#allowed <= 1 && now - this.#floodedSince >= pause.everyMs) {
       this.#floodedSince = now;
       this.#pausedUntil = now + pause.ms;
     }

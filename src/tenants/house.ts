@@ -9,7 +9,8 @@ import { Tenant } from './tenant.js';
 import { Turns } from './turns.js';
 import { dueForUpkeep } from './upkeep.js';
 
-const longestSweepMs = 1_000;
+/** Between sweeps, unless tenants are closed sooner. */
+const usualSweepMs = 1_000;
 /** How many tenants are remembered that are not open, such as those that there are not. */
 const mostShut = 10_000;
 
@@ -52,7 +53,7 @@ export class House<Context extends UserContext> {
   constructor(options: HouseOptions<Context>) {
     this.#options = options;
     const onFailure = (error: unknown) => options.log.error({ error: describeError(error) }, 'Idle tenants stay open');
-    this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, longestSweepMs), onFailure);
+    this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, usualSweepMs), onFailure);
   }
 
   get isStopping(): boolean {
@@ -163,7 +164,8 @@ export class House<Context extends UserContext> {
     const listening = [...this.#resident.values()].filter(({ isListening }) => isListening);
     for (const tenant of listening) tenant.noteUse();
     this.#listening = listening.length;
-    for (const tenant of dueForUpkeep(this.#resident.values(), now)) void tenant.keepUp();
+    for (const { one, inMs } of dueForUpkeep(this.#resident.values(), now))
+      setTimeout(() => one.keepUp(), inMs).unref();
   }
 
   #forget(): void {

@@ -22,6 +22,9 @@ export interface WorkersOptions {
   readonly log: Logger;
 }
 
+/** A worker has one core: more threads that collect garbage would take those of the others, and of Postgres. */
+const threads = '--v8-pool-size=1';
+
 /** How long a worker takes to end at most, with some time for a busy machine. */
 const endMs = usualDrainMs + closeMs + 2_000;
 
@@ -40,7 +43,8 @@ export class Workers {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.#plan = new WorkerPlan(options.count);
-    cluster.setupPrimary({ exec: options.file, args: [...options.args] });
+    const { file, args } = options;
+    cluster.setupPrimary({ exec: file, args: [...args], execArgv: [threads, ...process.execArgv] });
   }
 
   /**

@@ -78,6 +78,19 @@ it('leaves some to others, whoever takes much and keeps it', async () => {
   for (const client of taken) client.release();
 });
 
+it('opens one connection of a pool at a time, and meanwhile makes do with those that it has', async () => {
+  const pool = createPool();
+  let [opened, connecting] = [0, 0];
+  pool.on('connect', () => {
+    connecting = Math.max(connecting, pool.totalCount - opened);
+    opened++;
+  });
+  await Promise.all(Array.from({ length: 100 }, () => pool.query('select 1')));
+  expect(connecting).toBe(1);
+  await Promise.all(Array.from({ length: 3 }, () => pool.query('select pg_sleep(0.2)')));
+  expect(opened).toBeGreaterThanOrEqual(3);
+});
+
 it('closes the connection that has been idle for longest where another is needed', async () => {
   for (let i = 0; i < most; i++) await createPool().query('select 1');
   expect(stock.usage()).toEqual({ total: most, idle: most });

@@ -64,10 +64,10 @@ const addresses = {
   dead: addressOf(other.url, 'dead'),
   hangs: `postgres://nobody@127.0.0.1:${(silence.address() as AddressInfo).port}/none`,
 };
-const server = await startProcess(new URL('scale/server.ts', import.meta.url).href, cluster.url, {
-  ADDRESSES: JSON.stringify(addresses),
-  IDLE_MS: String(1000 * Number(values.idle)),
-});
+const serverFile = new URL('scale/server.ts', import.meta.url).href;
+const serverEnv = { ADDRESSES: JSON.stringify(addresses), IDLE_MS: String(1000 * Number(values.idle)) };
+// As docs/operations.md has it: on two cores, four threads that collect garbage are in everybody's way.
+const server = await startProcess(serverFile, cluster.url, serverEnv, ['--v8-pool-size=0']);
 const state = () => server.ask<Pick<ServerState, 'rssMB' | 'heapMB' | 'cpuMs'>>({});
 /** Of clients alone: a cluster of so many databases vacuums ten of them a second. */
 const sessions = async () => {

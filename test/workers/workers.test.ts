@@ -153,6 +153,13 @@ describe('the command', () => {
     expect(code).toBe(1);
   });
 
+  it('has each worker collect garbage with one thread', async () => {
+    writeFileSync(fileOf(), config);
+    const { url } = await serve({ DATABASE_URL: database.url }, '--workers', '1');
+    const { pid } = await call(`${url}/api/mutators/pid`, new Agent());
+    expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('\0--v8-pool-size=1\0');
+  });
+
   it('leaves no worker behind when it is killed itself', async () => {
     writeFileSync(fileOf(), config);
     const { url, child, ended } = await serve({ DATABASE_URL: database.url }, '--workers', '1');

@@ -42,6 +42,13 @@ export const housing: readonly Fault[] = [
     tests: ['test/tenants/upkeep.test.ts'],
   },
   {
+    name: 'the upkeep of many tenants is begun at the same moment',
+    file: 'src/tenants/upkeep.ts',
+    find: '(1_000 * i) / length',
+    replace: '0',
+    tests: ['test/tenants/upkeep.test.ts'],
+  },
+  {
     name: 'the upkeep of all tenants is done at once',
     file: 'src/tenants/upkeep.ts',
     find: '.slice(0, Math.ceil(all.length / rounds))',
@@ -145,6 +152,12 @@ export const housing: readonly Fault[] = [
     name: 'whoever wants many connections gets all',
     find: 'const share = 1 / 4;',
     replace: 'const share = 100;',
+  },
+  {
+    ...stock,
+    name: 'whoever comes with many requests opens many connections at the same time',
+    find: '!isConnecting && ',
+    replace: '',
   },
   {
     ...stock,
