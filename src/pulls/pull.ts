@@ -108,6 +108,8 @@ export class Pull {
     // What is not known of an alteration may not have come to the standby yet.
     const isAltered = reason === 'views' && this.#since.altered.size > 0;
     if (demand && (isAltered || !(await mayReset(reason, this.#parts.viewsDigest, demand)))) return this.#behind(true);
+    // Another server may have noticed before this one that a table was altered, and the cookie then says so.
+    if (isAltered && (await this.#parts.haveChanged(this.#parts.installation.tables))) throw new OutdatedError();
     this.#parts.caller.log.info({ reason }, 'The client is reset');
     this.#tell({ reason });
     return this.#full(cookie);

@@ -36,7 +36,8 @@ it('what the server refuses disappears, and its author is told what it was and w
 });
 
 it('another account shows what is theirs, and nothing else', async () => {
-  const { page, list, lists } = await (await profile()).app('ann');
+  const app = await (await profile()).app('ann');
+  const { page, list, lists } = app;
   await list('Work').waitFor();
   for (const [account, own, another] of [
     ['ben', 'Music', 'Work'],
@@ -46,6 +47,8 @@ it('another account shows what is theirs, and nothing else', async () => {
     await page.getByRole('radiogroup', { name: 'Account' }).getByText(account).click();
     await list(own).waitFor();
     expect(await lists.textContent()).not.toContain(another);
+    // What is kept is shown before it has been pulled: a pull that is under way at the end would be a failed one.
+    await expect.poll(() => state(app)).toBe('online');
   }
 });
 

@@ -5,7 +5,7 @@ import { openPool } from '../../src/db/pg.js';
 import { recordLayouts } from '../../src/store/layouts/layouts-table.js';
 import { prune } from '../../src/store/retention.js';
 import { defineView, type View } from '../../src/view/define.js';
-import type { Context } from '../synced.js';
+import { type Context, PullServer } from '../synced.js';
 import { type Altered, useAltered } from './altered.js';
 
 const altered = useAltered();
@@ -77,6 +77,22 @@ describe('a layout', () => {
     passASecond();
     await client.pull();
     expect(await layoutsOf(tables)).toHaveLength(2);
+  });
+
+  it('that a server has not noticed yet, but a cookie of another one names, is read first: nobody is reset', async () => {
+    const { url, run, client } = await altered.start(ddl, { views });
+    const late = new PullServer(url, views);
+    try {
+      await client.pull(late);
+      await run('alter table t add column b text; insert into t values (1, 1)');
+      await client.pull();
+      await run('insert into t values (2, 2)');
+      expect(isReset(await client.pull(late))).toBe(false);
+      expect(client.held()).toEqual({ 'all/1': { id: 1, n: 1 }, 'all/2': { id: 2, n: 2 } });
+      expect(late.lines.lines.filter(({ fields }) => fields.reason !== undefined)).toEqual([]);
+    } finally {
+      await late.close();
+    }
   });
 
   it('is forgotten once no cookie can need it', async () => {
