@@ -70,7 +70,7 @@ export class Company {
   /** To be called when such a request has been served; returns for how long its turn rests. */
   restMs(tookMs: number, now: number): number {
     if (!this.#isFlooded(now)) this.#floodedSince = now;
-    if (this.#allowed <= 1 && now - this.#floodedSince >= pause.everyMs) {
+    if (this.turns === 1 && now - this.#floodedSince >= pause.everyMs) {
       this.#floodedSince = now;
       this.#pausedUntil = now + pause.ms;
     }

@@ -9,8 +9,7 @@ import { Tenant } from './tenant.js';
 import { Turns } from './turns.js';
 import { dueForUpkeep } from './upkeep.js';
 
-/** Between sweeps, unless tenants are closed sooner. */
-const usualSweepMs = 1_000;
+const longestSweepMs = 1_000;
 /** How many tenants are remembered that are not open, such as those that there are not. */
 const mostShut = 10_000;
 
@@ -53,7 +52,7 @@ export class House<Context extends UserContext> {
   constructor(options: HouseOptions<Context>) {
     this.#options = options;
     const onFailure = (error: unknown) => options.log.error({ error: describeError(error) }, 'Idle tenants stay open');
-    this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, usualSweepMs), onFailure);
+    this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, longestSweepMs), onFailure);
   }
 
   get isStopping(): boolean {
