@@ -38,11 +38,12 @@ export interface ServerOptions {
 /** Starts a process with the server under test, as an application would run it. */
 export function startServer(databaseURL: string, options: ServerOptions): Promise<ServerProcess> {
   const { application, connections, env } = options;
-  return startProcess('serve.mjs', databaseURL, {
+  const all = {
     ...env,
     APPLICATION: application,
     ...(connections !== undefined && { CONNECTIONS: String(connections) }),
-  });
+  };
+  return startProcess('serve.mjs', databaseURL, all, process.env.BENCH_NODE_OPTIONS?.split(' '));
 }
 
 const servers = new URL('servers/', import.meta.url);
@@ -54,10 +55,9 @@ export async function startProcess(
   env: Readonly<Record<string, string>> = {},
   nodeOptions: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const serverOptions = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [];
   const loaderOptions = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
   const child = fork(fileURLToPath(new URL(script, servers)), {
-    execArgv: [...nodeOptions, ...(script === 'serve.mjs' ? serverOptions : loaderOptions)],
+    execArgv: [...nodeOptions, ...loaderOptions],
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -10,12 +10,34 @@ export interface Logger {
 
 /** A logger that adds these fields to every line. */
 export function withFields(log: Logger, added: object): Logger {
-  return {
-    debug: (fields, message) => log.debug({ ...added, ...fields }, message),
-    info: (fields, message) => log.info({ ...added, ...fields }, message),
-    warn: (fields, message) => log.warn({ ...added, ...fields }, message),
-    error: (fields, message) => log.error({ ...added, ...fields }, message),
-  };
+  return new LoggerWithFields(log, added);
+}
+
+/** There is one for each request: methods that are not made anew each time. */
+class LoggerWithFields implements Logger {
+  readonly #log: Logger;
+  readonly #added: object;
+
+  constructor(log: Logger, added: object) {
+    this.#log = log;
+    this.#added = added;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log.debug({ ...this.#added, ...fields }, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#log.info({ ...this.#added, ...fields }, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log.warn({ ...this.#added, ...fields }, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log.error({ ...this.#added, ...fields }, message);
+  }
 }
 
 /** A logger that writes JSON lines to standard output. */

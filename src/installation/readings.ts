@@ -74,16 +74,20 @@ export class Readings<Findings> {
     if (added.length > 0) this.#read = undefined;
   }
 
-  /** Mostly, nothing has changed, and what is known remains true. */
+  /**
+   * Mostly, nothing has changed, and what is known remains true. What has been read is given up then: kept until the next
+   * reading, it would be old enough to be among what takes the longest to collect.
+   */
   async #readAgain(): Promise<Known<Findings>> {
     const { installation: read, moment } = await readAtMoment(this.#db, [...this.#tables.values()]);
-    await this.#layouts.follow(read.tables, moment);
     const last = this.#known;
+    const remains = last !== undefined && isDeepStrictEqual(last.installation, read);
     const before = last?.installation.secrets;
     // What is known of cookies is kept by the secrets, whatever becomes of the tables.
-    const installation = isDeepStrictEqual(before, read.secrets) ? { ...read, secrets: before! } : read;
-    const findings = last && isDeepStrictEqual(last.installation, installation) ? last.findings : this.#begin();
-    this.#known = { installation, findings };
+    const secrets = isDeepStrictEqual(before, read.secrets) ? before! : read.secrets;
+    const installation = remains ? { ...last.installation } : { ...read, secrets };
+    await this.#layouts.follow(installation.tables, moment);
+    this.#known = { installation, findings: remains ? last.findings : this.#begin() };
     return this.#known;
   }
 }

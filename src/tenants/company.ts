@@ -6,8 +6,10 @@ import { Usual } from './usual.js';
 const memoryMs = 1_000;
 /** What the others suffer is what they do in about this time. */
 const sufferingMs = 1_000;
-/** What part of the others' requests may take longer than one in sixteen usually does. */
-const tolerated = 1 / 12;
+/** What is usual is what they do in about this time without a flood. */
+const usualMs = 20_000;
+/** How many times as many of their requests as usually may take long; and what part of them may, however few usually do. */
+const tolerated = { times: 6 / 5, least: 1 / 32 };
 
 /** How many requests of flooded tenants may be served at once; less than one is one with rests. */
 const allowed = { least: 1 / 16, first: 1 / 4, most: 8 };
@@ -35,8 +37,11 @@ export class Company {
   #other: Begun | undefined;
   /** By tenant, while no flood goes on. */
   readonly #usual = new Map<string, Usual>();
-  /** The part of the requests that take long. */
+  /** The part of the requests that take long; and the part that does without a flood. */
   readonly #suffering = new RecentMean(sufferingMs);
+  readonly #usualSuffering = new RecentMean(usualMs);
+  /** While a flood goes on. */
+  #tolerated = tolerated.least;
   #allowed = allowed.first;
   #floodedSince = 0;
   #floodedAt = Number.NEGATIVE_INFINITY;
@@ -58,8 +63,11 @@ export class Company {
   noteServed(tenant: string, tookMs: number, now: number): void {
     const usual = this.#usual.get(tenant) ?? new Usual();
     this.#usual.set(tenant, usual);
-    if (usual.longestMs !== undefined) this.#suffering.add(tookMs > usual.longestMs ? 1 : 0, now);
-    if (!this.#isFlooded(now)) usual.add(tookMs);
+    const suffering = usual.longestMs === undefined ? undefined : Number(tookMs > usual.longestMs);
+    if (suffering !== undefined) this.#suffering.add(suffering, now);
+    if (this.#isFlooded(now)) return;
+    if (suffering !== undefined) this.#usualSuffering.add(suffering, now);
+    usual.add(tookMs);
   }
 
   /** How many requests of flooded tenants may be served at once. */
@@ -69,7 +77,7 @@ export class Company {
 
   /** To be called when such a request has been served; returns for how long its turn rests. */
   restMs(tookMs: number, now: number): number {
-    if (!this.#isFlooded(now)) this.#floodedSince = now;
+    if (!this.#isFlooded(now)) this.#beginFlood(now);
     if (this.turns === 1 && now - this.#floodedSince >= pause.everyMs) {
       this.#floodedSince = now;
       this.#pausedUntil = now + pause.ms;
@@ -89,13 +97,18 @@ export class Company {
     return now - this.#floodedAt < memoryMs;
   }
 
+  #beginFlood(now: number): void {
+    this.#floodedSince = now;
+    this.#tolerated = Math.max(tolerated.times * (this.#usualSuffering.last ?? 0), tolerated.least);
+  }
+
   #adapt(now: number): void {
     const suffering = this.#suffering.at(now);
     if (suffering === undefined) {
       this.#allowed = allowed.first;
     } else {
       const seconds = Math.min(now - this.#floodedAt, longestRestMs) / 1_000;
-      const changed = this.#allowed * Math.exp(gain * (tolerated - suffering) * seconds);
+      const changed = this.#allowed * Math.exp(gain * (this.#tolerated - suffering) * seconds);
       this.#allowed = Math.min(Math.max(changed, allowed.least), allowed.most);
     }
   }

@@ -4,7 +4,7 @@ import type { Company } from './company.js';
 import type { Turns } from './turns.js';
 
 /** How many requests of a tenant are worked on at once. */
-const places = 8;
+const places = 4;
 /** After this, a request waits for something else than this process: for a lock, or for a change. */
 const longestHoldMs = 100;
 

@@ -16,8 +16,13 @@ export class RecentMean {
     this.#at = now;
   }
 
+  /** As of the last value; undefined if there has been none. */
+  get last(): number | undefined {
+    return this.#count > 0 ? this.#sum / this.#count : undefined;
+  }
+
   /** Undefined if there has been no value for `memoryMs`. */
   at(now: number): number | undefined {
-    return now - this.#at < this.#memoryMs ? this.#sum / this.#count : undefined;
+    return now - this.#at < this.#memoryMs ? this.last : undefined;
   }
 }

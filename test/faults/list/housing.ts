@@ -72,14 +72,20 @@ export const housing: readonly Fault[] = [
   {
     ...company,
     name: 'a flood goes on while the others suffer',
-    find: 'gain * (tolerated - suffering)',
-    replace: 'gain * (suffering - tolerated)',
+    find: 'gain * (this.#tolerated - suffering)',
+    replace: 'gain * (suffering - this.#tolerated)',
   },
   {
     ...company,
     name: 'what the others suffer in a flood is soon what is usual',
-    find: 'if (!this.#isFlooded(now)) usual.add(tookMs);',
-    replace: 'usual.add(tookMs);',
+    find: 'if (this.#isFlooded(now)) return;',
+    replace: '',
+  },
+  {
+    ...company,
+    name: 'what part of the requests usually takes long is taken for granted',
+    find: 'tolerated.times * (this.#usualSuffering.last ?? 0)',
+    replace: '1 / 12',
   },
   {
     ...company,

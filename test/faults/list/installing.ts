@@ -159,8 +159,8 @@ export const installing: readonly Fault[] = [
   {
     name: 'what was found out for other tables is used on',
     file: 'src/installation/readings.ts',
-    find: 'last && isDeepStrictEqual(last.installation, installation)',
-    replace: 'last',
+    find: 'last !== undefined && isDeepStrictEqual(last.installation, read)',
+    replace: 'last !== undefined',
     tests: ['test/installation/current-installation.test.ts'],
   },
   {
