@@ -24,19 +24,24 @@ class LoggerWithFields implements Logger {
   }
 
   debug(fields: object, message: string): void {
-    this.#log.debug({ ...this.#added, ...fields }, message);
+    this.#log.debug(this.#with(fields), message);
   }
 
   info(fields: object, message: string): void {
-    this.#log.info({ ...this.#added, ...fields }, message);
+    this.#log.info(this.#with(fields), message);
   }
 
   warn(fields: object, message: string): void {
-    this.#log.warn({ ...this.#added, ...fields }, message);
+    this.#log.warn(this.#with(fields), message);
   }
 
   error(fields: object, message: string): void {
-    this.#log.error({ ...this.#added, ...fields }, message);
+    this.#log.error(this.#with(fields), message);
+  }
+
+  /** For an object literal that begins with spread properties, V8 may make a hidden class each time: half a kilobyte that lasts. */
+  #with(fields: object): object {
+    return Object.assign({}, this.#added, fields);
   }
 }
 

@@ -100,9 +100,9 @@ async function respond(
   const requestID = requestIDOf(request.headers);
   const requestLog = withFields(log, { requestID: requestID.value });
   const { method } = request;
-  let told: Told = {};
+  const told: Told = {};
   const tell = (more: Told) => {
-    told = { ...told, ...more };
+    Object.assign(told, more);
   };
   const exchange = { request, requestID, log: requestLog, tell };
   const end = (status: number, bytes: number, fields: object = {}) => {

@@ -22,11 +22,8 @@ export interface WorkersOptions {
   readonly log: Logger;
 }
 
-/**
- * A worker has one core: more threads that collect garbage would take those of the others, and of Postgres. And it collects
- * all of it when the heap has doubled, not whenever it has grown by some megabytes.
- */
-const collecting = ['--v8-pool-size=1', '--heap-growing-percent=100'];
+/** A worker has one core: more threads that collect garbage would take those of the others, and of Postgres. */
+const threads = '--v8-pool-size=1';
 
 /** How long a worker takes to end at most, with some time for a busy machine. */
 const endMs = usualDrainMs + closeMs + 2_000;
@@ -47,7 +44,7 @@ export class Workers {
     this.#options = options;
     this.#plan = new WorkerPlan(options.count);
     const { file, args } = options;
-    cluster.setupPrimary({ exec: file, args: [...args], execArgv: [...collecting, ...process.execArgv] });
+    cluster.setupPrimary({ exec: file, args: [...args], execArgv: [threads, ...process.execArgv] });
   }
 
   /**

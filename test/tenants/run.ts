@@ -65,9 +65,8 @@ const addresses = {
   hangs: `postgres://nobody@127.0.0.1:${(silence.address() as AddressInfo).port}/none`,
 };
 const serverEnv = { ADDRESSES: JSON.stringify(addresses), IDLE_MS: String(1000 * Number(values.idle)) };
-// As docs/operations.md has it: on two cores, collecting garbage is in everybody's way.
-const nodeOptions = ['--v8-pool-size=0', '--heap-growing-percent=100'];
-const server = await startProcess('tenants.mjs', cluster.url, serverEnv, nodeOptions);
+// As docs/operations.md has it: on two cores, four threads that collect garbage are in everybody's way.
+const server = await startProcess('tenants.mjs', cluster.url, serverEnv, ['--v8-pool-size=0']);
 // Who measures must not wait for the processor. Only root may say so.
 if (process.getuid?.() === 0) setPriority(constants.priority.PRIORITY_HIGH);
 const state = () => server.ask<Pick<ServerState, 'rssMB' | 'heapMB' | 'cpuMs'>>({});
