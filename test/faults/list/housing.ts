@@ -101,9 +101,9 @@ export const housing: readonly Fault[] = [
     replace: '1 - 1 / 256',
   },
   {
-    ...company,
     name: 'what is usual is what the longest request took',
     file: 'src/tenants/usual.ts',
+    tests: ['test/tenants/usual.test.ts'],
     find: 'Math.floor(this.#lastMs.length * longPart) - 1',
     replace: '0',
   },
