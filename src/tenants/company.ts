@@ -63,11 +63,13 @@ export class Company {
   noteServed(tenant: string, tookMs: number, now: number): void {
     const usual = this.#usual.get(tenant) ?? new Usual();
     this.#usual.set(tenant, usual);
-    const suffering = usual.longestMs === undefined ? undefined : Number(tookMs > usual.longestMs);
-    if (suffering !== undefined) this.#suffering.add(suffering, now);
-    if (this.#isFlooded(now)) return;
-    if (suffering !== undefined) this.#usualSuffering.add(suffering, now);
-    usual.add(tookMs);
+    const isFlooded = this.#isFlooded(now);
+    if (usual.longestMs !== undefined) {
+      const suffering = Number(tookMs > usual.longestMs);
+      this.#suffering.add(suffering, now);
+      if (!isFlooded) this.#usualSuffering.add(suffering, now);
+    }
+    if (!isFlooded) usual.add(tookMs);
   }
 
   /** How many requests of flooded tenants may be served at once. */

@@ -78,8 +78,8 @@ export const housing: readonly Fault[] = [
   {
     ...company,
     name: 'what the others suffer in a flood is soon what is usual',
-    find: 'if (this.#isFlooded(now)) return;',
-    replace: '',
+    find: 'const isFlooded = this.#isFlooded(now);',
+    replace: 'const isFlooded = false;',
   },
   {
     ...company,
