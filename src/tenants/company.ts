@@ -12,7 +12,7 @@ const usualMs = 20_000;
 const tolerated = { times: 6 / 5, least: 1 / 32 };
 
 /** How many requests of flooded tenants may be served at once; less than one is one with rests. */
-const allowed = { least: 1 / 16, first: 1 / 4, most: 8 };
+const allowed = { least: 1 / 32, first: 1 / 4, most: 8 };
 /** By how much the logarithm of that changes in a second, for each unit by which the others suffer less than is tolerated. */
 const gain = 12;
 const longestRestMs = 500;

@@ -83,11 +83,11 @@ const known = (everyMs?: number) => new Scene(everyMs).calm(40);
 
 it('a flood has what the others leave: all, if these take no longer than usual, and hardly anything if they do', () => {
   expect(known().flood(60, 1).allowed).toBe(8);
-  expect(known().flood(5, 1.5).allowed).toBe(1 / 16);
+  expect(known().flood(5, 1.5).allowed).toBe(1 / 32);
 });
 
 it.each([4, 10, 100, 500])('that is noticed as soon if each of them has one request in %i ms', (everyMs) => {
-  expect(known(everyMs).flood(2, 3).allowed).toBe(1 / 16);
+  expect(known(everyMs).flood(2, 3).allowed).toBe(1 / 32);
 });
 
 it.each([4, 10, 100])('and so is that they do not suffer, with one in %i ms', (everyMs) => {
@@ -109,7 +109,7 @@ it('what the others suffer without a flood, too, is no reason to hold one back',
 it('what a flood may have changes with what the others suffer', () => {
   const scene = known().flood(5, 2);
   expect(scene.flood(60, 1).allowed).toBeGreaterThan(7);
-  expect(scene.flood(6, 2).allowed).toBe(1 / 16);
+  expect(scene.flood(6, 2).allowed).toBe(1 / 32);
 });
 
 it.each([10, 100])('what is usual is not learned from a flood, however long: one request in %i ms', (everyMs) => {
@@ -126,7 +126,7 @@ it.each([10, 100])('what is usual is not learned from a flood, however long: one
 
 it('a flood pauses now and then, and what the others take meanwhile becomes usual', () => {
   const scene = known().flood(29, 1.5, 1.5);
-  expect(scene.allowed).toBe(1 / 16);
+  expect(scene.allowed).toBe(1 / 32);
   expect(scene.flood(121, 1.5, 1.5).allowed).toBe(8);
 });
 
@@ -139,12 +139,12 @@ it('tenants that come during a flood count as soon as what they usually take is 
   const scene = new Scene().flood(30, 3);
   expect(scene.allowed).toBe(1 / 4);
   // With the pause that follows.
-  expect(scene.flood(3, 3).flood(2, 3).allowed).toBe(1 / 16);
+  expect(scene.flood(3, 3).flood(2, 3).allowed).toBe(1 / 32);
 });
 
 it('what the others have suffered is forgotten when they have had no requests for a second', () => {
   const { company, now } = known().flood(5, 3);
-  expect([company.restMs(1, now + 980), company.restMs(1, now + 990)]).toEqual([15, 3]);
+  expect([company.restMs(1, now + 980), company.restMs(1, now + 990)]).toEqual([31, 3]);
 });
 
 it('no turn rests for longer than half a second, except in a pause', () => {

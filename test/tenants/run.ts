@@ -1,7 +1,7 @@
 /**
  * A thousand tenants in one server, and what happens to the others when one is flooded, locked, dead or hangs.
  *
- *   npm run tenants                                   all of it, in some ten minutes; 10 GB of the temporary folder
+ *   npm run tenants                                   all of it, in a quarter of an hour; 10 GB of the temporary folder
  *   npm run tenants -- --tenants 60 --busy 10 --seconds 5
  */
 import { type AddressInfo, createServer } from 'node:net';
@@ -36,7 +36,7 @@ const mostTimes = 1.5;
 const idleSeconds = 10;
 /** Until every tenant has its connections again, and the plans of its statements. */
 const warmUpMs = 15_000;
-/** How long what is left of a flood may take. */
+/** Until what a flood has left is over. */
 const settleMs = 2_000;
 /** How many tenants are opened at once. */
 const parallel = 20;
