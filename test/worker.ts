@@ -11,3 +11,9 @@ process.env.TIDEMARK_TEST_POOLER = poolers[place] ?? '';
 const timeout = 10_000;
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, typeof options === 'number' ? options : { timeout, ...options });
+
+// Node's own listener, which prints them, goes too: what it would print fails the run.
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  throw warning;
+});

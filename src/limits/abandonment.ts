@@ -16,23 +16,24 @@ export interface Watch {
  */
 export function watchForAbandonment(waiting: () => readonly (AbortSignal | undefined)[]): Watch {
   const controller = new AbortController();
-  const ended = new AbortController();
+  const present = new Set<AbortSignal | undefined>();
+  const leave = (signal: AbortSignal) => {
+    present.delete(signal);
+    if (present.size === 0) controller.abort();
+  };
+  const onAbort = ({ target }: Event) => leave(target as AbortSignal);
   const timer = setTimeout(() => {
-    const present = new Set(waiting());
-    const leave = (signal: AbortSignal) => {
-      present.delete(signal);
-      if (present.size === 0) controller.abort();
-    };
+    for (const signal of waiting()) present.add(signal);
     for (const signal of present) {
       if (signal?.aborted) leave(signal);
-      else signal?.addEventListener('abort', () => leave(signal), { signal: ended.signal });
+      else signal?.addEventListener('abort', onAbort);
     }
   }, unwatchedMs);
   return {
     signal: controller.signal,
     end() {
       clearTimeout(timer);
-      ended.abort();
+      for (const signal of present) signal?.removeEventListener('abort', onAbort);
     },
   };
 }

@@ -51,7 +51,8 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
   const forgetful = create(bob);
   const promoted = [create(ann), create(zoe, ['zoë 4']), create(oneil)];
   const leader = create(zoe, ['zoë 2']);
-  const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe)];
+  // With the leader, two for each of the nodes.
+  const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe), create(zoe), create(zoe)];
   const flock = [leader, ...followers];
   const crowd = Array.from({ length: size }, (_, i) => create(crowdUser(i)));
   return [
@@ -82,7 +83,7 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
       for (const follower of followers) {
         if (own.chance(0.3)) follower.fork(leader, follower.mutating.size > 0 ? follower.clientGroupID : newGroup());
       }
-      // The nodes take turns: each has every other one of the flock, in one moment.
+      // The nodes take turns: each has every third one of the flock, in one moment.
       const before = await shared.judge.snapshot();
       await Promise.all(flock.map((client) => client.pull(client.cookie, before)));
     }),

@@ -188,6 +188,8 @@ class Run {
       await client.pull();
       await judge.checkQuiet(client, reader);
     }
+    // From the same base, as they have by now, those who pull at once are answered together.
+    for (const { step } of actors) await step();
   }
 
   /** Each mutation has run once. */

@@ -244,3 +244,18 @@ it('tells a run that takes long when all who asked have gone away, and only then
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
   expect(await asked).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
 });
+
+it('watches many who wait for one run that takes long', async () => {
+  const clients = Array.from({ length: 100 }, () => new AbortController());
+  const coalescer = new Coalescer<number, string>(
+    (_, signal) =>
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('nobody waits')))),
+    forEver,
+    (place) => clients[place]!.signal,
+  );
+  const asked = Promise.allSettled(clients.map((_, place) => coalescer.ask('k', place)));
+  // Too many listeners to one signal would make Node warn of a leak, and a warning fails the tests.
+  await sleep(1_200);
+  for (const client of clients) client.abort();
+  expect(new Set((await asked).map(({ status }) => status))).toEqual(new Set(['rejected']));
+});
