@@ -122,23 +122,15 @@ export async function untilWaiting(pool: pg.Pool, count = 1, like = '%'): Promis
   while ((await pool.query(waiting, [like])).rowCount! < count) await sleep(20);
 }
 
-const connections = new Map<string, Promise<pg.Client>>();
+const clusters = new Map<string, pg.Pool>();
 
 /** Over a connection that is kept: the first `create database` of each takes a quarter of a second. */
-async function onCluster(url: string, sql: string): Promise<pg.QueryResult> {
-  const connection = connections.get(url) ?? connect(url);
-  connections.set(url, connection);
-  return (await connection).query(sql);
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  const forget = () => connections.delete(url);
-  // The cluster is stopped at the end, and restarts when a test kills a backend.
-  client.on('error', forget).on('end', forget);
-  await client.connect().catch((error: unknown) => {
-    forget();
-    throw error;
-  });
-  return client;
+function onCluster(url: string, sql: string): Promise<pg.QueryResult> {
+  let pool = clusters.get(url);
+  if (!pool) {
+    // The cluster is stopped at the end, and restarts when a test kills a backend.
+    pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 }).on('error', () => {});
+    clusters.set(url, pool);
+  }
+  return pool.query(sql);
 }

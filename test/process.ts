@@ -25,6 +25,9 @@ export interface RunOptions {
   readonly program?: string | undefined;
 }
 
+/** How Node begins the line of a warning. */
+const nodeWarning = /^\(node:\d+\) .*Warning: .*$/m;
+
 /**
  * Starts Node, or another program, with these arguments, the first of them usually a file. Of this process's environment
  * it gets what names no database and no port.
@@ -46,7 +49,11 @@ export function start(file: string, args: readonly string[], { cwd, env, program
     });
   }
   const ended = new Promise<Output>((resolve) =>
-    child.once('close', (code, signal) => resolve({ ...output, code, signal })),
+    child.once('close', (code, signal) => {
+      const [warning] = nodeWarning.exec(output.stderr) ?? [];
+      if (warning) process.emitWarning(warning);
+      resolve({ ...output, code, signal });
+    }),
   );
   return {
     child,

@@ -14,6 +14,6 @@ vi.waitFor = (callback, options) => waitFor(callback, typeof options === 'number
 
 // Node's own listener, which prints them, goes too: what it would print fails the run.
 process.removeAllListeners('warning');
-process.on('warning', (warning) => {
-  throw warning;
+process.on('warning', ({ stack }) => {
+  throw new Error(stack);
 });

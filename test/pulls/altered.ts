@@ -143,7 +143,10 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     passASecond: () => void vi.setSystemTime(Date.now() + 1100),
     migrate: () => migrate({ database: owner, views, log: silent }),
     installation: () => installationOf(owner, views),
-    truth: () => fullRead(start()),
+    truth: async () => {
+      const server = new PullServer(served, views);
+      return fullRead(server).finally(() => server.close());
+    },
     url,
     async close() {
       for (const server of servers) await server.close();
