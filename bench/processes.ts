@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { heedWarnings } from '../test/warnings.js';
 
 /** A process that serves HTTP and does one thing at a time on request. */
 export interface ServerProcess {
@@ -59,8 +60,10 @@ export async function startProcess(
   const child = fork(fileURLToPath(new URL(script, servers)), {
     execArgv: [...nodeOptions, ...loaderOptions],
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  child.stderr!.on('data', (chunk: Uint8Array) => process.stderr.write(chunk));
+  heedWarnings(child.stderr!);
   const { url } = await answerOf<{ url: string }>(child, script);
   return {
     url,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { heedWarnings } from './warnings.js';
 
 export interface Output {
   readonly stdout: string;
@@ -25,9 +26,6 @@ export interface RunOptions {
   readonly program?: string | undefined;
 }
 
-/** How Node begins the line of a warning. */
-const nodeWarning = /^\(node:\d+\) .*Warning: .*$/m;
-
 /**
  * Starts Node, or another program, with these arguments, the first of them usually a file. Of this process's environment
  * it gets what names no database and no port.
@@ -48,12 +46,9 @@ export function start(file: string, args: readonly string[], { cwd, env, program
       onData();
     });
   }
+  heedWarnings(child.stderr);
   const ended = new Promise<Output>((resolve) =>
-    child.once('close', (code, signal) => {
-      const [warning] = nodeWarning.exec(output.stderr) ?? [];
-      if (warning) process.emitWarning(warning);
-      resolve({ ...output, code, signal });
-    }),
+    child.once('close', (code, signal) => resolve({ ...output, code, signal })),
   );
   return {
     child,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,10 +14,11 @@ const pieceCount = 160;
 interface Setup {
   readonly total?: number;
   readonly failAt?: number;
+  readonly failsToEnd?: boolean;
 }
 
 /** Ten megabytes of pieces, each with its number, and a client that can take them slowly. */
-function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY }: Setup = {}) {
+function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEnd = false }: Setup = {}) {
   let yielded = 0;
   let isOver = false;
   async function* pieces(): AsyncGenerator<Uint8Array, undefined> {
@@ -30,6 +31,7 @@ function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY }: Setup =
       }
     } finally {
       isOver = true;
+      if (failsToEnd) await Promise.reject(new Error('The database went away'));
     }
   }
   const { log, lines } = memoryLog();
@@ -61,6 +63,20 @@ function useFolder(): string {
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
+}
+
+/** The names of this process for its files in a folder, which may have been removed. */
+function openFilesIn(folder: string): string[] {
+  const targetOf = (file: string) => {
+    try {
+      return readlinkSync(file);
+    } catch {
+      // That with which the folder was read is closed by now.
+      return '';
+    }
+  };
+  const files = readdirSync('/proc/self/fd').map((fd) => `/proc/self/fd/${fd}`);
+  return files.filter((file) => targetOf(file).startsWith(folder));
 }
 
 it('a client that reads gets each piece as it comes', async () => {
@@ -121,13 +137,26 @@ it('without a place for files, the source waits for the client, and the log says
   expect(await take()).toBe((pieceCount - 1) * pieceLength);
 });
 
-it('a failure of the source reaches the client', async () => {
-  const { take, isOver, budget, iterator } = setUp({ failAt: 20 });
+it('a failure of the source reaches the client, and leaves nothing behind', async () => {
+  const folder = useFolder();
+  const { take, isOver, budget } = setUp({ failAt: 20 });
   await take(1);
   await vi.waitFor(() => expect(isOver()).toBe(true), { timeout: 20_000 });
   await expect(take()).rejects.toThrow('The database went away');
-  await iterator.return!();
   expect(budget.used).toBe(0);
+  expect(openFilesIn(folder)).toEqual([]);
+});
+
+it('a temporary file that cannot be read fails the answer, and leaves nothing behind', async () => {
+  const folder = useFolder();
+  const { take, isOver, budget } = setUp({ total: 2 * MiB });
+  await take(1);
+  await vi.waitFor(() => expect(budget.used).toBeGreaterThan(MiB), { timeout: 20_000 });
+  for (const file of openFilesIn(folder)) truncateSync(file);
+  await expect(take()).rejects.toThrow('A temporary file has been cut off');
+  expect(isOver()).toBe(true);
+  expect(budget.used).toBe(0);
+  expect(openFilesIn(folder)).toEqual([]);
 });
 
 it('a client that goes away while it is read ahead leaves nothing behind', async () => {
@@ -137,4 +166,14 @@ it('a client that goes away while it is read ahead leaves nothing behind', async
   await iterator.return!();
   expect(isOver()).toBe(true);
   expect(budget.used).toBe(0);
+});
+
+it('a client that goes away leaves nothing behind if the source fails to end, either', async () => {
+  const folder = useFolder();
+  const { take, budget, iterator } = setUp({ total: 2 * MiB, failsToEnd: true });
+  await take(1);
+  await vi.waitFor(() => expect(budget.used).toBeGreaterThan(0), { timeout: 20_000 });
+  await expect(iterator.return!()).rejects.toThrow('The database went away');
+  expect(budget.used).toBe(0);
+  expect(openFilesIn(folder)).toEqual([]);
 });

@@ -39,19 +39,32 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
 
   async next(): Promise<Piece> {
     this.#stopWaiting();
+    try {
+      return await this.#next();
+    } catch (error) {
+      // Whoever is told of a failure does not ask for the end, and another failure would say no more.
+      await this.return().catch(() => {});
+      throw error;
+    }
+  }
+
+  async return(): Promise<Piece> {
+    this.#stopWaiting();
+    try {
+      await this.#source.return?.();
+    } finally {
+      await this.#store?.close();
+    }
+    return { done: true, value: undefined };
+  }
+
+  async #next(): Promise<Piece> {
     const stored = await this.#store?.next();
     if (stored) return stored;
     this.#store = undefined;
     const piece = await this.#source.next();
     if (!piece.done) this.#wait();
     return piece;
-  }
-
-  async return(): Promise<Piece> {
-    this.#stopWaiting();
-    await this.#source.return?.();
-    await this.#store?.close();
-    return { done: true, value: undefined };
   }
 
   #wait(): void {

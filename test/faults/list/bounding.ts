@@ -43,6 +43,18 @@ export const bounding: readonly Fault[] = [
   { ...ahead, name: 'what is in a file is counted for ever', find: '    this.#holding.end();\n', replace: '' },
   {
     ...ahead,
+    name: 'a failure leaves behind what was read ahead',
+    find: '      await this.return().catch(() => {});\n',
+    replace: '',
+  },
+  {
+    ...ahead,
+    name: 'a source that fails to end leaves behind what was read ahead',
+    find: '    try {\n      await this.#source.return?.();\n    } finally {\n      await this.#store?.close();\n    }\n',
+    replace: '    await this.#source.return?.();\n    await this.#store?.close();\n',
+  },
+  {
+    ...ahead,
     name: 'nothing is read ahead',
     find: 'patienceMs - this.#waitedMs',
     replace: '2 ** 31 - 1',
