@@ -27,7 +27,7 @@ let output: RolldownOutput;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query('create table note (id text primary key, owner_id text not null, body text not null)');
-  writeFileSync(join(folder, 'package.json'), '{}');
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   output = await bundled();
 });
 afterAll(async () => {
