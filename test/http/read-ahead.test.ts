@@ -15,10 +15,12 @@ interface Setup {
   readonly total?: number;
   readonly failAt?: number;
   readonly failsToEnd?: boolean;
+  /** How long each piece takes, but the first, in milliseconds. */
+  readonly pieceMs?: number;
 }
 
 /** Ten megabytes of pieces, each with its number, and a client that can take them slowly. */
-function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEnd = false }: Setup = {}) {
+function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEnd = false, pieceMs = 0 }: Setup = {}) {
   let yielded = 0;
   let isOver = false;
   async function* pieces(): AsyncGenerator<Uint8Array, undefined> {
@@ -27,7 +29,7 @@ function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEn
         if (i === failAt) throw new Error('The database went away');
         yielded++;
         yield Buffer.alloc(pieceLength, i);
-        await sleep(0);
+        await sleep(pieceMs);
       }
     } finally {
       isOver = true;
@@ -175,5 +177,19 @@ it('a client that goes away leaves nothing behind if the source fails to end, ei
   await vi.waitFor(() => expect(budget.used).toBeGreaterThan(0), { timeout: 20_000 });
   await expect(iterator.return!()).rejects.toThrow('The database went away');
   expect(budget.used).toBe(0);
+  expect(openFilesIn(folder)).toEqual([]);
+});
+
+it('a client that goes away while it waits for a piece leaves nothing behind', async () => {
+  const folder = useFolder();
+  const { take, isOver, iterator } = setUp({ pieceMs: 100 });
+  await take(1);
+  const waiting = iterator.next();
+  await sleep(10);
+  await iterator.return!();
+  await waiting;
+  expect(isOver()).toBe(true);
+  // By then, a client that is still there would be slow.
+  await sleep(1_200);
   expect(openFilesIn(folder)).toEqual([]);
 });

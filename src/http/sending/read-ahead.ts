@@ -30,6 +30,7 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
   #idleSince: number | undefined;
   #waitedMs = 0;
   #store: Store | undefined;
+  #hasEnded = false;
 
   constructor(source: Source, caller: Caller, budget: Budget) {
     this.#source = source;
@@ -49,6 +50,7 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
   }
 
   async return(): Promise<Piece> {
+    this.#hasEnded = true;
     this.#stopWaiting();
     try {
       await this.#source.return?.();
@@ -63,7 +65,7 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
     if (stored) return stored;
     this.#store = undefined;
     const piece = await this.#source.next();
-    if (!piece.done) this.#wait();
+    if (!piece.done && !this.#hasEnded) this.#wait();
     return piece;
   }
 

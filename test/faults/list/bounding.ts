@@ -55,6 +55,12 @@ export const bounding: readonly Fault[] = [
   },
   {
     ...ahead,
+    name: 'it is read ahead for a client that went away while a piece came',
+    find: 'if (!piece.done && !this.#hasEnded) this.#wait();',
+    replace: 'if (!piece.done) this.#wait();',
+  },
+  {
+    ...ahead,
     name: 'nothing is read ahead',
     find: 'patienceMs - this.#waitedMs',
     replace: '2 ** 31 - 1',
