@@ -102,8 +102,8 @@ async function untilLeft(cluster: string, name: string): Promise<void> {
 }
 
 /** A pool whose idle connections may break: the tests kill backends. */
-export function createPool(connectionString: string, max: number): pg.Pool {
-  return new pg.Pool({ connectionString, max }).on('error', () => {});
+export function createPool(connectionString: string, max: number, options: pg.PoolConfig = {}): pg.Pool {
+  return new pg.Pool({ ...options, connectionString, max }).on('error', () => {});
 }
 
 /** The version of Postgres, as `server_version_num` says it. */
@@ -126,11 +126,7 @@ const clusters = new Map<string, pg.Pool>();
 
 /** Over a connection that is kept: the first `create database` of each takes a quarter of a second. */
 function onCluster(url: string, sql: string): Promise<pg.QueryResult> {
-  let pool = clusters.get(url);
-  if (!pool) {
-    // The cluster is stopped at the end, and restarts when a test kills a backend.
-    pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 }).on('error', () => {});
-    clusters.set(url, pool);
-  }
+  const pool = clusters.get(url) ?? createPool(url, 1, { idleTimeoutMillis: 0 });
+  clusters.set(url, pool);
   return pool.query(sql);
 }

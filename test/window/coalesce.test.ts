@@ -223,13 +223,18 @@ it('starts no more than three runs that hang', async () => {
   expect(await Promise.all(answers)).toEqual(['0!', '1!', '2!', '3!', '4!', '5!']);
 });
 
+/** Takes until nobody waits for it any more. */
+function untilAbandoned(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('nobody waits'))));
+}
+
 it('tells a run that takes long when all who asked have gone away, and only then', async () => {
   const clients = [new AbortController(), new AbortController()];
   const signals: (AbortSignal | undefined)[] = [];
   const coalescer = new Coalescer<number, string>(
     (_, signal) => {
       signals.push(signal);
-      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('nobody waits'))));
+      return untilAbandoned(signal);
     },
     forEver,
     (place) => clients[place]?.signal,
@@ -248,8 +253,7 @@ it('tells a run that takes long when all who asked have gone away, and only then
 it('watches many who wait for one run that takes long', async () => {
   const clients = Array.from({ length: 100 }, () => new AbortController());
   const coalescer = new Coalescer<number, string>(
-    (_, signal) =>
-      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('nobody waits')))),
+    (_, signal) => untilAbandoned(signal),
     forEver,
     (place) => clients[place]!.signal,
   );
