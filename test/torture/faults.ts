@@ -10,6 +10,7 @@ import {
 import type { Patch } from '../patch.js';
 import type { Line } from './line.js';
 import { chaosProxy } from './lines/chaos-proxy.js';
+import { hostileUser } from './lines/hostile-user.js';
 import { hotRow } from './lines/hot-row.js';
 import { postgresKilled } from './lines/postgres-killed.js';
 import { serversKilled } from './lines/servers-killed.js';
@@ -66,6 +67,12 @@ export const faults: readonly SeededFault[] = [
     line: chaosProxy,
     figure: ofMutations,
     patches: compiled(claimOfAny),
+  },
+  {
+    name: 'a temporary file that is kept when its client goes away',
+    line: hostileUser,
+    figure: /^held by the server/,
+    patches: [{ file: 'http/sending/read-ahead.js', find: 'await this.#store?.close();', replace: '' }],
   },
   {
     name: 'a statement for many users that mixes them up',

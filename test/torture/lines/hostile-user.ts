@@ -5,12 +5,13 @@ import { mutation, pull, push } from '../../conformance/wire.js';
 import { attacks, type Order } from '../attacks.js';
 import type { Line } from '../line.js';
 import { atMostOf, none, some } from '../results.js';
+import { judgeLeftBehind } from '../rig/left-behind.js';
 import { type Rig, withRig } from '../rig/rig.js';
 import type { Server } from '../rig/server.js';
 
 const sizes = {
   full: { rows: 100_000, times: 50, seconds: 10, streams: 3_000 },
-  short: { rows: 5_000, times: 12, seconds: 1, streams: 200 },
+  short: { rows: 30_000, times: 12, seconds: 2, streams: 200 },
 };
 
 /** How long another user's push or small pull may take. */
@@ -20,8 +21,8 @@ const memoryMB = 700;
 export const hostileUser: Line = {
   line: 'abuse',
   title: 'One user does whatever they can, one thing after the other, while another one pushes and pulls',
-  pass: "no push or small pull of the other user is refused or takes longer than a second, and the server's memory is bounded",
-  minutes: 2,
+  pass: "no push or small pull of the other user is refused or takes longer than a second, the server's memory is bounded, and it gives back what it held",
+  minutes: 4,
   async run(torture) {
     const size = sizes[torture.size];
     const run = async ({ servers: [server], postgres }: Rig): Promise<Result[]> => {
@@ -45,7 +46,7 @@ export const hostileUser: Line = {
           atMostOf(`beside ${name}: the server's memory`, rssMB, 'MB', memoryMB),
         );
       }
-      return results;
+      return [...results, await judgeLeftBehind('held by the server once the attacks are over', [server!])];
     };
     return { results: await withRig(torture, run, { servers: 1 }) };
   },

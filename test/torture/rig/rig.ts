@@ -8,6 +8,7 @@ import type { Torture } from '../line.js';
 import { audit } from './audit.js';
 import { Client, type ClientOptions } from './client.js';
 import { type EngineOver, engineOver } from './engines.js';
+import { judgeLeftBehind } from './left-behind.js';
 import { Postgres } from './postgres.js';
 import { addUsers, createTables } from './schema.js';
 import { Server } from './server.js';
@@ -87,9 +88,16 @@ export class Rig {
     await until(() => this.tally.accepted >= enough, 60_000);
   }
 
-  audit(): Promise<Result[]> {
-    const { tally, clients, postgres } = this;
-    return audit({ pool: postgres.pool, server: this.servers[0]!, tally, clients });
+  /** Judges what there is in quiet, and closes the clients. */
+  async audit(): Promise<Result[]> {
+    const { tally, clients, postgres, servers } = this;
+    const results = await audit({ pool: postgres.pool, server: servers[0]!, tally, clients });
+    await this.closeClients();
+    return [...results, await judgeLeftBehind('held by the servers once the clients are gone', servers)];
+  }
+
+  async closeClients(): Promise<void> {
+    await Promise.all(this.clients.splice(0).map((client) => client.close()));
   }
 }
 
@@ -118,7 +126,7 @@ export async function withRig<T>(
     rig = new Rig(postgres, servers, code, new Random(seed), await engineOver(engine));
     return await work(rig);
   } finally {
-    await Promise.all((rig?.clients ?? []).map((client) => client.close()));
+    await rig?.closeClients();
     await Promise.all(servers.map((server) => server.kill()));
     await postgres.remove();
   }

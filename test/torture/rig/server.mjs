@@ -21,6 +21,7 @@ const { jwksURL, ...options } = JSON.parse(OPTIONS);
 const sync = await tidemark.createSync({
   database: DATABASE_URL,
   log,
+  metrics: 'public',
   ...applicationOf(tidemark),
   ...options,
   ...(jwksURL && { authenticate: jwtAuth({ key: { jwksURL }, algorithms: ['ES256'] }) }),

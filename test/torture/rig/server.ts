@@ -36,6 +36,11 @@ export class Server {
     return server;
   }
 
+  /** The ID of its process. */
+  get pid(): number {
+    return this.#process!.pid;
+  }
+
   async start(): Promise<void> {
     const { database, code, options = {} } = this.#options;
     const env = { CODE: code, OPTIONS: JSON.stringify(options), PORT: new URL(this.url).port };
