@@ -103,8 +103,8 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const telemetry = surroundings?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
-  const counted = limitUsers<Context>(rates, log);
-  const authenticate = counted(options.authenticate);
+  const limited = limitUsers<Context>(rates, log);
+  const authenticate = limited(options.authenticate);
   const engine = await startEngine(options, { mutators, telemetry, log, surroundings });
   const { gates, admit, journal, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
@@ -140,7 +140,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const requestHooks = { observer, admit: limitAddresses(rates) };
   const app = createApp(routes, log, requestHooks);
   const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
-    const asGiven = counted(() => ctx);
+    const asGiven = limited(() => ctx);
     return createHandler(route('*', asGiven), log, requestHooks)(request, env);
   };
 

@@ -27,6 +27,11 @@ const REQUEST_TIMEOUT_MS = 120_000;
  * closes it.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/**
+ * How many connections may come at once, as when all clients come back after a restart. If there are more, the system
+ * drops their first packets, and their clients try again a second later. So many are the most that Linux lets wait.
+ */
+const backlog = 4_096;
 /** How long a service may take to close. */
 export const closeMs = 10_000;
 /** How long running requests have to finish. */
@@ -113,7 +118,7 @@ export class Serving {
 export async function startListening(server: NetServer, port: number, hostname: string | undefined): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, hostname, () => {
+    server.listen({ port, host: hostname, backlog }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -1,11 +1,15 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { json } from '../src/http/answer.js';
 import { type Listening, type ListenOptions, listen } from '../src/node.js';
 import { createPartsApp } from './endpoints/requests.js';
 import { memoryLog } from './log.js';
+import { start } from './process.js';
 
 let listening: Listening | undefined;
 
@@ -271,8 +275,29 @@ describe('listen', () => {
   });
 });
 
+it('accepts a thousand connections that come while the process is busy', async () => {
+  const { url } = await serve({});
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'connected');
+  const script = `
+    const { connect } = require('node:net');
+    let connected = 0;
+    const onConnect = () => ++connected === 1_000 && require('node:fs').writeFileSync(${JSON.stringify(file)}, '');
+    for (let i = 0; i < 1_000; i++) connect(${new URL(url).port}, '127.0.0.1', onConnect).on('error', () => {});
+  `;
+  const { child } = start('-e', [script], { cwd: folder });
+  onTestFinished(() => {
+    child.kill();
+  });
+  // Nothing is accepted in this loop.
+  const end = performance.now() + 15_000;
+  while (!existsSync(file) && performance.now() < end) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+  expect(existsSync(file)).toBe(true);
+});
+
 describe('signals', () => {
-  const program = `
+  const script = `
     import { listen } from './src/node.ts';
     const write = (fields, message) => console.log(message, JSON.stringify(fields));
     const log = { debug: write, info: write, warn: write, error: write };
@@ -281,36 +306,28 @@ describe('signals', () => {
     await listen({ fetch, close }, { log, port: 0, hostname: '127.0.0.1' });
   `;
 
-  async function start() {
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
-      cwd: new URL('..', import.meta.url),
+  async function startServing() {
+    const program = start('--import', ['tsx', '--input-type=module', '-e', script], {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
     });
-    let output = '';
-    child.stdout.on('data', (data) => {
-      output += data;
-    });
-    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    await vi.waitFor(() => expect(output).toContain('Listening'), { timeout: 10_000 });
-    const url = /"url":"([^"]+)"/.exec(output)?.[1] ?? '';
-    return { child, exited, url, output: () => output };
+    const [, url = ''] = await program.printed(/Listening .*"url":"([^"]+)"/);
+    return { ...program, url };
   }
 
   it('SIGTERM stops the process in order', async () => {
-    const { child, exited, output, url } = await start();
+    const { child, ended, url } = await startServing();
     await fetch(url);
     child.kill('SIGTERM');
-    expect(await exited).toBe(0);
-    expect(output()).toContain('closed');
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('closed') });
   });
 
   it('the second signal ends it at once', async () => {
-    const { child, exited, url, output } = await start();
+    const { child, ended, printed, url } = await startServing();
     fetch(`${url}/hang`).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 200));
     child.kill('SIGINT');
-    await vi.waitFor(() => expect(output()).toContain('Stopping'));
+    await printed(/Stopping/);
     child.kill('SIGINT');
-    expect(await exited).toBe(1);
-    expect(output()).not.toContain('closed');
+    expect(await ended).toMatchObject({ code: 1, stdout: expect.not.stringContaining('closed') });
   });
 });

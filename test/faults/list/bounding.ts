@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const budget = { file: 'src/limits/budget.ts', tests: ['test/limits/budget.test.ts'] };
+const rounds = { file: 'src/limits/rounds.ts', tests: ['test/limits/rounds.test.ts'] };
 const ahead = { file: 'src/http/sending/read-ahead.ts', tests: ['test/http/read-ahead.test.ts'] };
 const stream = { file: 'src/http/sending/stream.ts', tests: ['test/http/stream.test.ts'] };
 const parse = { file: 'src/http/parse.ts', tests: ['test/http/parse.test.ts'] };
@@ -26,6 +27,26 @@ export const bounding: readonly Fault[] = [
     name: 'what failed work took is not given back',
     find: 'finally {',
     replace: 'catch (error) {\n      throw error;\n    }\n    if (userID) {',
+  },
+  { ...rounds, name: 'all requests of a user begin at once', find: 'mostOfOne = 32', replace: 'mostOfOne = 1e9' },
+  {
+    ...rounds,
+    name: 'who comes while others wait goes first',
+    find: '      this.#begun.set(userID, next.length);\n',
+    replace: '      this.#begun.set(userID, 0);\n',
+  },
+  {
+    ...rounds,
+    name: 'only the first of those that wait begin',
+    find: 'if (this.#begun.size > 0) ',
+    replace: 'if (false) ',
+  },
+  {
+    file: 'src/serving.ts',
+    tests: ['test/node.test.ts'],
+    name: 'few connections may come at once',
+    find: 'backlog = 4_096',
+    replace: 'backlog = 511',
   },
   {
     ...ahead,

@@ -69,7 +69,7 @@ export const doors: readonly Fault[] = [
   {
     ...server,
     name: 'callers whom the host names are not counted',
-    find: 'counted(() => ctx)',
+    find: 'limited(() => ctx)',
     replace: '() => ctx',
   },
   {
