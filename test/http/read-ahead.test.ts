@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { readAhead } from '../../src/http/sending/read-ahead.js';
 import { Budget } from '../../src/limits/budget.js';
 import { memoryLog } from '../log.js';
+import { openFilesOf } from '../open-files.js';
 
 const MiB = 1024 * 1024;
 const pieceLength = 64 * 1024;
@@ -69,16 +70,9 @@ function useFolder(): string {
 
 /** The names of this process for its files in a folder, which may have been removed. */
 function openFilesIn(folder: string): string[] {
-  const targetOf = (file: string) => {
-    try {
-      return readlinkSync(file);
-    } catch {
-      // That with which the folder was read is closed by now.
-      return '';
-    }
-  };
-  const files = readdirSync('/proc/self/fd').map((fd) => `/proc/self/fd/${fd}`);
-  return files.filter((file) => targetOf(file).startsWith(folder));
+  return openFilesOf(process.pid)
+    .filter(({ target }) => target.startsWith(folder))
+    .map(({ path }) => path);
 }
 
 it('a client that reads gets each piece as it comes', async () => {
