@@ -1,9 +1,13 @@
-/** A real Postgres to test on, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries. */
+/**
+ * A real Postgres to test on, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries, and `stock`
+ * the Postgres that Debian installs.
+ */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../src/embedded/start.js';
+import { stockBinaries } from './stock-postgres.js';
 
 export interface TestCluster {
   readonly url: string;
@@ -15,7 +19,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   const directory = mkdtempSync(join(parentFolder(), 'tidemark-test-'));
   const cluster = await startEmbedded({
     directory,
-    settings: { fsync: 'off', jit: 'off', max_connections: '300', max_prepared_transactions: '5', ...settings },
+    settings: { fsync: 'off', max_connections: '300', max_prepared_transactions: '5', ...settings },
     ...binariesUnderTest(),
   });
   return {
@@ -38,5 +42,6 @@ function parentFolder(): string {
 /** Which Postgres to start: the option for `startEmbedded`. */
 export function binariesUnderTest(): { readonly binaries?: string } {
   const name = process.env.TIDEMARK_TEST_POSTGRES;
+  if (name === 'stock') return { binaries: stockBinaries() };
   return name ? { binaries: fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url)) } : {};
 }

@@ -36,13 +36,6 @@ export interface Table {
   readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
   /**
-   * Whether one UPDATE may find or leave several rows with the same key: either the key's uniqueness is deferrable, or
-   * foreign key actions, whose changes triggers see as part of the UPDATE, may change rows again.
-   */
-  readonly keysMayRepeat: boolean;
-  /** Whether a session's settings may change how a row is written as text, as they do for dates. */
-  readonly textVaries: boolean;
-  /**
    * Whether a column has a type that can be altered: a label of an enum renamed, say. Then the same row is another text, and
    * the DDL does not wait for those who have written to the table.
    */
@@ -70,13 +63,6 @@ const columnsOf = (c: string) => `array(
       where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
     )`;
 
-/** Types whose values are written as the same text whatever the settings. So are arrays of them, and enums. */
-const invariable =
-  'bool, int2, int4, int8, numeric, oid, uuid, text, varchar, bpchar, name, json, jsonb, inet, cidr, bit, varbit'
-    .split(', ')
-    .map((type) => `pg_catalog.${type}`)
-    .join();
-
 /**
  * The names come out of a subquery, which keeps the planner from knowing how many there are. Otherwise it would hold that the
  * plan for any number, which is kept, costs more than another plan each time, and making that takes longer than running it.
@@ -103,19 +89,6 @@ const tablesByName = `
       join pg_type t on t.oid = a.atttypid
       where i.indrelid = c.oid and i.indisprimary and k.position <= i.indnkeyatts
     ), '[]') as "primaryKey",
-    exists (
-      select from pg_index i where i.indrelid = c.oid and i.indisprimary and not i.indimmediate
-      union all
-      select from pg_constraint f
-      where f.conrelid = any (members.oids) and f.contype = 'f'
-        and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))
-    ) as "keysMayRepeat",
-    exists (
-      select from pg_attribute a join pg_type t on t.oid = a.atttypid
-      left join pg_type element on element.oid = t.typelem and t.typcategory = 'A'
-      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-        and coalesce(element.typtype, t.typtype) <> 'e' and coalesce(element.oid, t.oid) <> all ('{${invariable}}'::regtype[])
-    ) as "textVaries",
     exists (
       select from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type element on element.oid = t.typelem
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

@@ -13,8 +13,6 @@ export interface CaptureRow {
   readonly enabled: string;
   /** The body of the trigger's function. */
   readonly body: string;
-  /** Whether the function writes values as the same text in every session. */
-  readonly sameText: boolean;
   /** Whether a logical replication subscription writes to the table or partition. */
   readonly subscribed: boolean;
 }
@@ -28,7 +26,6 @@ export interface CaptureFault {
 /** The triggers that call the capture functions of the given change-log IDs. The plan is kept, as in `findTables`. */
 export const captureSql: string = `
   select s.id as "tableID", t.tgrelid as relation, t.tgname::text as trigger, t.tgenabled::text as enabled, p.prosrc as body,
-    cardinality(p.proconfig) > 1 as "sameText",
     exists (select from pg_subscription_rel r where r.srrelid = t.tgrelid) as subscribed
   from tidemark.synced_table s
   join pg_proc p on p.pronamespace = 'tidemark'::regnamespace and p.proname = 'capture_' || s.id
@@ -63,8 +60,7 @@ export function captureFault(table: Table, id: number, rows: readonly CaptureRow
       const row = own.find((candidate) => candidate.relation === part.oid && candidate.trigger === trigger);
       if (!row) return repairable(`the trigger ${trigger} is missing on ${label}`);
       if (row.enabled !== 'A') return repairable(`the trigger ${trigger} on ${label} does not always fire`);
-      if (row.body !== expected || (table.textVaries && !row.sameText))
-        return repairable(`the capture of ${label} does not match its columns`);
+      if (row.body !== expected) return repairable(`the capture of ${label} does not match its columns`);
       if (row.subscribed && table.kind !== 'p') return subscription;
     }
   }

@@ -88,6 +88,8 @@ export function captureBody(id: number, table: Table): string {
   const events =
     table.kind === 'p' ? rowEvents(table, { gone, made, changed }) : statementEvents(table, { gone, made, changed });
   return `
+declare
+  logged bigint;
 begin
 ${events}
   else
@@ -121,6 +123,12 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
 /**
  * A row that has no counterpart in the join is null, and so are its image and its hash. Keys are compared as text where
  * a type's own operators need not be on the function's search path.
+ *
+ * One UPDATE may find or leave several rows with the same key: if the key is deferrable, or if actions of foreign keys,
+ * which triggers see as part of the UPDATE, change a row again. Then the join logs each old row of the key as many times as
+ * there are new ones, and each new row as many times as there are old ones. More log rows cancel the surplus: an old row
+ * that is logged as made, and a new row that is logged as gone. The join has as many rows as the UPDATE if and only if it
+ * pairs each old row with one new row.
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
   const keys = table.primaryKey.map(({ name, type }) => {
@@ -129,34 +137,46 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
   });
   const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
   const sameKey = keys.map(([o, n]) => `${o} = ${n}`).join(' and ');
-  const updated = table.keysMayRepeat
-    ? `${gone('o')} from old_rows o;
-    ${made('n')} from new_rows n;`
-    : `${changed(key, 'o', 'n')}
-    from old_rows o full join new_rows n on ${sameKey};`;
+  const surplus = (row: string, other: string) => {
+    const rows = other === 'o' ? 'old_rows o' : 'new_rows n';
+    const columns = table.primaryKey.map(({ name }, i) => `${textOf(other, name)} as k${i + 1}`).join(', ');
+    const places = table.primaryKey.map((_, i) => i + 1).join(', ');
+    const same = table.primaryKey.map(({ name }, i) => `${textOf(row, name)} = c.k${i + 1}`).join(' and ');
+    return `join (select ${columns}, count(*) as times from ${rows} group by ${places}) c on ${same}
+        cross join generate_series(2, c.times)`;
+  };
   return `  if tg_op = 'UPDATE' then
-    ${updated}
+    ${changed(key, 'o', 'n')}
+    from old_rows o full join new_rows n on ${sameKey};
+    get diagnostics logged = row_count;
+    if logged > 1 and logged <> (select count(*) from old_rows) then
+      ${made('o')} from old_rows o ${surplus('o', 'n')};
+      ${gone('n')} from new_rows n ${surplus('n', 'o')};
+    end if;
   elsif tg_op = 'INSERT' then
     ${made('n')} from new_rows n;
   elsif tg_op = 'DELETE' then
     ${gone('o')} from old_rows o;`;
 }
 
-/** So that values are written as the same text in every session. */
+/**
+ * Writes values as the same text in every session. A table needs this as soon as it gets a column of a type such as
+ * `timestamptz`, and DDL does not run this code: so every table has it from the beginning.
+ */
 const sameText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'`;
 
 /**
  * The statements that install or replace the capture of a table and its partitions. The function runs as its owner, so
- * that those who write to the table need no privileges on the log. Settings cost time with every call, so it has only
- * those that matter. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
+ * that those who write to the table need no privileges on the log. Compiling its statements would take longer than running
+ * them. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
  */
 export function installCapture(id: number, table: Table): string[] {
   const call = captureFunctionName(id);
   const relation = identifier(table.schema, table.name);
   return [
     `create or replace function ${call}() returns trigger language plpgsql security definer
-set search_path = pg_catalog, pg_temp ${table.textVaries ? sameText : ''}
+set search_path = pg_catalog, pg_temp set jit = off ${sameText}
 as ${quotedText(captureBody(id, table))}`,
     // Otherwise anyone with access to the schema could call it from their own trigger, and have the casts of their own
     // types run as the owner.

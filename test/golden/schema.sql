@@ -4,11 +4,27 @@ function capture_1()
    LANGUAGE plpgsql
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
+   SET jit TO 'off'
+   SET "DateStyle" TO 'ISO, YMD'
+   SET "IntervalStyle" TO 'iso_8601'
+   SET extra_float_digits TO '1'
+   SET "TimeZone" TO 'UTC'
+   SET bytea_output TO 'hex'
+   SET lc_monetary TO 'C'
   AS $function$
+  declare
+    logged bigint;
   begin
     if tg_op = 'UPDATE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
+      get diagnostics logged = row_count;
+      if logged > 1 and logged <> (select count(*) from old_rows) then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."id"::text collate "C" as k1, count(*) as times from new_rows n group by 1) c on o."id"::text collate "C" = c.k1
+          cross join generate_series(2, c.times);
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."id"::text collate "C" as k1, count(*) as times from old_rows o group by 1) c on n."id"::text collate "C" = c.k1
+          cross join generate_series(2, c.times);
+      end if;
     elsif tg_op = 'INSERT' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
@@ -27,6 +43,7 @@ function capture_2()
    LANGUAGE plpgsql
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
+   SET jit TO 'off'
    SET "DateStyle" TO 'ISO, YMD'
    SET "IntervalStyle" TO 'iso_8601'
    SET extra_float_digits TO '1'
@@ -34,6 +51,8 @@ function capture_2()
    SET bytea_output TO 'hex'
    SET lc_monetary TO 'C'
   AS $function$
+  declare
+    logged bigint;
   begin
     if tg_op = 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
@@ -60,11 +79,27 @@ function capture_3()
    LANGUAGE plpgsql
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
+   SET jit TO 'off'
+   SET "DateStyle" TO 'ISO, YMD'
+   SET "IntervalStyle" TO 'iso_8601'
+   SET extra_float_digits TO '1'
+   SET "TimeZone" TO 'UTC'
+   SET bytea_output TO 'hex'
+   SET lc_monetary TO 'C'
   AS $function$
+  declare
+    logged bigint;
   begin
     if tg_op = 'UPDATE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
+      get diagnostics logged = row_count;
+      if logged > 1 and logged <> (select count(*) from old_rows) then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."user_id"::text collate "C" as k1, n."profile_id"::text collate "C" as k2, n."client_id"::text collate "C" as k3, n."mutation_id"::text collate "C" as k4, count(*) as times from new_rows n group by 1, 2, 3, 4) c on o."user_id"::text collate "C" = c.k1 and o."profile_id"::text collate "C" = c.k2 and o."client_id"::text collate "C" = c.k3 and o."mutation_id"::text collate "C" = c.k4
+          cross join generate_series(2, c.times);
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."user_id"::text collate "C" as k1, o."profile_id"::text collate "C" as k2, o."client_id"::text collate "C" as k3, o."mutation_id"::text collate "C" as k4, count(*) as times from old_rows o group by 1, 2, 3, 4) c on n."user_id"::text collate "C" = c.k1 and n."profile_id"::text collate "C" = c.k2 and n."client_id"::text collate "C" = c.k3 and n."mutation_id"::text collate "C" = c.k4
+          cross join generate_series(2, c.times);
+      end if;
     elsif tg_op = 'INSERT' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
