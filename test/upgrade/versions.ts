@@ -1,4 +1,4 @@
-/** This version of Tidemark, and the one before, as it was released. */
+/** This version of Tidemark, and an earlier one. Neither has been released. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { type Code, loadCode } from '../oracle/code.js';
 
 /**
- * The server's part of the sources of the version before, with its migrations. It is made of a release by
- * `git archive --format=tar <commit> sql src | gzip -9 -n`.
+ * The server's part of the sources before cookies had a position, with its migrations, and with the present capture: a server
+ * refuses capture functions that it would not have written.
  */
 const archive = fileURLToPath(new URL('before.tar.gz', import.meta.url));
 
