@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { abandoned, checkOut } from './checkout.js';
 import { CopyStream } from './copy-stream.js';
+import { setOwn } from './own-settings.js';
 import { GivenUpError } from './sqlstate.js';
 
 /** How many bytes of COPY output are held in memory before Postgres has to wait. */
@@ -27,7 +28,7 @@ export async function* readCopy(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  const stream = client.query(new CopyStream(text, HIGH_WATER_MARK));
+  const stream = client.query(new CopyStream(`${setOwn};\n${text}`, HIGH_WATER_MARK));
   // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   const giveUp = (why: string) => {

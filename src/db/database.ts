@@ -7,6 +7,8 @@ export interface Statement {
   readonly values?: readonly unknown[] | undefined;
   /** Prepares the statement, so that the server keeps its plan for each connection. Says what kind of statement it is. */
   readonly name?: string | undefined;
+  /** Is planned at no cost, for it only calls a function that has settings of its own. It goes without `OwnQuery`. */
+  readonly isCall?: boolean | undefined;
   /** Gives up after this many milliseconds without an answer, and closes the connection. */
   readonly timeoutMs?: number | undefined;
   /** Gives up when nobody waits for the answer any more, and closes the connection. */

@@ -7,6 +7,7 @@ import type { Database, Statement } from './database.js';
 import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
 import { atOneMoment } from './moment.js';
+import { OwnQuery, type OwnQueryConfig } from './own-settings.js';
 import { NamedStatements } from './poolers/named-statements.js';
 import { endsConnection, isOfStatementName } from './sqlstate.js';
 import { createTransact, type TransactionLimits } from './transact.js';
@@ -113,7 +114,7 @@ async function query<Row>(
 
 /** @param statement its name, if it has one, is what it is prepared under */
 async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
-  const { text, values = [], name, timeoutMs, signal } = statement;
+  const { text, values = [], name, isCall, timeoutMs, signal } = statement;
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
   if (name !== undefined) checkout.prepares(name);
@@ -121,9 +122,9 @@ async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[
   const onAbort = () => checkout.cancel();
   signal?.addEventListener('abort', onAbort);
   try {
-    // The driver's types lack `query_timeout` for a single query.
-    const config: pg.QueryConfig = { text, values: [...values], name, ...{ query_timeout: timeoutMs } };
-    return (await client.query(config)).rows as Row[];
+    const config = { text, values: [...values], name, query_timeout: timeoutMs };
+    const result = await (isCall ? client.query(config) : runWithOwnSettings(client, config));
+    return result.rows as Row[];
   } catch (error) {
     // Not reused after most errors: the connection may be about to break, or may hold a plan that no longer fits.
     sound = name !== undefined && isOfStatementName(error) && !endsConnection(error);
@@ -133,6 +134,12 @@ async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[
     signal?.removeEventListener('abort', onAbort);
     checkout.release(!sound);
   }
+}
+
+function runWithOwnSettings(client: pg.PoolClient, config: OwnQueryConfig): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    client.query(new OwnQuery(config, (error, result) => (error ? reject(error) : resolve(result))));
+  });
 }
 
 /** Recognizes the driver's own timeouts by their message: they have no code. */

@@ -51,7 +51,7 @@ const lookSql = `select l::text as line from tidemark.look(${typed(parameters)})
 
 /** The report alone, as `line`: the cheap query that is all that most pulls need. */
 export function look(input: LookInput): Statement {
-  return { name: 'tidemark_look', text: lookSql, values: lookValues(input) };
+  return { name: 'tidemark_look', isCall: true, text: lookSql, values: lookValues(input) };
 }
 
 /** What is known of the database from an earlier report. */
@@ -70,7 +70,7 @@ where (select pg_is_in_recovery())
 /** The same, but nothing if the database is as it was when it was seen. */
 export function news(input: LookInput, seen: Seen | undefined): Statement {
   const known = seen ? [seen.shown.text, String(seen.next - seen.shown.xmax), seen.started] : [null, null, null];
-  return { name: 'tidemark_news', text: newsSql, values: [...lookValues(input), ...known] };
+  return { name: 'tidemark_news', isCall: true, text: newsSql, values: [...lookValues(input), ...known] };
 }
 
 /**

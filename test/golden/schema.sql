@@ -119,6 +119,7 @@ function changed_keys(integer[],xid8[],xid8[],integer)
    STABLE PARALLEL RESTRICTED
    SET enable_seqscan TO 'off'
    SET enable_bitmapscan TO 'off'
+   SET jit TO 'off'
   AS $function$
   select count(*)::integer, coalesce(sum(c.changes), 0)::integer
   from (
@@ -236,7 +237,7 @@ function history()
         end,
         'lsn', (lsn - '0/0')::text
       )
-      from tidemark.timeline
+      from (select * from tidemark.timeline order by system_identifier, number) timeline
     );
   end
   $function$
@@ -324,6 +325,7 @@ function look(xid8[],xid8[],integer[],boolean,uuid,text[])
    SET plan_cache_mode TO 'force_generic_plan'
    SET enable_seqscan TO 'off'
    SET enable_bitmapscan TO 'off'
+   SET jit TO 'off'
   AS $function$
   begin
     return (select l from tidemark.looks(lows, highs, tables, listed, named_tick, group_ids) l);
@@ -427,6 +429,7 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
   from tidemark.meta m
   cross join pg_current_snapshot() s
   left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
+  where m.singleton
   $function$
 
 
@@ -435,6 +438,7 @@ function many_unseen(integer,xid8[],xid8[])
    RETURNS SETOF tidemark.change
    LANGUAGE plpgsql
    STABLE PARALLEL SAFE
+   SET jit TO 'off'
   AS $function$
   begin
     return query select * from tidemark.unseen(of_table, lows, highs);
@@ -577,6 +581,7 @@ function unseen(integer,xid8[],xid8[])
    STABLE PARALLEL SAFE ROWS 1
    SET plan_cache_mode TO 'force_generic_plan'
    SET enable_seqscan TO 'off'
+   SET jit TO 'off'
   AS $function$
   begin
     return query

@@ -1,0 +1,64 @@
+/**
+ * The settings that statements of our own run with, whatever the role, the database or the application's pool has set.
+ *
+ * Compiling a plan (JIT) takes longer than running most of them. They last for one transaction, which may be that of a
+ * single statement, so a pooler never hands them to anyone else.
+ */
+import pg from 'pg';
+
+/** Begins the text of a message with several statements. */
+export const setOwn = 'set local jit = off';
+
+/** The same as a query, since a SET LOCAL ahead of a prepared statement would raise a warning. */
+const setOwnQuery = "select set_config('jit', 'off', true)";
+
+/** The driver's types lack the `query_timeout` of a single query, in milliseconds. */
+export interface OwnQueryConfig extends pg.QueryConfig {
+  readonly query_timeout?: number | undefined;
+}
+
+/**
+ * A statement for the driver that is planned with these settings. The messages that set them precede its own in the same
+ * round trip: up to the Sync message, all are one transaction.
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ */
+export class OwnQuery extends pg.Query {
+  /** The driver reads it here. */
+  readonly query_timeout: number | undefined;
+  #isSet = false;
+
+  constructor(config: OwnQueryConfig, callback: (error: Error | undefined, result: pg.QueryResult) => void) {
+    super({ ...config, ...{ queryMode: 'extended' } }, callback as never);
+    this.query_timeout = config.query_timeout;
+  }
+
+  override submit = (connection: pg.Connection): Error | null => {
+    connection.stream.cork();
+    try {
+      connection.parse({ name: '', text: setOwnQuery, types: [] }, true);
+      connection.bind({ portal: '', statement: '', values: [] }, true);
+      connection.execute({ portal: '', rows: '' }, true);
+      return driver.submit.call(this, connection);
+    } finally {
+      connection.stream.uncork();
+    }
+  };
+
+  handleDataRow(message: unknown): void {
+    if (this.#isSet) driver.handleDataRow.call(this, message);
+  }
+
+  handleCommandComplete(message: unknown, connection: pg.Connection): void {
+    if (this.#isSet) driver.handleCommandComplete.call(this, message, connection);
+    this.#isSet = true;
+  }
+}
+
+/** What the driver's types do not tell of its queries. */
+interface DriverQuery {
+  submit(connection: pg.Connection): Error | null;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: pg.Connection): void;
+}
+
+const driver = pg.Query.prototype as unknown as DriverQuery;
