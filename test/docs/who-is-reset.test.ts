@@ -25,8 +25,9 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!).sort();
 }
 
-const columns = `id int primary key, list int, title text, note text, mood mood default 'sad'`;
-const types = `create type mood as enum ('glad', 'sad')`;
+const columns = `id int primary key, list int, title text, note text, mood mood default 'sad', owner int,
+  keeper int constraint kept references person on update cascade on delete set null`;
+const types = `create type mood as enum ('glad', 'sad'); create table person (id int primary key)`;
 const data = `insert into task (id, list, title) values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c')`;
 const plain = `${types}; create table task (${columns}); ${data}`;
 const partitioned = `${types}; create table task (${columns}) partition by range (id);
