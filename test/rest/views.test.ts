@@ -1,5 +1,6 @@
 /** Views read over REST: what is answered, in which form, and what it takes to know it already. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toPathSegment } from '../../src/protocol/path-segment.js';
 import { applied, type Ops, serveViews, type Viewed } from './viewed.js';
 
 let served: Viewed;
@@ -46,7 +47,7 @@ describe('a view', () => {
     });
     expect(views[1]).toMatchObject({ key: ['note_id', 'name'] });
     expect(views[3]).toMatchObject({ href: '/api/views/odd%20~%2Fname' });
-    const again = await get('/api/views/', { 'If-None-Match': response.headers.get('ETag')! });
+    const again = await get('/api/views', { 'If-None-Match': response.headers.get('ETag')! });
     expect(again.status).toBe(304);
   });
 
@@ -152,7 +153,7 @@ describe('a row', () => {
     expect(response.headers.get('ETag')).toMatch(/^"[\w-]+"$/);
   });
 
-  it.each(['note/3', 'note/4', 'note/', 'note/x', 'note/01', 'note/1%20', 'note/99999999999', 'note/%00', 'newest/1'])(
+  it.each(['note/3', 'note/4', 'note/~', 'note/x', 'note/01', 'note/1%20', 'note/99999999999', 'note/%00', 'newest/1'])(
     '%s is none that the caller sees',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
@@ -163,6 +164,20 @@ describe('a row', () => {
     '%s is none that the caller sees, where keys have several parts',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
+    },
+  );
+
+  it.each(['', '.', '..', '~', '~..', '%2E%2E', '../note/1'])('is found by the key "%s"', async (key) => {
+    await served.database.pool.query('update note set owner_id = $1 where id = 1', [key]);
+    const response = await get(`/api/views/odd%20~%2Fname/${toPathSegment(key)}`);
+    expect(await response.json()).toEqual({ profile: '', version: '', owner: key });
+  });
+
+  it.each(['note/..', 'note/%2E%2e', 'note/.', 'note/%2e', 'note/', 'tag/1/%2E%2E', 'tag/1/%2E', '', '%2E', '/note'])(
+    '%s, which URLs resolve to another path, is refused',
+    async (path) => {
+      await run(`update note set owner_id = ''`);
+      expect(await problemOf(await get(`/api/views/${path}`))).toEqual([400, 'malformed-request']);
     },
   );
 
