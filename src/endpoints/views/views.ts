@@ -104,11 +104,11 @@ async function readRows<Context extends UserContext>(
   if (known.any || isHead(request)) {
     if (answer.kind === 'json in pieces') await patched.more?.close();
     const status = known.any ? 304 : 200;
-    return { kind: 'reply', status, headers: { ...headers, ETag: entityTag(token, type, false) }, body: null };
+    return { kind: 'reply', status, headers: { ...headers, ...entityTag(token, type, false) }, body: null };
   }
   const delivered = await deliver(answer, request, caller, options);
   const isCompressed = delivered.kind !== 'json' && delivered.headers?.['Content-Encoding'] !== undefined;
-  return withHeaders(delivered, { ...headers, ETag: entityTag(token, type, isCompressed) });
+  return withHeaders(delivered, { ...headers, ...entityTag(token, type, isCompressed) });
 }
 
 async function rowsAs(type: ViewMediaType, { key }: ViewPart, patched: Patched): Promise<JSONAnswer> {

@@ -180,4 +180,11 @@ export const reading: readonly Fault[] = [
     replace: "if (segments[0] === '')",
     tests: views,
   },
+  {
+    name: 'a token lists transactions in progress as they are',
+    file: 'src/protocol/read-token.ts',
+    find: 'toDistances(snapshot),',
+    replace: 'snapshot,',
+    tests: ['test/protocol/read-token.test.ts'],
+  },
 ];
