@@ -20,7 +20,7 @@ export interface ResultType {
 export interface DescribedColumn {
   readonly name: string;
   readonly type: ResultType;
-  /** Whether the table's column that it shows is declared NOT NULL. */
+  /** Whether the table's column that it shows is NOT NULL, for all rows. */
   readonly isNotNull: boolean;
 }
 
@@ -46,9 +46,14 @@ const typesSql = `
     (case when t.typtype = 'd' then t.typbasetype when t.typlen = -1 then t.typelem else 0 end)::int8::float8 as inner
   from part join pg_type t using (oid)`;
 
+/** A constraint that is NOT VALID, which Postgres 18 has, lets the nulls be that were there before. */
 const notNullSql = `
-  select (attrelid::int8 || ' ' || attnum) as column from pg_attribute
-  where attnotnull and (attrelid, attnum) in (select * from unnest($1::oid[], $2::int2[]))`;
+  select (attrelid::int8 || ' ' || attnum) as column from pg_attribute a
+  where attnotnull and (attrelid, attnum) in (select * from unnest($1::oid[], $2::int2[]))
+    and not exists (
+      select from pg_constraint c
+      where c.conrelid = a.attrelid and c.contype = 'n' and c.conkey = array[a.attnum] and not c.convalidated
+    )`;
 
 /** Describes the columns of a result. */
 export async function describeResult(db: Database, columns: readonly ResultColumn[]): Promise<DescribedColumn[]> {

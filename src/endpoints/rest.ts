@@ -8,6 +8,7 @@ import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
 import type { Budget, Holding } from '../limits/budget.js';
 import { type Asked, decodeBatch } from '../protocol/calls.js';
+import { fromPathSegment } from '../protocol/path-segment.js';
 import type { Calls } from '../writes/calls.js';
 
 /** The options of `restRoutes`. */
@@ -95,13 +96,7 @@ function nameIn(url: string, prefix: string): string {
   return pathname
     .slice(prefix.length)
     .split('/')
-    .map((segment) => {
-      try {
-        return decodeURIComponent(segment);
-      } catch {
-        return segment;
-      }
-    })
+    .map((segment) => fromPathSegment(segment) ?? segment)
     .join('.');
 }
 

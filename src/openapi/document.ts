@@ -1,3 +1,4 @@
+import { toPathSegment } from '../protocol/path-segment.js';
 import { type DescribedMutator, describeCall } from './call.js';
 import { describeHeaders, describeParameters, parameterRefs } from './conventions.js';
 import { toCamelCase, UniqueNames } from './names.js';
@@ -131,7 +132,7 @@ function nameMutators(
     return {
       name,
       mutator,
-      path: [root, ...name.split('.').map(encodeURIComponent)].join('/'),
+      path: [root, ...name.split('.').map(toPathSegment)].join('/'),
       operationId: operationIds.take(toCamelCase(name, 'call')),
       tag: dot < 0 ? rootTag.name : name.slice(0, dot),
     };

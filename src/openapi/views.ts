@@ -1,5 +1,6 @@
 /** What the document says about reading views. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { toPathSegment } from '../protocol/path-segment.js';
 import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
 import { headerRef } from './problems.js';
 import type { ComponentSchemas } from './schemas/component-schemas.js';
@@ -84,7 +85,7 @@ export function describeViews(
       const { view, schema, row, patch } = named;
       const rowRef = schemas.hoist(row, schema, 'input');
       const patchRef = schemas.set(patch, patchSchema(view.keys, rowRef));
-      const path = `${root}/${encodeURIComponent(view.name)}`;
+      const path = `${root}/${toPathSegment(view.name)}`;
       return [
         [path, { get: readOperation(named, rowRef, patchRef, failures) }],
         [`${path}/{key}`, { get: readRowOperation(named, rowRef, patchRef, failures) }],
@@ -99,7 +100,9 @@ const keyParameter: Parameter = {
   name: 'key',
   in: 'path',
   required: true,
-  description: "The row's key. Percent-encode it whole, slashes included.",
+  description:
+    "The row's key. Percent-encode it whole, slashes included. URLs cannot contain an empty key, `.` or `..`: write `~`, " +
+    '`~.` or `~..`. If a key consists of tildes and up to two dots, add a tilde to it.',
   schema: { type: 'string' },
 };
 

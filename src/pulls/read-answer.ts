@@ -1,5 +1,6 @@
 /** What is read without a client group, as it is sent: rows as JSON or line by line, ops as JSON or as events. */
-import { tokenOf } from '../protocol/read-token.js';
+import type { Cookie } from '../protocol/cookie.js';
+import { noState, tokenOf } from '../protocol/read-token.js';
 import { linesIn, type Patched } from './pulled.js';
 
 type Bytes = AsyncGenerator<Uint8Array, undefined>;
@@ -37,7 +38,7 @@ export async function rowOf(patched: Patched): Promise<string | undefined> {
 
 /** Ops as a JSON object, with the token for the next ones. */
 export async function* opsAsObject(patched: Patched): Bytes {
-  yield* framed(`{"cookie":"${tokenOf(patched.cookie)}","patch":[${clearOf(patched)}`, linesIn(patched), ']}');
+  yield* framed(`{"cookie":"${baseOf(patched.cookie)}","patch":[${clearOf(patched)}`, linesIn(patched), ']}');
   return undefined;
 }
 
@@ -48,9 +49,14 @@ export function noOps(token: string): string {
 
 /** Ops as a server-sent event, whose ID is the token for the next ones. */
 export async function* opsAsEvent(patched: Patched, lines: Lines = linesIn(patched)): Bytes {
-  const opening = `event: patch\nid: ${tokenOf(patched.cookie)}\ndata: [${clearOf(patched)}`;
+  const opening = `event: patch\nid: ${baseOf(patched.cookie)}\ndata: [${clearOf(patched)}`;
   yield* framed(opening, onDataLines(lines), ']\n\n');
   return undefined;
+}
+
+/** The token for the next request. */
+function baseOf(cookie: Cookie): string {
+  return tokenOf(cookie) ?? noState;
 }
 
 /** Whoever has data forgets it. A reader without a client group may have some, whatever it has said. */

@@ -46,6 +46,16 @@ describe('tidemark pull', () => {
     expect(linesOf((await pull('list', 'b/c')).stdout)).toMatchObject([{ id: 'b/c' }]);
   });
 
+  it.each(['', '.', '..', '~', '%2E%2E'])('prints the row with the key "%s"', async (id) => {
+    await server.pool.query('update list set id = $1 where id = $2', [id, 'a']);
+    expect(linesOf((await pull('list', id)).stdout)).toEqual([{ ...a, id }]);
+    expect(await pull('list', `${id}?`)).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown-key') });
+  });
+
+  it('asks no other path for a view named ..', async () => {
+    expect(await pull('..')).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown-view') });
+  });
+
   it('prints what has changed since a cookie', async () => {
     const [{ cookie, patch }] = linesOf((await pull('list', '--since', '')).stdout.replaceAll('\n', ' ')) as [
       { cookie: string; patch: unknown[] },

@@ -1,6 +1,7 @@
 /** Input that no sync client sends: it is answered clearly, and nothing is advanced that should not be. */
 import { request as httpRequest } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sendBytes } from '../rest/sent.js';
 import { startServer, type TestServer } from './server.js';
 import { mutation, pull, pullBody, push, pushBody, send } from './wire.js';
 
@@ -152,6 +153,15 @@ it('a request line or header that is no HTTP does no harm', async () => {
   });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('X-Request-ID')).toMatch(/^[\x20-\x7e]{1,200}$/);
+});
+
+it.each(['%2E%2E', '%2e', '.', '..'])('a row with the key %s is not taken for another resource', async (key) => {
+  const lines = [`GET /api/views/list/${key} HTTP/1.1`, 'Host: localhost', 'Authorization: Bearer ann'];
+  const { status, body } = await sendBytes(
+    server.url,
+    Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n')),
+  );
+  expect([status, body?.code]).toEqual([400, 'malformed-request']);
 });
 
 const annsHeaders = { 'Content-Type': 'application/json', Authorization: 'Bearer ann' };

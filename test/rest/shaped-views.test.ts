@@ -1,5 +1,6 @@
 /** Views of every shape, read over REST: rows as clients hold them, and each row by its key. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toPathSegment } from '../../src/protocol/path-segment.js';
 import { createSync, type Sync } from '../../src/server.js';
 import { sql } from '../../src/sql.js';
 import { defineView, type Views } from '../../src/view/define.js';
@@ -63,7 +64,9 @@ afterAll(async () => {
 });
 
 const get = (path: string, userID: string, headers: Readonly<Record<string, string>> = {}) =>
-  sync.fetch(new Request(`http://localhost/api/views/${path}`, { headers: { ...headers, Authorization: userID } }));
+  sync.fetch(
+    new Request(`http://localhost/api/views${path && `/${path}`}`, { headers: { ...headers, Authorization: userID } }),
+  );
 
 function prefixOf(name: string, userID: string): string {
   const { prefix, template } = views[name]!;
@@ -87,7 +90,7 @@ describe.each(Object.keys(describedViews.definitions))('the view %s', (name) => 
   it.each(['ada', 'bob'])('has each row under what follows the prefix that %s’s keys have', async (userID) => {
     const prefix = prefixOf(name, userID);
     for (const [key, value] of Object.entries(describedViews.expected(tables, userID, [name]))) {
-      const path = `${name}/${encodeURIComponent(key.slice(prefix.length))}`;
+      const path = `${name}/${toPathSegment(key.slice(prefix.length))}`;
       const response = await get(path, userID);
       expect([path, await response.json()]).toStrictEqual([path, value]);
       const { patch } = (await (await get(`${path}?since=`, userID)).json()) as Ops;
@@ -102,7 +105,7 @@ it('rows of a view whose keys are times in UTC are found, whatever the text of t
   expect(found).toHaveLength(4);
   expect(found.map(([key]) => key)).toContain('at 2026-02-03T04:05:06.7Z/');
   for (const [key, value] of found) {
-    expect(await (await get(`at/${encodeURIComponent(key as string)}`, 'ada')).json()).toBe(value);
+    expect(await (await get(`at/${toPathSegment(key as string)}`, 'ada')).json()).toBe(value);
   }
 });
 

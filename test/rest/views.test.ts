@@ -1,5 +1,9 @@
 /** Views read over REST: what is answered, in which form, and what it takes to know it already. */
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Cookie } from '../../src/protocol/cookie.js';
+import { toPathSegment } from '../../src/protocol/path-segment.js';
+import { cookieIn, tokenOf } from '../../src/protocol/read-token.js';
 import { applied, type Ops, serveViews, type Viewed } from './viewed.js';
 
 let served: Viewed;
@@ -46,7 +50,7 @@ describe('a view', () => {
     });
     expect(views[1]).toMatchObject({ key: ['note_id', 'name'] });
     expect(views[3]).toMatchObject({ href: '/api/views/odd%20~%2Fname' });
-    const again = await get('/api/views/', { 'If-None-Match': response.headers.get('ETag')! });
+    const again = await get('/api/views', { 'If-None-Match': response.headers.get('ETag')! });
     expect(again.status).toBe(304);
   });
 
@@ -152,7 +156,7 @@ describe('a row', () => {
     expect(response.headers.get('ETag')).toMatch(/^"[\w-]+"$/);
   });
 
-  it.each(['note/3', 'note/4', 'note/', 'note/x', 'note/01', 'note/1%20', 'note/99999999999', 'note/%00', 'newest/1'])(
+  it.each(['note/3', 'note/4', 'note/~', 'note/x', 'note/01', 'note/1%20', 'note/99999999999', 'note/%00', 'newest/1'])(
     '%s is none that the caller sees',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
@@ -163,6 +167,20 @@ describe('a row', () => {
     '%s is none that the caller sees, where keys have several parts',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
+    },
+  );
+
+  it.each(['', '.', '..', '~', '~..', '%2E%2E', '../note/1'])('is found by the key "%s"', async (key) => {
+    await served.database.pool.query('update note set owner_id = $1 where id = 1', [key]);
+    const response = await get(`/api/views/odd%20~%2Fname/${toPathSegment(key)}`);
+    expect(await response.json()).toEqual({ profile: '', version: '', owner: key });
+  });
+
+  it.each(['note/..', 'note/%2E%2e', 'note/.', 'note/%2e', 'note/', 'tag/1/%2E%2E', 'tag/1/%2E', '', '%2E', '/note'])(
+    '%s, which URLs resolve to another path, is refused',
+    async (path) => {
+      await run(`update note set owner_id = ''`);
+      expect(await problemOf(await get(`/api/views/${path}`))).toEqual([400, 'malformed-request']);
     },
   );
 
@@ -234,6 +252,20 @@ describe('an entity tag', () => {
     expect(await statusOf({ 'If-None-Match': array, Accept: 'application/x-ndjson' })).toBe(200);
   });
 
+  it('grows by a few bytes for the transactions in progress', async () => {
+    const lengthOf = async () => (await get('/api/views/note')).headers.get('ETag')!.length;
+    const before = await lengthOf();
+    const clients = Array.from({ length: 40 }, () => new pg.Client(served.database.url));
+    for (const client of clients) {
+      await client.connect();
+      await client.query('begin; select pg_current_xact_id()');
+    }
+    // What a snapshot of a client says ends with the newest transaction that has left something.
+    await run(`update note set body = body where id = 1`);
+    expect((await lengthOf()) - before).toBeLessThan(60);
+    await Promise.all(clients.map((client) => client.end()));
+  });
+
   it('* stands for any rows', async () => {
     const response = await get('/api/views/note', { 'If-None-Match': '*' });
     expect([response.status, await response.text()]).toEqual([304, '']);
@@ -300,10 +332,10 @@ describe('since a cookie', () => {
 
   it('that was changed, all rows are sent after a clear', async () => {
     const { cookie } = await ops('/api/views/note?since=');
-    const fields = JSON.parse(Buffer.from(cookie, 'base64url').toString()) as unknown[];
-    for (const i of fields.keys()) {
-      const forged = fields.with(i, i === 0 ? 1 : 'x');
-      const token = Buffer.from(JSON.stringify(forged)).toString('base64url');
+    const fields = cookieIn(cookie) as Cookie;
+    const { clientGroupID: _, mutations: __, audit: ___, ...others } = fields;
+    for (const name of Object.keys(others)) {
+      const token = tokenOf({ ...fields, [name]: name === 'order' ? 1 : '1:1:' });
       expect((await ops(`/api/views/note?since=${token}`)).patch[0]).toEqual({ op: 'clear' });
     }
   });
@@ -316,11 +348,7 @@ describe('since a cookie', () => {
 
   it("of a sync client's pull, and a read's for a pull, nothing is mixed up", async () => {
     const { cookie } = await ops('/api/views/note?since=');
-    const [order, snapshot, next, epoch, views, tick, signature] = JSON.parse(
-      Buffer.from(cookie, 'base64url').toString(),
-    ) as unknown[];
-    const own = { order, snapshot, next, epoch, views, clientGroupID: '', mutations: 0, tick, audit: null, signature };
-    const body = { pullVersion: 1, clientGroupID: 'g', profileID: '', schemaVersion: '', cookie: own };
+    const body = { pullVersion: 1, clientGroupID: 'g', profileID: '', schemaVersion: '', cookie: cookieIn(cookie) };
     const pulled = await served.sync.fetch(
       new Request('http://localhost/sync/pull', {
         method: 'POST',

@@ -1,4 +1,5 @@
 /** Where a running server is, and who asks, as given on the command line or in the environment. */
+import { toPathSegment } from '../../protocol/path-segment.js';
 import { UsageError } from '../terminal.js';
 
 /** The options of all commands that ask a running server. They take precedence over the environment. */
@@ -25,7 +26,7 @@ export function serverURL({ url: given }: ServerOptions, segments: readonly stri
     throw new UsageError('The server URL must not contain a user name or password; use --token');
   }
   if (url.search !== '' || url.hash !== '') throw new UsageError('The server URL must not have a query or fragment');
-  const path = segments.map(encodeURIComponent).join('/');
+  const path = segments.map(toPathSegment).join('/');
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/${path}`;
   return url;
 }

@@ -69,9 +69,15 @@ export function readAsked({ url, headers }: Request, part: ViewPart, schemaVersi
   };
 }
 
-/** The value of `ETag` for rows. Compressed ones have a weak tag: their bytes depend on the compressor. */
-export function entityTag(token: string, type: ViewMediaType, isCompressed: boolean): string {
-  return `${isCompressed ? 'W/' : ''}"${token}${suffixes[type]}"`;
+/**
+ * The `ETag` of rows, if they have a token. Compressed rows have a weak tag, because their bytes depend on the compressor.
+ */
+export function entityTag(
+  token: string | undefined,
+  type: ViewMediaType,
+  isCompressed: boolean,
+): { readonly ETag?: string } {
+  return token === undefined ? {} : { ETag: `${isCompressed ? 'W/' : ''}"${token}${suffixes[type]}"` };
 }
 
 /** A token may be given as the entity tag that it came in. */

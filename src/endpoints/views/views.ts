@@ -7,6 +7,7 @@ import type { Exchange, Route } from '../../http/route.js';
 import { type Delivery, deliver } from '../../http/sending/deliver.js';
 import { replyTagged, tag } from '../../http/tagged.js';
 import { isStorableText } from '../../protocol/fields.js';
+import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { ReadRoute } from '../../pulls/pull-route.js';
 import type { Patched } from '../../pulls/pulled.js';
@@ -40,7 +41,7 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
     key,
     keys,
     prefix,
-    href: `${root}/${encodeURIComponent(name)}`,
+    href: `${root}/${toPathSegment(name)}`,
   }));
   const list = tag(JSON.stringify({ views: links }));
   const handleList = async (exchange: Exchange): Promise<Answer> => {
@@ -49,11 +50,10 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
   };
   return [
     { methods, path: root, handle: handleList },
-    { methods, path: `${root}/`, handle: handleList },
     {
       methods,
       path: `${root}/*`,
-      handle: (exchange) => handleRead(exchange, options, partIn(exchange.request.url, `${root}/`), names),
+      handle: (exchange) => handleRead(exchange, options, `${root}/`, names),
     },
   ];
 }
@@ -61,10 +61,11 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
 async function handleRead<Context extends UserContext>(
   exchange: Exchange,
   options: ViewRoutesOptions<Context>,
-  part: ViewPart | undefined,
+  prefix: string,
   names: ReadonlySet<string>,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
+  const part = partIn(exchange.request.url, prefix);
   if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
   // No row can have such a key.
   if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
@@ -103,11 +104,11 @@ async function readRows<Context extends UserContext>(
   if (known.any || isHead(request)) {
     if (answer.kind === 'json in pieces') await patched.more?.close();
     const status = known.any ? 304 : 200;
-    return { kind: 'reply', status, headers: { ...headers, ETag: entityTag(token, type, false) }, body: null };
+    return { kind: 'reply', status, headers: { ...headers, ...entityTag(token, type, false) }, body: null };
   }
   const delivered = await deliver(answer, request, caller, options);
   const isCompressed = delivered.kind !== 'json' && delivered.headers?.['Content-Encoding'] !== undefined;
-  return withHeaders(delivered, { ...headers, ETag: entityTag(token, type, isCompressed) });
+  return withHeaders(delivered, { ...headers, ...entityTag(token, type, isCompressed) });
 }
 
 async function rowsAs(type: ViewMediaType, { key }: ViewPart, patched: Patched): Promise<JSONAnswer> {
@@ -181,14 +182,22 @@ function unknownKey(): Problem {
   return new Problem('unknown-key', 'The view has no row with this key');
 }
 
-/** What the path after the prefix names: a view's name, and perhaps a key, each percent-encoded. A key may have slashes. */
+/**
+ * The part that the path after the prefix names: a view, and perhaps a key. Slashes in a key need not be percent-encoded.
+ * @returns undefined if a segment cannot be decoded
+ * @throws Problem `malformed-request` for an empty segment: `todo/` is also what is left of `todo/.`
+ */
 function partIn(url: string, prefix: string): ViewPart | undefined {
-  const { pathname } = new URL(url);
-  const [name = '', ...key] = pathname.slice(prefix.length).split('/');
-  try {
-    const view = decodeURIComponent(name);
-    return key.length === 0 ? { view } : { view, key: decodeURIComponent(key.join('/')) };
-  } catch {
-    return undefined;
+  const segments = new URL(url).pathname.slice(prefix.length).split('/');
+  if (segments.includes('')) {
+    throw new Problem(
+      'malformed-request',
+      'The path has an empty segment. Write the keys "", "." and ".." as ~, ~. and ~.., and percent-encode the slashes of keys',
+    );
   }
+  const [name, ...keySegments] = segments;
+  const [view, key] = [fromPathSegment(name!), fromPathSegment(keySegments.join('/'))];
+  if (view === undefined) return undefined;
+  if (keySegments.length === 0) return { view };
+  return key === undefined ? undefined : { view, key };
 }

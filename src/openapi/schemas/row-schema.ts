@@ -38,6 +38,9 @@ export function rowSchema(rows: DescribedRows): SchemaObject {
 const notNumbers: SchemaObject = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] };
 const float: SchemaObject = { anyOf: [{ type: 'number' }, notNumbers] };
 
+/** Formats such as `date-time` refuse these. */
+const orBeyondISO = 'or one that ISO 8601 does not have: `infinity`, `-infinity`, years BC and after 9999.';
+
 /** The types whose JSON is more than any string. What a column's own value is may differ from an element of an array. */
 const builtin: Readonly<Record<string, SchemaObject>> = {
   bool: { type: 'boolean' },
@@ -50,8 +53,8 @@ const builtin: Readonly<Record<string, SchemaObject>> = {
   json: {},
   jsonb: {},
   uuid: { type: 'string', format: 'uuid' },
-  date: { type: 'string', format: 'date' },
-  timestamptz: { type: 'string', format: 'date-time' },
+  date: { type: 'string', description: `A date such as 2026-01-31, ${orBeyondISO}` },
+  timestamptz: { type: 'string', description: `A time such as 2026-01-31T12:00:00+01:00, ${orBeyondISO}` },
 };
 
 /** Numbers that a double cannot hold exactly are strings, if they are a column's own value. */
@@ -60,7 +63,10 @@ const exact: Readonly<Record<string, SchemaObject>> = {
   numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
 };
 
-const utc: SchemaObject = { type: 'string', format: 'date-time', description: 'In UTC.' };
+const utc: SchemaObject = {
+  type: 'string',
+  description: `A time in UTC, such as 2026-01-31T12:00:00Z, ${orBeyondISO}`,
+};
 
 function columnSchema(type: ResultType, isInUTC: boolean): SchemaObject {
   if (isInUTC && type.builtin && type.name === 'timestamptz') return { ...utc };
@@ -70,10 +76,17 @@ function columnSchema(type: ResultType, isInUTC: boolean): SchemaObject {
 
 function valueSchema({ name, builtin: isBuiltin, kind, labels, hasCast, inner }: ResultType): SchemaObject {
   if (hasCast) return {};
-  if (inner) return kind === 'd' ? valueSchema(inner) : { type: 'array', items: nullable(valueSchema(inner)) };
+  if (inner) return kind === 'd' ? valueSchema(inner) : arraySchema(valueSchema(inner));
   if (kind === 'e') return { type: 'string', enum: labels };
   if (kind === 'c') return { type: 'object' };
   return (isBuiltin ? builtin[name] : undefined) ?? { type: 'string' };
+}
+
+/** An array's type does not limit its dimensions: an item may be another array. */
+function arraySchema(element: SchemaObject): SchemaObject {
+  const isAnything = Object.keys(element).length === 0;
+  const nested = { type: 'array', items: {}, description: 'In an array of several dimensions.' };
+  return { type: 'array', items: isAnything ? {} : { anyOf: [element, nested, { type: 'null' }] } };
 }
 
 /** The same schema, which also accepts null. */

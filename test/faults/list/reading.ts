@@ -166,4 +166,25 @@ export const reading: readonly Fault[] = [
     replace: 'isNotNull',
     tests: ['test/openapi/row-schema.test.ts'],
   },
+  {
+    name: 'the path of a key of dots is that of another resource',
+    file: 'src/protocol/path-segment.ts',
+    find: 'unsafe.test(text) ?',
+    replace: 'text === null ?',
+    tests: ['test/protocol/path-segment.test.ts'],
+  },
+  {
+    name: 'what is left of a path with dots is taken for a row',
+    file: 'src/endpoints/views/views.ts',
+    find: "if (segments.includes(''))",
+    replace: "if (segments[0] === '')",
+    tests: views,
+  },
+  {
+    name: 'a token lists transactions in progress as they are',
+    file: 'src/protocol/read-token.ts',
+    find: 'toDistances(snapshot),',
+    replace: 'snapshot,',
+    tests: ['test/protocol/read-token.test.ts'],
+  },
 ];
