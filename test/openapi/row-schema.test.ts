@@ -34,7 +34,7 @@ const ddl = `
   insert into unchecked values (1, null);
   do $$ begin
     if current_setting('server_version_num')::int >= 180000 then
-      alter table unchecked add constraint known not null n not valid;
+      execute 'alter table unchecked add constraint known not null n not valid';
     end if;
   end $$`;
 
