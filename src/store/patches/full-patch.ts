@@ -48,7 +48,10 @@ interface Lines {
  */
 export function fullPatch(report: string, views: readonly BoundView[], form: 'ops' | 'rows' = 'ops'): FullPatch {
   const isOps = form === 'ops';
-  const all = views.map((bound) => (bound.view.choosesByKey ? linesOfJSON(bound) : linesOfColumns(bound)));
+  const all = views.map((bound) => {
+    const { choosesByKey, keysMayRepeat } = bound.view;
+    return choosesByKey || keysMayRepeat ? linesOfJSON(bound) : linesOfColumns(bound);
+  });
   const width = Math.max(0, ...all.map(({ fields }) => fields.length)) + Number(isOps);
   const queries = all.map(({ key, fields, from }, i) => {
     const columns = isOps ? [key, ...fields] : fields;
