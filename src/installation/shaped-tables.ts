@@ -25,9 +25,9 @@ const others = -1;
  * changes were lost. A table that was a parent stays marked as one for a long time. A partition that is truncated by
  * itself gets another file.
  *
- * Each part belongs to a column of the table, by its `attnum`, to the table itself, or to its partitions. So do the parts of types, even of
- * columns that a view does not read: no outline tells of them, so for a second deltas may have been made of rows that were
- * logged as other texts, and only a reset makes up for it.
+ * Each part belongs to a column of the table, by its `attnum`, to the table itself, or to its partitions. The parts of
+ * types belong to the table, even of columns that a view does not read: the log has rows as texts of before, which cannot
+ * be compared with those of now.
  *
  * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes. The
  * plan is kept for the same reason as in `findTables`.

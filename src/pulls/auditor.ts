@@ -5,7 +5,7 @@ import { describeError, type Logger } from '../log.js';
 import { type Audit, decodeAudit, sampleOf } from '../protocol/audit.js';
 import { add, type Difference, differenceOf, noRows } from '../protocol/checksum.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Checksums, findKeys, transactionsSince } from '../store/patches/checksums.js';
+import { type Checksums, findRows, transactionsSince } from '../store/patches/checksums.js';
 import type { Checked } from '../store/patches/patch-sql.js';
 import type { BoundView } from '../view/client-views.js';
 
@@ -13,6 +13,8 @@ import type { BoundView } from '../view/client-views.js';
 const deltasPerComparison = 5;
 /** The most transactions that are listed in one line of the log. */
 const mostTransactions = 20;
+
+const repeatedKeys = 'Rows of a view share a key but differ; the client is reset. Make the key identify a row';
 
 /** What a server's audits have found since it started. */
 export interface AuditState {
@@ -95,10 +97,13 @@ export class Auditor {
     const known = { view: bound.view.name, since: since.text, snapshot: snapshot.text, isWhole };
     const message = "A client's data does not match its view; the client is reset";
     try {
-      const keys = await findKeys(this.#db, bound, { tables, base: since }, [...surplus, ...missing]);
-      const keysOf = (hashes: readonly number[]) => hashes.map((hash) => keys.get(hash) ?? null);
+      const found = await findRows(this.#db, bound, { tables, base: since }, [...surplus, ...missing]);
+      const keysOf = (hashes: readonly number[]) => hashes.map((hash) => found.keys.get(hash) ?? null);
       const transactions = await transactionsSince(this.#db, tables, since, mostTransactions);
-      log.error({ ...known, surplus: keysOf(surplus), missing: keysOf(missing), transactions }, message);
+      const fields = { ...known, surplus: keysOf(surplus), missing: keysOf(missing), transactions };
+      const { repeated } = found;
+      if (repeated.length === 0 || bound.view.choosesByKey) log.error(fields, message);
+      else log.error({ ...fields, repeated }, repeatedKeys);
     } catch (error) {
       log.error({ ...known, surplus: surplus.length, missing: missing.length, error: describeError(error) }, message);
     }

@@ -5,6 +5,7 @@ import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { decidingColumns } from './analysis/deciding-columns.js';
+import { primaryKeysOf } from './analysis/exactness.js';
 import { readFacts } from './analysis/facts.js';
 import { type Meaning, understand } from './analysis/meaning.js';
 import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
@@ -12,6 +13,7 @@ import { isSameQuery, parseQueryTree, type QueryNode } from './analysis/query-tr
 import { type ReadColumns, readColumns } from './analysis/read-columns.js';
 import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
+import { identifiesRows } from './analysis/unique-keys.js';
 import { tablesIn } from './compile/rewrite.js';
 import { type Choice, chooseStrategy } from './compile/strategy.js';
 import { inspect } from './inspect.js';
@@ -45,6 +47,8 @@ export interface Analysis extends Choice {
   readonly keepsParametersApart: boolean;
   /** Several rows of the query can share a key; one of them belongs to the view. */
   readonly choosesByKey: boolean;
+  /** Nothing proves that each row of the query has a key of its own; see `identifiesRows`. */
+  readonly keysMayRepeat: boolean;
   /** See `isSeparable`. */
   readonly isSeparable: boolean;
 }
@@ -95,6 +99,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,
+    keysMayRepeat: !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables)),
     isSeparable: isSeparable(meaning.query),
   };
 }

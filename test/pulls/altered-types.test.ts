@@ -12,7 +12,9 @@ const views = {
   sum: defineView<{ all: string }>({ key: 'all', query: () => sql`select 'all' as all, sum(n) as total from t` }),
 };
 const ddl = `create type mood as enum ('glad', 'sad'); create type place as (x int, y int);
-  create table t (id int primary key, n int, mood mood default 'sad', places place[] default array[(1, 2)::place], more int);
+  create type crate as (place place, size int);
+  create table t (id int primary key, n int, mood mood default 'sad', places place[] default array[(1, 2)::place], more int,
+    crates crate[] default array[((1, 2), 3)::crate]);
   insert into t (id, n) values (1, 1), (2, 2); insert into t (id, n, mood) select id, 1, 'glad' from generate_series(11, 18) id`;
 
 const labels = `alter type mood rename value 'sad' to 'sorry'`;
@@ -63,4 +65,24 @@ it.each(
   expect(client.held()).toEqual(await truth());
   await early.pull();
   expect(early.held()).toEqual(await truth());
+});
+
+it.each([
+  labels,
+  'alter type place rename attribute y to z',
+  'alter type place drop attribute y',
+  'alter type crate rename attribute place to spot',
+])('shows all rows as they are once a pull has shown one: %s', async (change) => {
+  const { run, client, truth } = await altered.start(ddl, {
+    views: {
+      all: defineView<{ id: number }>({
+        key: 'id',
+        query: () => sql`select id, n, mood, to_jsonb(places) as places, to_jsonb(crates) as crates from t`,
+      }),
+    },
+  });
+  await run(change);
+  await run('update t set n = 7 where id = 1');
+  await client.pull();
+  expect(client.held()).toEqual(await truth());
 });

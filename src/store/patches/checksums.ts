@@ -4,7 +4,7 @@ import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '..
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import type { BoundView } from '../../view/client-views.js';
 import { manyRows } from '../header.js';
-import { rowsOf } from './sides.js';
+import { everyRowOf } from './sides.js';
 import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 
 /** Checksums of each view's rows. */
@@ -60,34 +60,47 @@ export function readChecksums(line: string): Checksums {
   return { changes: changes?.map(toChecksum) ?? null, whole: whole?.map(toChecksum) ?? null };
 }
 
+/** The rows of a view that have one of some hashes. */
+export interface FoundRows {
+  /** Their keys by hash. */
+  readonly keys: ReadonlyMap<number, string>;
+  /** The keys that several rows share, though they differ. */
+  readonly repeated: readonly string[];
+}
+
 /**
- * Finds the keys of the rows, now or as of the snapshot, that have one of the hashes. The rows are materialized:
- * otherwise Postgres, while estimating how many match, would call the function that raises an error about a row without
- * a key.
+ * Finds the rows, now or as of the snapshot, that have one of the hashes. The rows are materialized: otherwise Postgres,
+ * while estimating how many match, would call the function that raises an error about a row without a key.
  *
  * @param tables those that the view reads
- * @returns the keys by hash
  */
-export async function findKeys(
+export async function findRows(
   db: Database,
   { view, literals }: BoundView,
   { tables, base }: { readonly tables: readonly SyncedTable[]; readonly base: Snapshot },
   hashes: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
+): Promise<FoundRows> {
   const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
   const asof = view.standing(view.occurrenceTables.map((oid) => states.asof(ids.get(oid)!)));
   const rows = [view.now, asof].map(
-    (query) => `select tidemark_key, tidemark_value from (${rowsOf(view, query, literals)}) r`,
+    (query, i) => `select ${i} as state, tidemark_key, tidemark_value from (${everyRowOf(view, query, literals)}) r`,
   );
   const queries = tables.flatMap((table) => stateQueries(table, unseenLiterals(base), manyRows));
-  const found = await db.query<{ hash: number; key: string }>({
+  const found = await db.query<{ hash: number; key: string; isRepeated: boolean }>({
     text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
-select distinct hash::integer, key from (
-  select tidemark_key as key, ${rowHash('tidemark_key', 'tidemark_value')} as hash from tidemark_rows
+select hash::integer, key, bool_or(is_repeated) as "isRepeated" from (
+  select tidemark_key as key, ${rowHash('tidemark_key', 'tidemark_value')} as hash,
+    min(tidemark_value) over same <> max(tidemark_value) over same as is_repeated
+  from tidemark_rows
+  window same as (partition by state, tidemark_key collate "C")
 ) r
-where hash = any ('{${hashes.join()}}')`,
+where hash = any ('{${hashes.join()}}')
+group by hash, key`,
   });
-  return new Map(found.map(({ hash, key }) => [hash, key]));
+  return {
+    keys: new Map(found.map(({ hash, key }) => [hash, key])),
+    repeated: [...new Set(found.flatMap(({ key, isRepeated }) => (isRepeated ? [key] : [])))],
+  };
 }
 
 /** Finds the first transactions, at most `limit`, that have changed the tables since the snapshot. */

@@ -51,9 +51,12 @@ export function fullPatch(report: string, views: readonly BoundView[], form: 'op
   const all = views.map((bound) => (bound.view.choosesByKey ? linesOfJSON(bound) : linesOfColumns(bound)));
   const width = Math.max(0, ...all.map(({ fields }) => fields.length)) + Number(isOps);
   const queries = all.map(({ key, fields, from }, i) => {
-    const columns = isOps ? [key, ...fields] : fields;
-    const query = `select ${[`'${i}'`, ...columns, ...nulls(width - columns.length)].join(', ')} from ${from}`;
-    return isOps ? query : `(${query}\norder by ${key} collate "C")`;
+    const { keysMayRepeat } = views[i]!.view;
+    const sorted = `${key} collate "C"`;
+    const columns = isOps ? [keysMayRepeat ? sorted : key, ...fields] : fields;
+    const listed = [`'${i}'`, ...columns, ...nulls(width - columns.length)].join(', ');
+    const query = `select ${keysMayRepeat ? `distinct on (${sorted}) ` : ''}${listed} from ${from}`;
+    return isOps && !keysMayRepeat ? query : `(${query}\norder by ${sorted})`;
   });
   return {
     statement: `copy (\n${linesQuery(report, [], queries, nulls(width))}\n) to stdout`,

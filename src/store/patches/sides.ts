@@ -109,11 +109,12 @@ function isIn(view: CompiledView, query: Template, values: readonly string[], al
 /** The rows of a query as native key columns `tidemark_k1…`, the client's key, and the value as JSON text. */
 export function rowsOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const rows = everyRowOf(view, query, values);
+  if (view.keysMayRepeat) return oneOfEachKey(view, rows);
   return view.choosesByKey ? chosen(view, rows) : rows;
 }
 
 /** The same with all rows that share a key, even if one is to be chosen. */
-function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
+export function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
   return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
 }
@@ -123,6 +124,13 @@ function chosen(view: CompiledView, rows: string): string {
   const keys = nativeKeys(view).join(', ');
   return `select distinct on (${keys}) ${rowColumns(view)} from (\n${rows}\n) e
 order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
+}
+
+/** The least of the rows that share the client's key. Native keys can be equal where those are not, as 1 and 1.0. */
+function oneOfEachKey(view: CompiledView, rows: string): string {
+  const key = 'tidemark_key collate "C"';
+  return `select distinct on (${key}) ${rowColumns(view)} from (\n${rows}\n) e
+order by ${key}, tidemark_value collate "C"`;
 }
 
 function distinctByKey(view: CompiledView, rows: string): string {

@@ -2,6 +2,7 @@
  * Tells which values can differ even if Postgres considers them equal, as 1.0 and 1.00, or letters in a
  * case-insensitive collation. A query that keeps one of several equal values may keep any of them.
  */
+import type { Table } from '../../catalog/tables.js';
 import type { TypePart } from '../../catalog/types.js';
 import { collationOf, modifierOf, typeOf } from './expressions.js';
 import type { Facts } from './facts.js';
@@ -68,16 +69,20 @@ export function originOf(expression: QueryNode, query: QueryNode): Origin | unde
   return relation ? { ...found, relation } : undefined;
 }
 
+/** The columns of a table's primary key, by the table's OID. */
+export type KeyOf = (relation: number) => readonly number[] | undefined;
+
+/** The primary keys of tables. */
+export function primaryKeysOf(tables: readonly Table[]): KeyOf {
+  const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
+  return (relation) => keys.get(relation);
+}
+
 /**
  * Tells of each expression whether it is a column of a table whose whole primary key is among the expressions: equal
  * values are then from one row of the table, and so identical.
- * @param keyOf the columns of a table's primary key, by its OID
  */
-export function keyed(
-  expressions: readonly QueryNode[],
-  query: QueryNode,
-  keyOf: (relation: number) => readonly number[] | undefined,
-): boolean[] {
+export function keyed(expressions: readonly QueryNode[], query: QueryNode, keyOf: KeyOf): boolean[] {
   const origins = expressions.map((expression) => originOf(expression, query));
   return origins.map((origin) => {
     const isAmong = (column: number) =>

@@ -62,6 +62,8 @@ export interface CompiledView extends QueryForms {
   readonly decides: ReadColumns;
   /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
   readonly choosesByKey: boolean;
+  /** Nothing proves that each row of the query has a key of its own. Rows that share a key are one row of the view. */
+  readonly keysMayRepeat: boolean;
   /**
    * The same view as several users can read it at once, with the columns of a row in place of its parameters; undefined
    * if they cannot.
@@ -114,6 +116,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     reads: analysis.reads,
     decides: analysis.decides,
     choosesByKey: analysis.choosesByKey,
+    keysMayRepeat: analysis.keysMayRepeat,
     focusSets: (isChanged: readonly boolean[]) =>
       remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
   };

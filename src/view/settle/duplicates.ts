@@ -3,14 +3,14 @@
  * kept is left to chance: it is settled to be the first in byte order.
  */
 import { SetupError } from '../../errors.js';
-import { isExact, keyed, oneForm, originOf } from '../analysis/exactness.js';
+import { isExact, type KeyOf, keyed, oneForm, originOf, primaryKeysOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning, Operation } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
 import { ascending, columnRef, integer } from '../parse/nodes.js';
 import { scopesOf } from '../parse/scopes.js';
 import { isTree, type Tree, visits } from '../parse/tree.js';
-import { type KeyOf, settleGroups } from './groups.js';
+import { settleGroups } from './groups.js';
 import { isDistinctOn, isLimited, type Settling } from './order.js';
 
 /**
@@ -20,8 +20,7 @@ import { isDistinctOn, isLimited, type Settling } from './order.js';
  * @throws SetupError if this cannot be settled; the message says what to write.
  */
 export function settleDuplicates(select: Tree, { meaning, facts, tables }: Settling): boolean {
-  const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
-  const keyOf = (relation: number) => keys.get(relation);
+  const keyOf = primaryKeysOf(tables);
   const indifferent = new Set(membershipTests(select));
   let isKept = false;
   let chosen = 0;

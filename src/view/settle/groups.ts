@@ -3,7 +3,7 @@
  * be the first in byte order.
  */
 import { SetupError } from '../../errors.js';
-import { isExact, keyed, oneForm } from '../analysis/exactness.js';
+import { isExact, type KeyOf, keyed, oneForm } from '../analysis/exactness.js';
 import { collationOf, targets, typeOf } from '../analysis/expressions.js';
 import type { Facts } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
@@ -11,9 +11,6 @@ import { nodeList, numberOf, type QueryNode, queryNodes } from '../analysis/quer
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
 import { isSame } from '../parse/syntax.js';
 import { isTree, names, type Tree, visits } from '../parse/tree.js';
-
-/** The columns of a table's primary key, by the table's OID. */
-export type KeyOf = (relation: number) => readonly number[] | undefined;
 
 /** @throws SetupError if the value of a group cannot be settled; the message says what to write. */
 export function settleGroups(select: Tree, query: QueryNode, meaning: Meaning, facts: Facts, keyOf: KeyOf): void {

@@ -11,6 +11,13 @@ const pure = ['test/store/layouts.test.ts'];
 
 export const altering: readonly Fault[] = [
   {
+    name: 'a statement does not detect that a label was renamed',
+    file: 'sql/0025-outlines-of-types.sql',
+    find: 'array(select xmin from pg_enum where enumtypid = t.oid order by enumsortorder)',
+    replace: 'array(select e.oid from pg_enum e where enumtypid = t.oid order by enumsortorder)',
+    tests: ['test/pulls/altered-types.test.ts'],
+  },
+  {
     name: 'rows are read in another layout than they were logged in',
     file: 'src/pulls/shared-reads.ts',
     find: 'const changes = changesOf(installation.tables, rows, altered);',

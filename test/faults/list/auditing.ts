@@ -7,6 +7,20 @@ const findings = ['test/pulls/audit.trial.ts'];
 
 export const auditing: readonly Fault[] = [
   {
+    name: 'a row that is there for two reasons counts twice',
+    file: 'src/store/patches/sides.ts',
+    find: 'if (view.keysMayRepeat) return',
+    replace: 'if (view.keysMayRepeat && !rows) return',
+    tests: ['test/pulls/repeated-keys.test.ts'],
+  },
+  {
+    name: 'a join by an equality is taken to multiply no rows',
+    file: 'src/view/analysis/unique-keys.ts',
+    find: 'key.every(has)',
+    replace: 'key.some(has)',
+    tests: ['test/view/unique-keys.test.ts'],
+  },
+  {
     name: 'a row that is put again counts twice',
     file: patches,
     find: `        where \${isPut} and not (b.tidemark_other is null and \${sides.wasThere()})`,

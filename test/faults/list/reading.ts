@@ -13,6 +13,13 @@ const rowByKey = 'src/view/keys/row-by-key.ts';
 
 export const reading: readonly Fault[] = [
   {
+    name: 'a row that is there for two reasons is read twice',
+    file: full,
+    find: 'keysMayRepeat ? `distinct on',
+    replace: 'keysMayRepeat && !isOps && isOps ? `distinct on',
+    tests: ['test/pulls/repeated-keys.test.ts'],
+  },
+  {
     name: 'a tag of rows in another form is taken',
     file: requests,
     find: "'application/x-ndjson': '.lines'",
@@ -64,8 +71,8 @@ export const reading: readonly Fault[] = [
   {
     name: 'rows come in any order',
     file: full,
-    find: 'return isOps ? query :',
-    replace: 'return query ? query :',
+    find: 'return isOps && !keysMayRepeat ? query :',
+    replace: 'return !keysMayRepeat ? query :',
     tests: views,
   },
   {

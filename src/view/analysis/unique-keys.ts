@@ -1,0 +1,165 @@
+/**
+ * Proves that a key identifies a row of a query, from primary keys and equalities. What it cannot prove counts as not
+ * unique.
+ */
+import { columnReadBy, type KeyOf } from './exactness.js';
+import { collationOf, targets } from './expressions.js';
+import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
+
+/**
+ * True if no two rows of an analyzed query have the same key.
+ * @param key the columns of the result that make up the key
+ */
+export function identifiesRows(query: QueryNode, key: readonly string[], keyOf: KeyOf): boolean {
+  return isUnique(
+    query,
+    targets(query).filter(({ fields }) => key.includes(fields.resname as string)),
+    keyOf,
+  );
+}
+
+/** @param known columns of the result whose values are given */
+function isUnique(query: QueryNode, known: readonly QueryNode[], keyOf: KeyOf): boolean {
+  const { hasTargetSRFs, hasAggs, setOperations } = query.fields;
+  if (isNode(setOperations)) return setOperations.fields.all === 'false' && known.length === targets(query).length;
+  if (nodeList(query, 'groupingSets').length > 0) return false;
+  const has = determinedBy(query, known, keyOf);
+  const haveAll = (clause: string) =>
+    nodeList(query, clause).every((one) => {
+      const target = targetOf(query, one);
+      const column = columnOf(target, query);
+      return known.includes(target) || (column !== undefined && has.column(column));
+    });
+  if (nodeList(query, 'distinctClause').length > 0 && haveAll('distinctClause')) return true;
+  if (hasTargetSRFs === 'true') return false;
+  if (nodeList(query, 'groupClause').length > 0) return haveAll('groupClause');
+  return hasAggs === 'true' || has.entries;
+}
+
+function targetOf(query: QueryNode, { fields: { tleSortGroupRef } }: QueryNode): QueryNode {
+  return nodeList(query, 'targetList').find(({ fields }) => fields.ressortgroupref === tleSortGroupRef)!;
+}
+
+/** A column of something that the query reads: the number of the entry in its range table, and the column's. */
+type Column = `${number}.${number}`;
+
+/** The second column has one value for each value of the first; for constants, there is no first. */
+type Dependency = readonly [from: Column | undefined, to: Column];
+
+/** What has one value for each combination of values of known columns of the result. */
+interface Determined {
+  /** True if that is so of a column. */
+  readonly column: (column: Column) => boolean;
+  /** True if there is at most one row of everything that the query reads. */
+  readonly entries: boolean;
+}
+
+function determinedBy(query: QueryNode, known: readonly QueryNode[], keyOf: KeyOf): Determined {
+  const joined = joinedIn(query.fields.jointree as QueryNode, query);
+  if (!joined) return { column: () => false, entries: false };
+  const determined = new Set(known.flatMap((target) => columnOf(injected(target), query) ?? []));
+  const left = new Set(joined.entries);
+  const has = (column: Column) => determined.has(column) || !left.has(Number.parseInt(column, 10));
+  let before: number;
+  do {
+    before = determined.size - left.size;
+    for (const [from, to] of joined.dependencies) if (from === undefined || has(from)) determined.add(to);
+    for (const number of left) {
+      const entry = nodeList(query, 'rtable')[number - 1]!;
+      if (isEntryUnique(entry, (column) => has(`${number}.${column}`), keyOf)) left.delete(number);
+    }
+  } while (determined.size - left.size > before);
+  return { column: has, entries: left.size === 0 };
+}
+
+function isEntryUnique(entry: QueryNode, has: (column: number) => boolean, keyOf: KeyOf): boolean {
+  const { subquery } = entry.fields;
+  if (isNode(subquery)) {
+    const known = targets(subquery).filter((target) => has(numberOf(target, 'resno')!));
+    return isUnique(subquery, known, keyOf);
+  }
+  const key = keyOf(numberOf(entry, 'relid') ?? 0);
+  return key !== undefined && key.length > 0 && key.every(has);
+}
+
+interface Joined {
+  readonly entries: readonly number[];
+  readonly dependencies: readonly Dependency[];
+}
+
+const inner = '0';
+const leftJoin = '1';
+
+/** What a part of the FROM clause reads, and the dependencies that its conditions imply; undefined if that is unknown. */
+function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
+  if (item.tag === 'RANGETBLREF') return { entries: [numberOf(item, 'rtindex')!], dependencies: [] };
+  const { jointype = inner, larg, rarg } = item.fields;
+  const items = item.tag === 'FROMEXPR' ? nodeList(item, 'fromlist') : [larg, rarg].filter(isNode);
+  const parts = items.map((part) => joinedIn(part, query)).filter((part) => part !== undefined);
+  if (parts.length < items.length || ![inner, leftJoin].includes(jointype as string)) return undefined;
+  const implied = isNode(item.fields.quals) ? dependenciesOf(item.fields.quals, query) : [];
+  const isOfRight = (column: Column) => parts[1]!.entries.includes(Number.parseInt(column, 10));
+  // The condition of an outer join decides which rows of the right side there are, and says nothing of the left side.
+  const valid = jointype === leftJoin ? implied.filter(([, to]) => isOfRight(to)) : implied;
+  return {
+    entries: parts.flatMap(({ entries }) => entries),
+    dependencies: [...parts.flatMap(({ dependencies }) => dependencies), ...valid],
+  };
+}
+
+/** The operators = of types and pairs of types: integers, numeric, text, uuid, dates and times, oid and boolean. */
+const equalities = new Set([
+  15, 91, 94, 96, 98, 410, 416, 532, 533, 607, 1054, 1093, 1320, 1752, 1862, 1868, 2060, 2972,
+]);
+
+function dependenciesOf(condition: QueryNode, query: QueryNode): Dependency[] {
+  const args = nodeList(condition, 'args');
+  if (condition.fields.boolop === 'and') return args.flatMap((arg) => dependenciesOf(arg, query));
+  const [one, other] = args;
+  if (!one || !other || !equalities.has(numberOf(condition, 'opno') ?? 0)) return [];
+  const collation = numberOf(condition, 'inputcollid') ?? 0;
+  return [...dependency(one, other), ...dependency(other, one)];
+
+  function dependency(from: QueryNode, to: QueryNode): Dependency[] {
+    const column = columnOf(relabeled(to), query);
+    // By another collation, different values of the column could equal one value.
+    if (!column || collationOf(to) !== collation) return [];
+    if (isConstant(from)) return [[undefined, column]];
+    const source = columnOf(relabeled(from), query);
+    return source ? [[source, column]] : [];
+  }
+}
+
+function isConstant(expression: QueryNode): boolean {
+  const { tag, fields } = relabeled(expression);
+  const isCast = tag === 'COERCEVIAIO' || (tag === 'FUNCEXPR' && fields.funcformat !== '0');
+  if (isCast) return [fields.arg, ...nodeList(expression, 'args')].filter(isNode).every(isConstant);
+  return tag === 'CONST' || tag === 'PARAM';
+}
+
+function columnOf(expression: QueryNode, query: QueryNode): Column | undefined {
+  const found = columnReadBy(expression, query);
+  return found && found.column > 0 ? `${found.entryNumber}.${found.column}` : undefined;
+}
+
+/** An expression without casts that leave the value as it is. */
+function relabeled(expression: QueryNode): QueryNode {
+  const { tag, fields } = expression;
+  return tag === 'RELABELTYPE' && isNode(fields.arg) ? relabeled(fields.arg) : expression;
+}
+
+const text = 25;
+
+/** The operators || of text, and of text and any other type. */
+const concatenations = new Set([374, 654, 2779]);
+
+/** The part of an expression that is the same if the expression is: what it casts to text or adds a constant to. */
+function injected(expression: QueryNode): QueryNode {
+  const { tag, fields } = expression;
+  if (tag === 'TARGETENTRY' && isNode(fields.expr)) return injected(fields.expr);
+  const keepsValue = tag === 'RELABELTYPE' || (tag === 'COERCEVIAIO' && numberOf(expression, 'resulttype') === text);
+  if (keepsValue && isNode(fields.arg)) return injected(fields.arg);
+  if (!concatenations.has(numberOf(expression, 'opno') ?? 0)) return expression;
+  const [one, ...others] = nodeList(expression, 'args').filter((arg) => relabeled(arg).tag !== 'CONST');
+  return one && others.length === 0 ? injected(one) : expression;
+}
