@@ -4,7 +4,7 @@ import { startEmbedded } from './embedded/start.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
 import { explainFailure } from './failure.js';
-import { jsonLog, type Logger } from './log.js';
+import { jsonLog, type Logger, resolveLogger } from './log.js';
 
 /** A database that `openDatabase` returns. */
 export interface OpenedDatabase {
@@ -73,7 +73,8 @@ function checkURL(name: string, url: string): void {
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
-  const { log = jsonLog(), waitMs = 30_000 } = options;
+  const { waitMs = 30_000 } = options;
+  const log = resolveLogger(options.log);
   if (url !== undefined) {
     await untilReachable(url, waitMs, (error, pauseMs) =>
       log.warn({}, `${explainFailure(error)} Trying again in ${pauseMs / 1_000} s.`),

@@ -8,6 +8,46 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/**
+ * The application's logger, or else JSON on standard output. If the application's logger throws, the line goes to
+ * standard error: no request and no recovery fails because it cannot be logged.
+ */
+export function resolveLogger(given: Logger | undefined): Logger {
+  return given ? new GuardedLogger(given) : jsonLog();
+}
+
+class GuardedLogger implements Logger {
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#write('debug', fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#write('info', fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#write('warn', fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#write('error', fields, message);
+  }
+
+  #write(level: keyof Logger, fields: object, message: string): void {
+    try {
+      this.#log[level](fields, message);
+    } catch (error) {
+      console.error(`The option \`log\` threw ${textOf(error)}. It was called with: ${level}: ${message}`);
+    }
+  }
+}
+
 /** A logger that adds these fields to every line. */
 export function withFields(log: Logger, added: object): Logger {
   return new LoggerWithFields(log, added);

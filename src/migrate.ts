@@ -4,7 +4,7 @@ import { findRefusals } from './installation/check-refusals.js';
 import { readAtMoment } from './installation/installation.js';
 import { RecordedLayouts } from './installation/layouts/recorded-layouts.js';
 import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
-import { jsonLog, type Logger } from './log.js';
+import { type Logger, resolveLogger } from './log.js';
 import type { PokesOptions } from './sync-options.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
@@ -35,7 +35,8 @@ export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions
  * @throws SetupError if a view cannot be served, the schema is newer than this code, or a lock is held for too long.
  */
 export async function migrate<Context>(options: MigrateOptions<Context>): Promise<void> {
-  const { database, views, pokes, log = jsonLog() } = options;
+  const { database, views, pokes } = options;
+  const log = resolveLogger(options.log);
   const progress = (message: string) => log.info({}, message);
   const db = openPool(database);
   try {

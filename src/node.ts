@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Logger } from './log.js';
+import { type Logger, resolveLogger } from './log.js';
 import { type Service, Serving, startListening, usualDrainDelayMs } from './serving.js';
 import { stopOnSignals } from './signals.js';
 
@@ -56,7 +56,8 @@ export interface Listening {
  * `EADDRINUSE`.
  */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
-  const { log, port = 3000, hostname, drainMs, drainDelayMs = usualDrainDelayMs, signals = true } = options;
+  const { port = 3000, hostname, drainMs, drainDelayMs = usualDrainDelayMs, signals = true } = options;
+  const log = resolveLogger(options.log);
   const serving = new Serving(service, { log, drainMs });
   const { server } = serving;
   const url = await startListening(server, port, hostname);

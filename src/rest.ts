@@ -8,7 +8,7 @@ import { type Audience, type Authenticate, admitting, type Caller } from './http
 import type { Route } from './http/route.js';
 import type { Budget } from './limits/budget.js';
 import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
-import { describeError, jsonLog, type Logger } from './log.js';
+import { describeError, type Logger, resolveLogger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo, defaultInfoWithViews } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { DescribedView } from './openapi/views.js';
@@ -73,7 +73,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
 ): Rest {
   const { transact, query, authenticate, basePath = '' } = options;
   const limits = requestLimits(options.limits);
-  const log = options.log ?? jsonLog();
+  const log = resolveLogger(options.log);
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),

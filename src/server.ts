@@ -9,7 +9,7 @@ import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
 import { admitting } from './http/identify.js';
 import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
-import { jsonLog } from './log.js';
+import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
 import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
@@ -96,7 +96,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   { surroundings, together }: Company = {},
 ): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
-  const log = surroundings?.log ?? options.log ?? jsonLog();
+  const log = surroundings?.log ?? resolveLogger(options.log);
   const limits = requestLimits(options.limits);
   const bodies = bodyBudget(limits, surroundings?.within.bodies);
   const spool = spoolBudget(limits, surroundings?.within.spool);

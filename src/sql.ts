@@ -1,4 +1,5 @@
 /** Queries: the `sql` tag, the queries of other libraries, and quoting for identifiers and text. */
+import { SetupError } from './errors.js';
 
 declare const row: unique symbol;
 
@@ -61,15 +62,36 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: read
  */
 export function sql<Row>(query: QuerySource): SqlQuery<Row>;
 export function sql<Row>(query: TemplateStringsArray | QuerySource, ...parts: readonly unknown[]): SqlQuery<Row> {
-  return 'raw' in query ? new TaggedQuery<Row>(query, parts) : (readQuery(query) as SqlQuery<Row>);
+  return isTemplate(query) ? new TaggedQuery<Row>(query, parts) : (readQuery(query) as SqlQuery<Row>);
 }
 
-/** The text and the values of a query, from whichever library it comes. */
+function isTemplate(query: TemplateStringsArray | QuerySource): query is TemplateStringsArray {
+  return Array.isArray(query) && 'raw' in query;
+}
+
+/**
+ * The text and the values of a query, from whichever library it comes.
+ * @throws SetupError if it is no query
+ */
 export function readQuery(source: QuerySource): SqlQuery {
+  const query: Partial<SqlQuery> = Object(source) === source ? partsOf(source) : {};
+  if (typeof query.text !== 'string' || !Array.isArray(query.values)) throw new SetupError(adviceFor(source));
+  return query as SqlQuery;
+}
+
+function adviceFor(source: unknown): string {
+  if (typeof source === 'string') return 'its query is plain text. Use the `sql` tag: sql`select …`';
+  if (source instanceof Promise)
+    return 'its query is a promise. `query` must return the query itself: it cannot be async';
+  if (source === undefined) return 'its query is undefined. Does the function `query` lack a `return`?';
+  return 'its query is none from the `sql` tag, Kysely, Drizzle or Prisma. Use the `sql` tag: sql`select …`';
+}
+
+function partsOf(source: QuerySource): SqlQuery {
   // Prisma's queries have a `text` with $1 besides a `sql` with question marks.
   if ('text' in source) return source;
-  if ('compile' in source) return readQuery(source.compile());
-  if ('toSQL' in source) return readQuery(source.toSQL());
+  if ('compile' in source) return partsOf(source.compile());
+  if ('toSQL' in source) return partsOf(source.toSQL());
   if ('values' in source) return { text: source.sql, values: source.values };
   return { text: source.sql, values: 'parameters' in source ? source.parameters : source.params };
 }

@@ -8,7 +8,7 @@ import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
 import { Budget } from './limits/budget.js';
 import { startDeadline } from './limits/deadline.js';
-import { jsonLog } from './log.js';
+import { resolveLogger } from './log.js';
 import { isStorableText } from './protocol/fields.js';
 import type { PokedClients } from './protocol/poke.js';
 import type { Company, StartedSync, Sync } from './server.js';
@@ -58,7 +58,8 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
   options: TenantsOptions<Context, Tx>,
   { together }: Pick<Company, 'together'> = {},
 ): Promise<StartedTenants<Context>> {
-  const { mostOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off', log = jsonLog() } = options;
+  const { mostOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off' } = options;
+  const log = resolveLogger(options.log);
   for (const [name, value] of Object.entries({ mostOpen, idleMs, connections })) {
     if (!(value > 0)) throw new RangeError(`The option \`${name}\` must be a positive number.`);
   }

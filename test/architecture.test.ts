@@ -75,6 +75,21 @@ describe('the house', () => {
     expect(long).toEqual([]);
   });
 
+  it('takes no logger apart: its methods may need it', () => {
+    const root = join(src, '..');
+    const texts = ['src', 'examples', 'create-tidemark', 'docs', 'README.md', 'bench', 'test']
+      .flatMap((path) =>
+        path.endsWith('.md')
+          ? [path]
+          : readdirSync(join(root, path), { recursive: true, encoding: 'utf8' }).map((file) => join(path, file)),
+      )
+      .filter((file) => /\.(ts|tsx|mts|js|mjs|md)$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file));
+    const apart = texts.filter((file) =>
+      /\.\.\.(log|logger)\b|\{[\w\s,:]*\} = (log|logger)\b/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(apart).toEqual([]);
+  });
+
   it('writes SQL where the database is known only', () => {
     const statement = /\b(select|insert into|update|delete from)\b[^'"`]*\b(tidemark\.\w+|pg_\w+)/i;
     const elsewhere = files

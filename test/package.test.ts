@@ -7,6 +7,12 @@ import { builtPackage } from './built.js';
 
 const root = new URL('..', import.meta.url);
 
+interface LockedPackage {
+  /** If it is another than the folder's. */
+  readonly name?: string;
+  readonly hasInstallScript?: boolean;
+}
+
 /** The files of the package as npm would publish it. */
 async function packed(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -20,6 +26,17 @@ function contentOf(folder: string): Record<string, string> {
   const names = readdirSync(new URL(folder, root));
   return Object.fromEntries(names.map((name) => [name, readFileSync(new URL(`${folder}/${name}`, root), 'utf8')]));
 }
+
+describe('the repository', () => {
+  it('says of every dependency with an install script whether it may run', () => {
+    const read = (name: string) => JSON.parse(readFileSync(new URL(name, root), 'utf8'));
+    const { packages } = read('package-lock.json') as { packages: Record<string, LockedPackage> };
+    const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    const names = scripted.map(([path, { name }]) => name ?? path.split('node_modules/').at(-1)!);
+    const reviewed = Object.keys((read('package.json') as { allowScripts: object }).allowScripts);
+    expect(reviewed.toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+});
 
 describe('the package', () => {
   it('holds what was compiled, what operates it and licences, and nothing else', async () => {

@@ -79,10 +79,14 @@ export async function countSteps(
   onStep: (message: string) => void = () => {},
 ): Promise<number> {
   let steps = 0;
-  const info: Logger['info'] = (_, message) => {
-    steps++;
-    onStep(message);
-  };
-  await run({ ...log, info });
+  await run({
+    debug: (fields, message) => log.debug(fields, message),
+    info(_, message) {
+      steps++;
+      onStep(message);
+    },
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  });
   return steps;
 }

@@ -40,8 +40,13 @@ export interface ResultColumn {
   readonly source?: { readonly table: number; readonly column: number } | undefined;
 }
 
+/** An array, JSON, or anything else; a domain is as its base type. */
+export type ParameterForm = 'array' | 'json' | 'other';
+
 /** What Postgres says about a query without running it. */
 export interface QueryDescription {
+  /** The forms of the values that `$1…$n` take, in order. */
+  readonly parameterForms: readonly ParameterForm[];
   /**
    * The types of `$1…$n` in order, as qualified names. Not as keywords such as `character`, which would mean a length
    * of one.

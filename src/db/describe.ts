@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
-import type { QueryDescription, ResultColumn } from './database.js';
+import type { ParameterForm, QueryDescription, ResultColumn } from './database.js';
 import { setOwn } from './own-settings.js';
 
 /**
@@ -18,13 +18,23 @@ const opening = `
 
 const closing = (name: string): string => `;
   set local debug_print_parse = off;
-  select array(
-    select concat(quote_ident(n.nspname), '.', quote_ident(t.typname))
-    from unnest(p.parameter_types::oid[]) with ordinality u (oid, place)
-    join pg_type t on t.oid = u.oid join pg_namespace n on n.oid = t.typnamespace
-    order by place
-  ) as types
-  from pg_prepared_statements p where name = '${name}';
+  with recursive json (oid) as (
+    select unnest(array['json', 'jsonb']::regtype[])::oid
+    union all
+    select t.oid from json join pg_type t on t.typbasetype = json.oid
+  )
+  select
+    coalesce(array_agg(concat(quote_ident(n.nspname), '.', quote_ident(t.typname)) order by place), '{}') as types,
+    coalesce(array_agg(case
+      when t.typcategory = 'A' then 'array'
+      when json.oid is not null then 'json'
+      else 'other'
+    end order by place), '{}') as forms
+  from pg_prepared_statements p
+  cross join unnest(p.parameter_types::oid[]) with ordinality u (oid, place)
+  join pg_type t on t.oid = u.oid join pg_namespace n on n.oid = t.typnamespace
+  left join json on json.oid = t.oid
+  where p.name = '${name}';
   deallocate ${name}`;
 
 /** The tree of a SELECT. The trees of utility statements hold no analysis. */
@@ -48,8 +58,11 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
   try {
     // The driver's types are for one statement; for several, it returns an array of results.
     const results: unknown = await client.query(`${before}${text}\n${closing(name)}`);
-    const [row] = (results as pg.QueryResult<{ types: string[] }>[]).find(({ command }) => command === 'SELECT')!.rows;
-    return { parameterTypes: row!.types, tree: trees[0]!, offset: Buffer.byteLength(before) };
+    const [row] = (results as pg.QueryResult<{ types: string[]; forms: ParameterForm[] }>[]).find(
+      ({ command }) => command === 'SELECT',
+    )!.rows;
+    const { types, forms } = row!;
+    return { parameterTypes: types, parameterForms: forms, tree: trees[0]!, offset: Buffer.byteLength(before) };
   } finally {
     client.off('notice', onNotice);
     checkout.release();

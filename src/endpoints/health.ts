@@ -32,11 +32,11 @@ const longHeldSeconds = 60 * 60;
 
 /** The routes that tell whether the server runs (`/healthz`) and whether it can do its work (`/readyz`). */
 export function healthRoutes({ basePath, isStopping, state }: HealthRoutesOptions): Route[] {
-  const methods = ['GET', 'HEAD'];
+  const probe = { methods: ['GET', 'HEAD'], logLevel: 'debug' } as const;
   return [
-    { methods, path: `${basePath}/healthz`, handle: async () => json({ status: 'ok' }) },
+    { ...probe, path: `${basePath}/healthz`, handle: async () => json({ status: 'ok' }) },
     {
-      methods,
+      ...probe,
       path: `${basePath}/readyz`,
       handle: async () => {
         if (isStopping()) throw new Problem('unavailable', 'The server is stopping');

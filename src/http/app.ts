@@ -29,7 +29,7 @@ export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = 
     const answer = answering(route, log, hooks);
     app.all(route.path, (c) => answer(incoming(c)));
   }
-  const parts = { route: 'other', log, hooks };
+  const parts: Parts = { route: 'other', logLevel: 'info', log, hooks };
   app.notFound((c) => respond(incoming(c), parts, refusePath));
   app.onError((error, c) =>
     respond(incoming(c), parts, () => {
@@ -47,17 +47,17 @@ export function createHandler(route: Route, log: Logger, hooks: Hooks = {}): App
 
 /** What answers requests with a failure, as a route of an app that throws it. */
 export function createRefusal(log: Logger, hooks: Hooks = {}) {
-  const parts = { route: 'other', log, hooks };
+  const parts: Parts = { route: 'other', logLevel: 'info', log, hooks };
   return (request: Request, env: unknown, error: unknown): Promise<Response> =>
     respond({ request, path: new URL(request.url).pathname, env }, parts, () => Promise.reject(error));
 }
 
 function answering(
-  { methods, path, label = path, handle }: Route,
+  { methods, path, label = path, logLevel = 'info', handle }: Route,
   log: Logger,
   hooks: Hooks,
 ): (incoming: Incoming) => Promise<Response> {
-  const parts = { route: label, log, hooks };
+  const parts: Parts = { route: label, logLevel, log, hooks };
   const refuse = () => refuseMethod(methods);
   return (incoming) => respond(incoming, parts, methods.includes(incoming.request.method) ? handle : refuse);
 }
@@ -86,6 +86,7 @@ interface Incoming {
 /** What a request is answered with. */
 interface Parts {
   readonly route: string;
+  readonly logLevel: 'debug' | 'info';
   readonly log: Logger;
   readonly hooks: Hooks;
 }
@@ -93,7 +94,7 @@ interface Parts {
 /** Answers a request. This is the only place where failures become responses, and where requests are logged. */
 async function respond(
   { request, path, env }: Incoming,
-  { route, log, hooks: { observer, admit } }: Parts,
+  { route, logLevel, log, hooks: { observer, admit } }: Parts,
   handler: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Response> {
   const started = performance.now();
@@ -106,9 +107,8 @@ async function respond(
   };
   const exchange = { request, requestID, log: requestLog, tell };
   const end = (status: number, bytes: number, fields: object = {}) => {
-    const level = path === '/healthz' || path === '/readyz' ? 'debug' : 'info';
     const ms = performance.now() - started;
-    requestLog[level]({ method, path, status, ms: Math.round(ms), ...told, ...fields }, 'Request');
+    requestLog[logLevel]({ method, path, status, ms: Math.round(ms), ...told, ...fields }, 'Request');
     observer?.ended({ route, status, ms, bytes, told });
   };
   try {

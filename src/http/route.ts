@@ -10,6 +10,8 @@ export interface Route {
   readonly path: string;
   /** What metrics and traces call it. Default: the path. */
   readonly label?: string | undefined;
+  /** The level at which its requests are logged. Default: `info`. */
+  readonly logLevel?: 'debug' | 'info' | undefined;
   readonly handle: (exchange: Exchange) => Promise<Answer>;
 }
 

@@ -1,6 +1,6 @@
 /** Analyzes a view's query: its tables, its strategy, and whether it can be served at all. */
 import { findTable, type Table } from '../catalog/tables.js';
-import type { Database, ResultColumn } from '../db/database.js';
+import type { Database, ParameterForm, ResultColumn } from '../db/database.js';
 import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
@@ -41,6 +41,7 @@ export interface Analysis extends Choice {
   readonly decides: ReadColumns;
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
+  readonly parameterForms: readonly ParameterForm[];
   /** The numbers of the parameters that are read as dates or times. */
   readonly momentParameters: ReadonlySet<number>;
   /** Equal parameter values must not look like the same expression: GROUPING SETS would confuse them. */
@@ -65,7 +66,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const tables: Table[] = [];
   for (const range of tablesIn(select)) tables.push(await followable(db, range));
   const description = await db.describe(text);
-  const { parameterTypes } = description;
+  const { parameterTypes, parameterForms } = description;
   const keepsParametersApart = [...visits(select)].some(({ type }) => type === 'GroupingSet');
   const served = cloneTree(select);
   const write = () => (isSame(served, select) ? text : deparseSelect(served));
@@ -96,6 +97,7 @@ export async function analyze(db: Database, given: string, key: readonly string[
     reads,
     decides: decidingColumns(query, key, reads),
     parameterTypes,
+    parameterForms,
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,

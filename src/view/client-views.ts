@@ -162,7 +162,9 @@ function buildQuery<Context>(
   input: ViewInput<Context>,
 ): Pick<ViewQuery, 'text' | 'values' | 'prefix'> {
   try {
-    const { text, values } = readQuery(view.query(input));
+    const { text, values: given } = readQuery(view.query(input));
+    // A sample context lacks fields of the application's own.
+    const values = input instanceof SampleInput ? given.map((value) => value ?? null) : given;
     return { text, values, prefix: ownPrefix(view, input) };
   } catch (error) {
     if (!(input instanceof SampleInput) || error instanceof SetupError) throw error;

@@ -8,6 +8,7 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile/compile.js';
 import type { ViewShape } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
+import { checkParameterValues } from './parameter-values.js';
 
 /** A view's parameters. */
 export interface ViewParameters {
@@ -55,7 +56,10 @@ export function parametersOf(
   values: readonly unknown[],
   prefix: string | undefined,
 ): ViewParameters {
-  const literals = inView(view.name, () => toLiterals(values, analysis));
+  const literals = inView(view.name, () => {
+    checkParameterValues(values, analysis);
+    return toLiterals(values, analysis);
+  });
   const texts = analysis.parameterTypes.map((_, i) => parameterText(values[i]));
   if (prefix === undefined) return { literals, texts };
   return { literals: [...literals, typedLiteral(prefix, prefixType)], texts: [...texts, prefix] };

@@ -55,24 +55,39 @@ describe('on the embedded Postgres', () => {
     expect(pidOf(data)).toBeUndefined();
   });
 
-  it('serves again each time that Postgres was killed, and ends when it cannot be started', async () => {
+  /** Kills Postgres by its ID, and waits until the server answers pulls as before. */
+  async function killPostgres({ url, printed }: Awaited<ReturnType<typeof serve>>, time: number): Promise<void> {
+    const data = join(folder, '.tidemark');
+    const statuses = new Set<number>();
+    const killed = pidOf(data)!;
+    process.kill(killed, 'SIGKILL');
+    await printed(
+      new RegExp(`(Postgres ended by itself \\(signal SIGKILL\\).*\\nStarting Postgres again[^]*){${time}}`),
+    );
+    const pulled = async () => (await post(`${url}/sync/pull`, pull)).status;
+    for (const limit = Date.now() + 60_000; pidOf(data) === killed || (await pulled()) !== 200; await sleep(20)) {
+      statuses.add(await pulled());
+      if (Date.now() > limit) throw new Error(`Pulls are not answered: ${[...statuses]}`);
+    }
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(await post(`${url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
+  }
+
+  it.each([
+    { process: 'one process', options: [] },
+    { process: 'workers', options: ['--workers', '2'] },
+  ])('serves again from $process on the same port each time that Postgres is killed', async ({ options }) => {
+    const server = await serve({}, ...options);
+    expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
+    for (const time of [1, 2]) await killPostgres(server, time);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+  });
+
+  it('answers 503 while Postgres cannot be started, then ends with the reason', async () => {
     const data = join(folder, '.tidemark');
     const server = await serve();
     const pulled = async () => (await post(`${server.url}/sync/pull`, pull)).status;
-    expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
-    for (const _ of ['first', 'second']) {
-      const statuses = new Set<number>();
-      const killed = pidOf(data)!;
-      process.kill(killed, 'SIGKILL');
-      for (const limit = Date.now() + 60_000; !statuses.has(503) || (await pulled()) !== 200; await sleep(20)) {
-        statuses.add(await pulled());
-        if (Date.now() > limit) throw new Error(`Pulls are not answered: ${[...statuses]}`);
-      }
-      expect([...statuses].filter((status) => status !== 200)).toEqual([503]);
-      expect(pidOf(data)).not.toBe(killed);
-      expect(await post(`${server.url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
-    }
-
     renameSync(join(data, 'postgres/global'), join(data, 'postgres/elsewhere'));
     process.kill(pidOf(data)!, 'SIGKILL');
     await server.printed(/Starting Postgres again in 30 s/);

@@ -76,6 +76,16 @@ describe('routes', () => {
     expect(JSON.stringify(idle.lines)).toContain('secret host');
   });
 
+  it('probes are logged at debug, below a base path too, and a probe of a wrong path at info', async () => {
+    const { send, lines } = setUp({ basePath: '/sync-server' });
+    for (const path of ['/sync-server/healthz', '/sync-server/readyz', '/healthz']) await send(path);
+    expect(lines.map(({ level, fields: { path, status } }) => [path, status, level])).toEqual([
+      ['/sync-server/healthz', 200, 'debug'],
+      ['/sync-server/readyz', 200, 'debug'],
+      ['/healthz', 404, 'info'],
+    ]);
+  });
+
   it.each([
     ['pokes-late', { tail: () => ({ listeners: 1, lagMs: 5_001 }) }],
     ['audit-differences', { audits: () => ({ compared: 1, differences: 1 }) }],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { exampleMain } from '../built.js';
@@ -61,6 +62,24 @@ it('starts, serves the demo, is seen to be written to, and survives a kill', asy
   await example!.stop('SIGKILL');
   const again = await start();
   expect(await pull(again.url, 'ann', second.cookie)).toEqual({ ...second, patch: [], lastMutationIDChanges: {} });
+});
+
+it('starts Postgres again each time that it is killed, and serves on the same port', async () => {
+  const { url, server } = example!;
+  const isReady = async () => (await fetch(`${url}/readyz`)).status === 200;
+  const { cookie, patch } = await pull(url, 'ann', null);
+  for (const time of [1, 2]) {
+    const killed = folder.postgres()!;
+    process.kill(killed, 'SIGKILL');
+    const warnings = new RegExp(`("level":40[^\\n]*Postgres ended by itself \\(signal SIGKILL\\)[^]*){${time}}`);
+    await server.printed(warnings);
+    for (const limit = Date.now() + 60_000; [killed, undefined].includes(folder.postgres()) || !(await isReady()); ) {
+      if (Date.now() > limit) throw new Error('The example is not ready a minute after Postgres was killed');
+      await sleep(50);
+    }
+    expect((await pull(url, 'ann', null)).patch).toEqual(patch);
+    expect((await pull(url, 'ann', cookie)).patch).toEqual([]);
+  }
 });
 
 it('stops at a signal, and Postgres with it', async () => {

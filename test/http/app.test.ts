@@ -5,10 +5,13 @@ import { createApp } from '../../src/http/app.js';
 import { memoryLog } from '../log.js';
 
 /** Has a handler answer a request, and says what was logged. */
-function answer(handler: () => Promise<Answer>, { path = '/x', env = undefined as unknown } = {}) {
+function answer(
+  handler: () => Promise<Answer>,
+  { env, logLevel }: { env?: unknown; logLevel?: 'debug' | undefined } = {},
+) {
   const { log, lines } = memoryLog();
-  const request = new Request(`http://localhost${path}`, { method: 'POST', headers: { 'X-Sync-RequestID': 'r' } });
-  const response = createApp([{ methods: ['POST'], path, handle: handler }], log).fetch(request, env);
+  const request = new Request('http://localhost/x', { method: 'POST', headers: { 'X-Sync-RequestID': 'r' } });
+  const response = createApp([{ methods: ['POST'], path: '/x', logLevel, handle: handler }], log).fetch(request, env);
   return { response, lines };
 }
 
@@ -40,13 +43,12 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['/healthz', 'debug'],
-    ['/readyz', 'debug'],
-    ['/x/healthz', 'info'],
-  ])('of %s is logged as %s', async (path, level) => {
-    const { response, lines } = answer(async () => json({}), { path });
+    ['info', undefined],
+    ['debug', 'debug'],
+  ] as const)('is logged as %s if its route says %s', async (level, logLevel) => {
+    const { response, lines } = answer(async () => json({}), { logLevel });
     expect(await (await response).text()).toBe('{}');
-    expect(lines).toMatchObject([{ level, fields: { path, status: 200, requestID: 'r' } }]);
+    expect(lines).toMatchObject([{ level, fields: { path: '/x', status: 200, requestID: 'r' } }]);
   });
 
   it('in pieces is logged when it has ended', async () => {

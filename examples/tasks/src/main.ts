@@ -32,7 +32,7 @@ async function start(): Promise<void> {
   const log = logFromEnvironment('warn');
   const forward = forwardFromEnvironment();
   console.log('Tidemark example: tasks\n');
-  const steps = { ...log, info: (_: object, message: string) => console.log(`  ${message}`) };
+  const steps = printSteps(log);
   const database = await openDatabase({ directory, log: steps });
   try {
     await prepare(database, steps);
@@ -62,6 +62,16 @@ async function start(): Promise<void> {
     await database.close();
     throw error;
   }
+}
+
+/** A logger that prints what it is told, and passes on what is worth a line in the log. */
+function printSteps(log: Logger): Logger {
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (_, message) => console.log(`  ${message}`),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  };
 }
 
 async function prepare({ url }: OpenedDatabase, log: Logger): Promise<void> {

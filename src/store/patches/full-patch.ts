@@ -1,5 +1,6 @@
 /** The statement of a full pull: a report, and all rows of the views, whose ops are yet to be written. */
 import type { BoundView } from '../../view/client-views.js';
+import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import { render } from '../../view/parse/template.js';
 import { linesQuery } from './patch-sql.js';
 import { rowsOf } from './sides.js';
@@ -87,7 +88,7 @@ function linesOfColumns({ view, literals, condition }: BoundView): Lines {
   return {
     key: view.keySql(literals),
     fields: parts.map(({ sql }) => sql),
-    from: `(\n${render(view.whole, literals)}\n) v${condition ? ` where ${condition}` : ''}`,
+    from: rowsAsV(view, render(view.whole, literals), condition),
     row: { fields: parts.map(({ sql: _, ...field }) => field), end },
   };
 }

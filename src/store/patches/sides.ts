@@ -1,6 +1,7 @@
 /** A view's rows before and after changes to its tables, as queries over the tables' states. */
 import { identifier } from '../../sql.js';
 import type { CompiledView } from '../../view/compile/compile.js';
+import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import type { Stand } from '../../view/compile/rewrite.js';
 import { render, type Template } from '../../view/parse/template.js';
 import { states } from './states.js';
@@ -91,7 +92,7 @@ function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<
 /** A query's rows with the given keys, one for each key. */
 function chosenAt(view: CompiledView, keys: string, query: Template, values: readonly string[]): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.tidemark_k${i + 1}`).join(' and ');
-  const rows = `${everyRowOf(view, query, values)} where ${sameKey}`;
+  const rows = everyRowOf(view, query, values, sameKey);
   return `select r.* from (${keys}) c cross join lateral (${chosen(view, rows)}) r`;
 }
 
@@ -114,9 +115,14 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
 }
 
 /** The same with all rows that share a key, even if one is to be chosen. */
-export function everyRowOf(view: CompiledView, query: Template, values: readonly string[]): string {
+export function everyRowOf(
+  view: CompiledView,
+  query: Template,
+  values: readonly string[],
+  condition?: string,
+): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
-  return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from (\n${render(query, values)}\n) v`;
+  return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
 }
 
 /** The least of the rows that share a key. */

@@ -12,7 +12,7 @@ import type { Tree } from '../parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
-import { isInUTC, keyText, shapedValue, type ValueForm } from './value-sql.js';
+import { isInUTC, keyText, repeatsExpressions, shapedValue, type ValueForm } from './value-sql.js';
 import { wholeSelect } from './whole.js';
 
 /** A query, over any state of its tables. */
@@ -52,6 +52,8 @@ export interface CompiledView extends QueryForms {
   /** The columns of the query's result, and what the value is made of them. */
   readonly result: readonly ResultColumn[];
   readonly shape: ViewShape;
+  /** The query's rows are to be read by `rowsAsV`: see `repeatsExpressions`. */
+  readonly repeatsExpressions: boolean;
   /** The columns that make up the value, which may be cheaper to read. */
   readonly valueForm: ValueForm;
   /** The OID of the table that each occurrence in the query reads. */
@@ -110,6 +112,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     keyCondition: (key: string) => keyCondition(pattern, key, (column) => isInUTC(column, analysis.columns, shape)),
     valueSql: value.sql,
     valueForm: value.form,
+    repeatsExpressions: repeatsExpressions(analysis.columns, shape, naming.key),
     result: analysis.columns,
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),

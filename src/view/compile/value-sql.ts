@@ -58,6 +58,20 @@ export function shapedValue(columns: readonly ResultColumn[], shape: ViewShape, 
   return { sql: isPlain ? rowSql(columns) : formSql(form), form };
 }
 
+/**
+ * True if a column is an expression, which Postgres would evaluate once for each mention: in the value, where its
+ * exactness is tested too, and in the key.
+ */
+export function repeatsExpressions(
+  columns: readonly ResultColumn[],
+  shape: ViewShape,
+  key: readonly string[],
+): boolean {
+  return columns
+    .filter(({ source }) => source === undefined)
+    .some((column) => isExact(column) || isInUTC(column.name, columns, shape) || key.includes(column.name));
+}
+
 /** An SQL expression for a column of a row `v` in a key. */
 export function keyText(column: string, columns: readonly ResultColumn[], shape: ViewShape): string {
   const sql = `v.${identifier(column)}`;

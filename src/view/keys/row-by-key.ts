@@ -39,9 +39,10 @@ function restricted(view: CompiledView, { text, params }: Template, parameter: n
 /** What makes a query one for the rows that the view has, where several have the same key. */
 function chosen(view: CompiledView): readonly [opening: string, closing: string] {
   const keys = view.keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
+  const [fence, end] = view.repeatsExpressions ? ['select v.* from (', ') v offset 0'] : ['', ''];
   return [
-    `select distinct on (${keys}) v.* from (`,
-    `) v order by ${keys}, ${keyParameterSql(view)} collate "C", ${view.valueSql} collate "C"`,
+    `select distinct on (${keys}) v.* from (${fence}`,
+    `${end}) v order by ${keys}, ${keyParameterSql(view)} collate "C", ${view.valueSql} collate "C"`,
   ];
 }
 

@@ -6,6 +6,13 @@ const environment = ['test/environment.test.ts'];
 /** The life of the process: starting, stopping, and the Postgres that it runs. */
 export const living: readonly Fault[] = [
   {
+    name: 'a logger that throws fails what it is to log',
+    file: 'src/log.ts',
+    find: 'given ? new GuardedLogger(given) : jsonLog()',
+    replace: 'given ?? jsonLog()',
+    tests: ['test/failing-logger.test.ts'],
+  },
+  {
     name: 'a sync starts anew with each use',
     file: 'src/lazy-sync.ts',
     find: 'starting ??= begin()',

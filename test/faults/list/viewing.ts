@@ -2,6 +2,20 @@ import type { Fault } from '../fault.js';
 
 export const viewing: readonly Fault[] = [
   {
+    name: 'an expression is evaluated wherever it is mentioned',
+    file: 'src/view/compile/evaluated-once.ts',
+    find: 'return repeatsExpressions ?',
+    replace: 'return false ?',
+    tests: ['test/pulls/evaluated-once.test.ts'],
+  },
+  {
+    name: 'an array is bound where one value is expected',
+    file: 'src/view/parameter-values.ts',
+    find: "if (form === 'other') {",
+    replace: "if (form !== 'array' && false) {",
+    tests: ['test/view/parameter-values.test.ts'],
+  },
+  {
     name: 'a row for which two alternatives hold is read twice',
     file: 'src/view/compile/whole.ts',
     find: 'isOneOf ? [] :',
