@@ -76,6 +76,7 @@ const firstRun = [
   'applying 0018-timelines.sql',
   'applying 0019-view-texts.sql',
   'applying 0020-layouts.sql',
+  'applying 0022-replica-identity.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -133,6 +134,7 @@ describe('migrate', () => {
         'applying 0018-timelines.sql',
         'applying 0019-view-texts.sql',
         'applying 0020-layouts.sql',
+        'applying 0022-replica-identity.sql',
       ]);
       const { rows } = await database.pool.query(
         `
