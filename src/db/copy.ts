@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { abandoned, checkOut } from './checkout.js';
 import { CopyStream } from './copy-stream.js';
 import { GivenUpError } from './sqlstate.js';
+import { liftTimeLimits } from './time-limits.js';
 
 /** How many bytes of COPY output are held in memory before Postgres has to wait. */
 const HIGH_WATER_MARK = 64 * 1024;
@@ -17,7 +18,7 @@ export interface CopyLimits {
 /**
  * Runs a `copy … to stdout` statement and yields its bytes. A chunk is everything that has arrived since the last one:
  * the first comes as soon as Postgres sends it, and a slow reader gets few large chunks. Leaving the loop early closes
- * the connection and cancels the statement on the server.
+ * the connection and cancels the statement on the server. How long the statement may take is decided by its reader.
  * @throws GivenUpError if a limit is reached
  */
 export async function* readCopy(
@@ -27,7 +28,7 @@ export async function* readCopy(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  const stream = client.query(new CopyStream(text, HIGH_WATER_MARK));
+  const stream = client.query(new CopyStream(`${liftTimeLimits}; ${text}`, HIGH_WATER_MARK));
   // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   const giveUp = (why: string) => {
