@@ -32,6 +32,8 @@ export interface Table {
   readonly hasInheritanceChildren: boolean;
   /** Whether row-level security applies to the current role. */
   readonly rowSecurity: boolean;
+  /** Whether the current role may read it, or some of its columns. */
+  readonly isReadable: boolean;
   readonly columns: readonly string[];
   readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
@@ -73,6 +75,7 @@ const tablesByName = `
     not c.relispartition and exists (select from pg_inherits i where i.inhrelid = c.oid) as "isInheritanceChild",
     c.relkind <> 'p' and exists (select from pg_inherits i where i.inhparent = c.oid) as "hasInheritanceChildren",
     row_security_active(c.oid) as "rowSecurity",
+    has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as "isReadable",
     ${columnsOf('c')} as columns,
     coalesce((
       select json_agg(json_build_object('name', a.attname, 'expression', pg_get_expr(d.adbin, d.adrelid)))

@@ -9,6 +9,8 @@ export interface TypePart {
   /** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo-type, `r` range, `m` multirange. */
   readonly kind: string;
   readonly isArray: boolean;
+  /** Whether its text is made of names in the catalogs, which a rename changes without a write: `regclass`, for example. */
+  readonly isOfNames: boolean;
   /** Whether the type consists of no other types. */
   readonly isLeaf: boolean;
   /** The volatilities of the functions that read the type from text and write it as text. */
@@ -42,6 +44,8 @@ const typesSql = `
     'builtin', t.typnamespace = 'pg_catalog'::regnamespace,
     'kind', t.typtype,
     'isArray', t.typcategory = 'A',
+    'isOfNames', t.typnamespace = 'pg_catalog'::regnamespace and t.typcategory <> 'A'
+      and (starts_with(t.typname::text, 'reg') or t.typname = 'aclitem'),
     'isLeaf', t.typtype in ('b', 'e', 'p') and t.typcategory <> 'A',
     'volatilities', array(
       select distinct provolatile from pg_proc where pg_proc.oid in (t.typinput, t.typoutput)
@@ -56,6 +60,19 @@ const typesSql = `
 export async function findTypes(db: Database, oids: readonly number[]): Promise<Map<number, readonly TypePart[]>> {
   const rows = await db.query<{ root: number; parts: TypePart[] }>({ text: typesSql, values: [oids] });
   return new Map(rows.map(({ root, parts }) => [root, parts]));
+}
+
+/** Finds columns of a table whose text is made of names in the catalogs, with the type that it is because of. */
+export async function findNameColumns(db: Database, table: number): Promise<{ column: string; type: string }[]> {
+  const text = `
+    select attname::text as column, atttypid::int8::float8 as oid from pg_attribute
+    where attrelid = $1 and attnum > 0 and not attisdropped order by attnum`;
+  const columns = await db.query<{ column: string; oid: number }>({ text, values: [table] });
+  const types = await findTypes(db, [...new Set(columns.map(({ oid }) => oid))]);
+  return columns.flatMap(({ column, oid }) => {
+    const part = types.get(oid)!.find(({ isOfNames }) => isOfNames);
+    return part ? [{ column, type: part.name }] : [];
+  });
 }
 
 /** Finds the nondeterministic ones among the collations, by OID: to these, different strings may be equal. */

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
+import { SetupError } from '../errors.js';
 import { cancelStatement } from './cancel.js';
 import { explainPooler } from './poolers/settings.js';
-import { GivenUpError } from './sqlstate.js';
+import { GivenUpError, isTransient, NotConnectedError } from './sqlstate.js';
 
 /** How many prepared statements a connection may hold: Postgres keeps the plan of each, and poolers have limits. */
 const mostPrepared = 200;
@@ -31,20 +32,28 @@ export interface Checkout {
 /**
  * Checks a client out. It always has an `error` listener: without one, a killed backend would end the process.
  * @param signal aborts when nobody waits for the client's work any more
- * @throws GivenUpError if it has aborted by then
+ * @throws GivenUpError if it has aborted by then; a NotConnectedError, a SetupError or a transient failure if there is no
+ * connection
  */
 export function checkOut(pool: Pool, signal?: AbortSignal): Promise<Checkout> {
   return new Promise((resolve, reject) => {
     // With a callback, since the pool removes its own listener just before it calls. An error in the same packet as the
     // client's readiness would find no listener if this waited for a promise to resolve.
     pool.connect((error, client) => {
-      if (client === undefined) return reject(explainPooler(error));
+      if (client === undefined) return reject(explainRefusal(error));
       const checkout = watch(client);
       if (!signal?.aborted) return resolve(checkout);
       checkout.release();
       reject(new GivenUpError(abandoned));
     });
   });
+}
+
+/** A failure to connect says nothing about the work, whatever its reason. */
+function explainRefusal(error: unknown): unknown {
+  const explained = explainPooler(error);
+  if (isTransient(explained) || explained instanceof SetupError) return explained;
+  return new NotConnectedError(explained as Error);
 }
 
 function watch(client: PoolClient): Checkout {

@@ -29,7 +29,10 @@ export class CopyStream extends Readable implements pg.Submittable {
   #isScheduled = false;
   readonly #onReadable = () => this.#schedule();
 
-  /** @param highWaterMark how many bytes are held in memory before Postgres has to wait */
+  /**
+   * @param text the statement, and perhaps others before it, whose results are of no interest
+   * @param highWaterMark how many bytes are held in memory before Postgres has to wait
+   */
   constructor(text: string, highWaterMark: number) {
     super({ highWaterMark });
     this.#text = text;

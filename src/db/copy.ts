@@ -18,7 +18,7 @@ export interface CopyLimits {
 /**
  * Runs a `copy … to stdout` statement and yields its bytes. A chunk is everything that has arrived since the last one:
  * the first comes as soon as Postgres sends it, and a slow reader gets few large chunks. Leaving the loop early closes
- * the connection and cancels the statement on the server.
+ * the connection and cancels the statement on the server. How long the statement may take is decided by its reader.
  * @throws GivenUpError if a limit is reached
  */
 export async function* readCopy(
@@ -28,7 +28,7 @@ export async function* readCopy(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  const stream = client.query(new CopyStream(`${setOwn};\n${text}`, HIGH_WATER_MARK));
+  const stream = client.query(new CopyStream(`${setOwn}; ${text}`, HIGH_WATER_MARK));
   // The stream can still emit an error after its last byte, when nothing else listens any more.
   stream.on('error', () => {});
   const giveUp = (why: string) => {

@@ -1,16 +1,19 @@
 /**
- * The settings that statements of our own run with, whatever the role, the database or the application's pool has set.
- *
- * Compiling a plan (JIT) takes longer than running most of them. They last for one transaction, which may be that of a
- * single statement, so a pooler never hands them to anyone else.
+ * The settings that statements of our own run with, whatever the role, the database or the application's pool has set. They
+ * last for one transaction, which may be that of a single statement, so a pooler never hands them to anyone else.
  */
 import pg from 'pg';
 
-/** Begins the text of a message with several statements. */
-export const setOwn = 'set local jit = off';
+/** For a transaction in which mutators run, too. Compiling a plan (JIT) takes longer than running most of them. */
+export const jitOff = 'set local jit = off';
 
-/** The same as a query, since a SET LOCAL ahead of a prepared statement would raise a warning. */
-const setOwnQuery = "select set_config('jit', 'off', true)";
+/**
+ * A query that sets this and lifts the time limits, since our own statements have others. It is not a SET LOCAL, which
+ * would raise a warning ahead of a prepared statement. Postgres has `transaction_timeout` from 17 on.
+ */
+export const setOwn =
+  "select set_config('jit', 'off', true), set_config('statement_timeout', '0', true), " +
+  "case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end";
 
 /** The driver's types lack the `query_timeout` of a single query, in milliseconds. */
 export interface OwnQueryConfig extends pg.QueryConfig {
@@ -35,7 +38,7 @@ export class OwnQuery extends pg.Query {
   override submit = (connection: pg.Connection): Error | null => {
     connection.stream.cork();
     try {
-      connection.parse({ name: '', text: setOwnQuery, types: [] }, true);
+      connection.parse({ name: '', text: setOwn, types: [] }, true);
       connection.bind({ portal: '', statement: '', values: [] }, true);
       connection.execute({ portal: '', rows: '' }, true);
       return driver.submit.call(this, connection);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
 import { openPool } from './pg.js';
-import { isTransient } from './sqlstate.js';
+import { isTransient, NotConnectedError } from './sqlstate.js';
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 5_000;
@@ -25,7 +25,8 @@ export async function untilReachable(
         await db.query({ text: 'select 1' });
         return;
       } catch (error) {
-        const mayPass = isTransient(error) && !(error instanceof SetupError);
+        const isRefused = error instanceof SetupError || error instanceof NotConnectedError;
+        const mayPass = isTransient(error) && !isRefused;
         if (!mayPass || performance.now() + pauseMs > end) throw error;
         onFailure(error, pauseMs);
       }

@@ -8,6 +8,20 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
+/**
+ * No connection could be opened, for a reason that does not pass by itself: the role may not log in, say, or there is no
+ * such database. The work has not begun.
+ */
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+  readonly code: string | undefined;
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+    this.code = codeOf(cause);
+  }
+}
+
 /** Work in the database was given up: it took too long, or nobody waited for it any more. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
@@ -46,6 +60,8 @@ const transientSystemErrors = new Set([
   'UND_ERR_SOCKET',
 ]);
 
+const transientErrors = [ConnectionLostError, NotConnectedError, GivenUpError];
+
 /** Errors that the driver raises without a code. */
 const transientMessages =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
@@ -66,7 +82,8 @@ export function isTransient(error: unknown): boolean {
       transientSystemErrors.has(code) ||
       (code.length === 5 && code !== INTEGRITY_VIOLATION_AT_COMMIT && transientClasses.has(code.slice(0, 2))),
     (cause) =>
-      cause instanceof ConnectionLostError || cause instanceof GivenUpError || transientMessages.test(cause.message),
+      transientErrors.some((type) => cause instanceof type) ||
+      (codeOf(cause) === undefined && transientMessages.test(cause.message)),
   );
 }
 
@@ -134,6 +151,11 @@ export function isOfFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
+/** The role lacks a privilege. */
+export function isOfPrivileges(error: unknown): boolean {
+  return codeOf(error) === '42501';
+}
+
 /** The statement needs an operator or a function that a type does not have. */
 export function isWithoutOperator(error: unknown): error is Error {
   return codeOf(error) === '42883';
@@ -165,7 +187,7 @@ function someCause(
   let cause = error;
   for (let i = 0; i < MAX_CAUSES && cause != null; i++) {
     const code = codeOf(cause);
-    if (code !== undefined ? byCode(code) : isError(cause) && byError(cause)) return true;
+    if ((code !== undefined && byCode(code)) || (isError(cause) && byError(cause))) return true;
     cause = causeOf(cause);
   }
   return false;

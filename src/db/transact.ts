@@ -5,7 +5,7 @@ import { startDeadline } from '../limits/deadline.js';
 import { type Checkout, checkOut } from './checkout.js';
 import type { Database, Edges, OwnEdges, Statement } from './database.js';
 import { inline } from './literal.js';
-import { setOwn } from './own-settings.js';
+import { jitOff } from './own-settings.js';
 import { endOfSession } from './poolers/session-end.js';
 import { failExplained } from './poolers/settings.js';
 import { ConnectionLostError, GivenUpError, isOfFailedTransaction, isRetryable } from './sqlstate.js';
@@ -119,7 +119,7 @@ async function attemptOnce<T>(
   let discarded = false;
   let last: readonly Statement[] = [];
   const begin = async () => {
-    const texts = [beginning, setOwn, ...settingsOf(limits), ...first.map(inline)];
+    const texts = [beginning, jitOff, ...settingsOf(limits), ...first.map(inline)];
     const results = await together(client, ...texts).catch(failExplained);
     return results.slice(results.length - first.length).map(({ rows }) => rows);
   };

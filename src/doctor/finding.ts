@@ -33,6 +33,7 @@ export type FindingCode =
   | 'synchronous-commit-off'
   | 'replication-role'
   | 'read-only'
+  | 'short-timeout'
   | 'few-connections'
   | 'standby';
 
@@ -88,6 +89,10 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   },
   'replication-role': { severity: 'warning', why: 'Foreign keys are not checked when mutators write.' },
   'read-only': { severity: 'error', why: 'Pushes fail, and old changes are not deleted.' },
+  'short-timeout': {
+    severity: 'warning',
+    why: 'First pulls, large deltas and migrations are exempt. All else that takes longer is cut off, and returns 503: other pulls, and what mutators run.',
+  },
   'few-connections': {
     severity: 'warning',
     why: 'During a rolling restart, two servers are connected at once. Requests that get no connection return 503.',

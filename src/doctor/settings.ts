@@ -3,12 +3,20 @@ import type { Database } from '../db/database.js';
 import { identifier } from '../sql.js';
 import { type Finding, finding } from './finding.js';
 
+/** Statements that a server runs, and transactions of mutators, may take longer on a busy database. */
+const shortMs = 10_000;
+
 const settingsSql = `
   select current_setting('fsync') as fsync, current_setting('synchronous_commit') as "synchronousCommit",
     current_setting('session_replication_role') as "replicationRole",
     current_setting('default_transaction_read_only') as "readOnly",
     current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as autovacuum,
     pg_is_in_recovery() as "isStandby",
+    array(
+      select json_build_object('name', name, 'value', current_setting(name))
+      from pg_settings where name in ('statement_timeout', 'transaction_timeout')
+        and setting::integer between 1 and ${shortMs} - 1 order by name
+    ) as "shortTimeouts",
     least(
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
         - coalesce(current_setting('reserved_connections', true), '0')::integer,
@@ -23,6 +31,7 @@ interface Settings {
   readonly readOnly: string;
   readonly autovacuum: boolean;
   readonly isStandby: boolean;
+  readonly shortTimeouts: readonly { readonly name: string; readonly value: string }[];
   /** How many connections the role can have, if nobody else has any. */
   readonly connections: number;
 }
@@ -61,6 +70,11 @@ function judgeSettings(settings: Settings, role: string, perServer: number): Fin
     const [what, advice] = ['autovacuum or track_counts is off.', 'Turn both on.'];
     const sql = forServer('autovacuum = on; alter system set track_counts = on');
     findings.push(finding('autovacuum-off', { subject: 'autovacuum', what, advice, sql }));
+  }
+  for (const { name, value } of settings.shortTimeouts) {
+    const advice = 'Set it to 10 seconds or more, or to 0 for none: servers have limits of their own.';
+    const sql = forRole(`${name} = '10s'`);
+    findings.push(finding('short-timeout', { subject: name, what: `${name} is ${value}.`, advice, sql }));
   }
   if (settings.connections < 2 * perServer) {
     const what = `The role ${role} can have ${settings.connections} connections, and each server opens up to ${perServer}.`;

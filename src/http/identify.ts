@@ -5,7 +5,8 @@ import { isStorableText } from '../protocol/fields.js';
 import type { Exchange } from './route.js';
 
 /**
- * Returns who sent a request, or null for a 401 response. It must not read the body. If it throws a Problem, that is
+ * Returns who sent a request, or null for a 401 response. So is one for a `userID` that is no non-empty, well-formed string
+ * of at most 1,024 bytes in UTF-8. It must not read the body. If it throws a Problem, that is
  * the response; anything else that it throws is an internal error.
  */
 export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
@@ -25,7 +26,7 @@ export interface Caller<Context extends UserContext = UserContext> {
 
 /**
  * Has `authenticate` say who sent a request.
- * @throws Problem `unauthenticated`; TypeError if `authenticate` read the body or returned an unusable context; and
+ * @throws Problem `unauthenticated`; TypeError if `authenticate` read the body or returned an unusable time; and
  * whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
@@ -33,20 +34,24 @@ export async function identify<Context extends UserContext>(
   authenticate: Authenticate<Context>,
 ): Promise<Caller<Context>> {
   const context = await authenticate(request);
-  if (context === null) {
-    throw new Problem('unauthenticated', 'The request has no valid authorization', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
-  }
+  if (context === null) throw refused('The request has no valid authorization');
   if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
+  if (!isUserID(context.userID)) {
+    log.warn({}, `Refused a request, since authenticate returned a context whose userID is not ${userIDs}`);
+    throw refused(`The authorization does not name a user by ${userIDs}`);
+  }
   checkContext(context);
   return { context, requestID: requestID.value, log, signal: () => request.signal, tell };
+}
+
+function refused(detail: string): Problem {
+  return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
 /** @throws TypeError for a context that `authenticate` may not return */
 export function checkContext({ userID, expiresAt }: UserContext): void {
   if (!isUserID(userID)) {
-    throw new TypeError('authenticate must return null or an object whose userID is a non-empty, well-formed string');
+    throw new TypeError(`The userID of a context must be ${userIDs}`);
   }
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');
@@ -64,7 +69,14 @@ export function admitting<Context extends UserContext>(
   return async (exchange) => audience === 'public' || identify(exchange, authenticate);
 }
 
-/** Whether a value can be a user's ID. Of other texts, the database could take two different ones for the same. */
+/** With what else is in them, the keys of Tidemark's tables then fit into an index of Postgres. */
+const maxUserIDBytes = 1024;
+
+const userIDs = 'a non-empty, well-formed string of at most 1,024 bytes in UTF-8';
+
+/** True for a user's ID. Of other texts, the database could take two different ones for the same. */
 export function isUserID(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && isStorableText(value);
+  return (
+    typeof value === 'string' && value !== '' && isStorableText(value) && Buffer.byteLength(value) <= maxUserIDBytes
+  );
 }

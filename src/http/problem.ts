@@ -1,4 +1,4 @@
-import { isTransient } from '../db/sqlstate.js';
+import { isOfPrivileges, isTransient } from '../db/sqlstate.js';
 import { catalogue, Problem, type ProblemCode, problemType, SetupError } from '../errors.js';
 
 /** Turns any thrown value into a Problem for the caller. Unknown errors reveal nothing. */
@@ -9,7 +9,9 @@ export function toProblem(thrown: unknown): Problem {
 }
 
 function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {
-  if (thrown instanceof SetupError) return ['unavailable', 'The server is not set up correctly; its log says why'];
+  // A mutator's own lack of a privilege is explained where it is called.
+  if (thrown instanceof SetupError || isOfPrivileges(thrown))
+    return ['unavailable', 'The server is not set up correctly; its log says why'];
   if (isTransient(thrown)) return ['unavailable', 'The database cannot serve the request now; try again later'];
   return ['internal', 'The server failed; its log has the cause under the request ID'];
 }

@@ -17,6 +17,6 @@ export async function findRefusals(db: Pick<Database, 'query'>): Promise<Table> 
  */
 export async function checkRefusals(db: Database): Promise<void> {
   const tables = [await findRefusals(db)];
-  narrow(await readInstallation(db, tables), tables);
   await checkMayRefuse(db);
+  narrow(await readInstallation(db, tables), tables);
 }

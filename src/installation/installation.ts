@@ -4,6 +4,7 @@ import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
 import { digest, type Secrets } from '../protocol/cookie.js';
+import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import {
   type CaptureFault,
@@ -65,15 +66,22 @@ const timelineSql = `case
     else left(pg_walfile_name(pg_current_wal_lsn()), 8)
   end`;
 
+/** Whether the role may read the tables of Tidemark's that pulls read, and nothing here does. */
+const readableSql = `(
+    select bool_and(has_table_privilege(of_pulls, 'select'))
+    from unnest('{tidemark.tick,tidemark.client,tidemark.client_group}'::regclass[]) of_pulls
+  )`;
+
 /** @param more columns that depend on the version of the schema */
 const identitySql = (more: string) => `
   select ${secretsSql} as secrets, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
-    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${more}
+    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${readableSql} as "isReadable", ${more}
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
 interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'> {
   readonly moment: Moment | null;
   readonly foreign: boolean;
+  readonly isReadable: boolean;
   readonly isUnrecorded: boolean;
   readonly usesFirstForm: boolean;
 }
@@ -82,7 +90,7 @@ interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'system
  * Reads the installation, and checks which of the tables have all their changes captured.
  * On a primary that nobody has done it for, the timeline is recorded.
  * @throws SetupError if the schema is missing, has a version that this code does not work with, or comes from another
- * cluster.
+ * cluster; or if the role may not read it.
  */
 export async function readInstallation(db: Database, tables: readonly Table[]): Promise<Installation> {
   return (await readAtMoment(db, tables)).installation;
@@ -104,10 +112,15 @@ export async function readAtMoment(
   ].join();
   // Planned anew each time: a plan made while the change log was small would not do once it has grown.
   const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
-  const { foreign, isUnrecorded, usesFirstForm, moment, ...identity } = row!;
+  const { foreign, isReadable, isUnrecorded, usesFirstForm, moment, ...identity } = row!;
   if (foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
+    );
+  }
+  if (!isReadable) {
+    throw new SetupError(
+      "The server's role may not read all of Tidemark's tables. Run `tidemark doctor`: it names them.",
     );
   }
   if (isUnrecorded) await recordTimeline(db);
@@ -138,7 +151,7 @@ export function knows({ tables, faults }: Installation, oid: number): boolean {
 
 /**
  * The installation as far as it concerns these tables. Faults of other tables do not matter.
- * @throws SetupError if changes to one of these tables are not captured.
+ * @throws SetupError if changes to one of these tables are not captured, or the role may not read it.
  */
 export function narrow(installation: Installation, tables: readonly Table[]): Installation {
   const wanted = new Map(tables.map((table) => [table.oid, table]));
@@ -147,6 +160,11 @@ export function narrow(installation: Installation, tables: readonly Table[]): In
     const fault = installation.faults.get(oid);
     if (fault === undefined) continue;
     throw new SetupError(explainFault(`${schema}.${name}`, fault));
+  }
+  for (const { isReadable, schema, name } of synced) {
+    if (isReadable) continue;
+    const table = identifier(schema, name);
+    throw new SetupError(`The server's role may not read the table ${table}. Grant it SELECT, as the table's owner.`);
   }
   return { ...installation, shape: digest(synced.map(({ shape }) => shape)), ...withIDs(synced) };
 }

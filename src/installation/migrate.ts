@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import { findTable, type Table } from '../catalog/tables.js';
 import { type Database, readCommitted, type Statement } from '../db/database.js';
 import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
+import { setOwn } from '../db/own-settings.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { installCapture } from './capture.js';
@@ -96,12 +97,14 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
 
 /**
  * READ COMMITTED, since an older snapshot would hide what others did during a wait. A wait ends after a minute, unless
- * the role or the connection string sets another `lock_timeout`: new writers of a table wait behind it.
+ * the role or the connection string sets another `lock_timeout`: new writers of a table wait behind it. Other limits of
+ * time do not apply.
  */
 async function transact(db: Database, changes: string, work: (client: ClientBase) => Promise<void>): Promise<void> {
   try {
     await db.transact(async (client) => {
       await client.query(readCommitted);
+      await client.query(setOwn);
       await client.query(`select set_config('lock_timeout', '60s', true) where current_setting('lock_timeout') = '0'`);
       await work(client);
     });

@@ -1,5 +1,6 @@
 /** Keeps the change log from growing forever. */
 import { type Database, readCommitted } from '../db/database.js';
+import { setOwn } from '../db/own-settings.js';
 import { mutationsID } from './client-groups.js';
 
 /** A week, and 10 GiB. */
@@ -9,7 +10,11 @@ export const usualRetention: { readonly seconds: number; readonly bytes: number 
 };
 
 /** Ticks are written one at a time, in READ COMMITTED, so that each log row is in the measure of one of them. */
-const oneAtATime = [readCommitted, `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`];
+const oneAtATime = [
+  readCommitted,
+  setOwn,
+  `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,
+];
 
 /** Whether the schema is one in which ticks tell which timeline they are on, and of their writers; and has layouts. */
 const tells = `

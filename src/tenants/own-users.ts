@@ -1,6 +1,6 @@
 /** Tells the users of one tenant apart from those of others, in a database that several may share. */
 import type { UserContext } from '../context.js';
-import { checkContext } from '../http/identify.js';
+import { checkContext, isUserID } from '../http/identify.js';
 import { defineMutators } from '../registry/mutators.js';
 import { toMutators } from '../registry/registry.js';
 import type { StartedSync } from '../server.js';
@@ -69,8 +69,9 @@ export class OwnUsers<Context extends UserContext> {
     return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, viewOf(view)]));
   }
 
+  /** An ID that nobody can have stays as it is, to be refused. */
   #recorded(ctx: Context | null): Context | null {
-    return ctx && this.#record(ctx);
+    return ctx && isUserID(ctx.userID) ? this.#record(ctx) : ctx;
   }
 
   #record(ctx: Context): Context {

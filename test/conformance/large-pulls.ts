@@ -25,7 +25,7 @@ export async function startWithTodos(todos: number, length: number, options?: Se
 export async function copying({ pool }: TestServer): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int from pg_stat_activity
-     where datname = current_database() and state = 'active' and query like 'set local%copy (%{"large %'`,
+     where datname = current_database() and state = 'active' and query like 'select set_config%copy (%{"large %'`,
   );
   return rows[0]!.count;
 }

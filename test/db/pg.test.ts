@@ -305,7 +305,8 @@ describe('copy', () => {
 
   it('a killed backend is an error, not a short result', async () => {
     const chunks = db.copy("copy (select repeat('x', 1000) as killed from generate_series(1, 1000000)) to stdout");
-    const kill = "select pg_terminate_backend(pid) from pg_stat_activity where query like 'set local%copy%as killed%'";
+    const kill =
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like 'select set_config%copy%as killed%'";
     await expect(
       (async () => {
         let first = true;
@@ -323,7 +324,7 @@ describe('copy', () => {
       for await (const _ of db.copy(text)) break;
     }
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
-    await vi.waitFor(async () => expect(await running('set local%copy%as early%')).toBe(0), { timeout: 3_000 });
+    await vi.waitFor(async () => expect(await running('select set_config%copy%as early%')).toBe(0), { timeout: 3_000 });
   });
 
   it.each([
@@ -333,10 +334,10 @@ describe('copy', () => {
     const client = new AbortController();
     const reading = collect(db.copy(text, client.signal));
     reading.catch(() => {});
-    await vi.waitFor(async () => expect(await running('set local%copy%as given_up%')).toBe(1));
+    await vi.waitFor(async () => expect(await running('select set_config%copy%as given_up%')).toBe(1));
     client.abort();
     await expect(reading).rejects.toThrow('Nobody waits');
-    await vi.waitFor(async () => expect(await running('set local%copy%as given_up%')).toBe(0));
+    await vi.waitFor(async () => expect(await running('select set_config%copy%as given_up%')).toBe(0));
     await expect(collect(db.copy(text, client.signal))).rejects.toThrow('Nobody waits');
   });
 
@@ -354,7 +355,9 @@ describe('copy', () => {
   it('leaving early ends a statement too that sends nothing more and would not notice', async () => {
     const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
     for await (const _ of db.copy(text)) break;
-    await vi.waitFor(async () => expect(await running('set local%copy%as quiet%')).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await running('select set_config%copy%as quiet%')).toBe(0), {
+      timeout: 10_000,
+    });
   });
 });
 

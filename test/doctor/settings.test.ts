@@ -11,6 +11,7 @@ afterEach(async () => {
 it.each([
   ['synchronous-commit-off', 'warning', 'synchronous_commit', 'off'],
   ['replication-role', 'warning', 'session_replication_role', 'replica'],
+  ['short-timeout', 'warning', 'statement_timeout', '9999'],
   ['read-only', 'error', 'default_transaction_read_only', 'on'],
 ])('%s', async (code, severity, setting, value) => {
   await patient.run(`alter role ${server} set ${setting} = ${value}`);

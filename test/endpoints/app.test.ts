@@ -199,10 +199,19 @@ describe('authentication', () => {
     expect(JSON.stringify(lines)).toContain('expiresAt must be a valid Date');
   });
 
-  it.each(['', 'a\0', 'a\ud800', 7, undefined])('a context without a usable userID is 500: %j', async (userID) => {
+  it.each([
+    ['empty', ''],
+    ['with a NUL', 'a\0'],
+    ['with a lone surrogate', 'a\ud800'],
+    ['a number', 7],
+    ['undefined', undefined],
+    ['too long', 'é'.repeat(513)],
+  ])('a context whose userID is %s is refused as unauthenticated, and logged', async (_, userID) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID }) as UserContext });
-    await expectProblem(await post('/sync/pull', pull), 500, 'internal');
-    expect(JSON.stringify(lines)).toContain('whose userID is a non-empty, well-formed string');
+    await expectProblem(await post('/sync/pull', pull), 401, 'unauthenticated');
+    expect(JSON.stringify(lines)).toContain(
+      'whose userID is not a non-empty, well-formed string of at most 1,024 bytes',
+    );
   });
 });
 

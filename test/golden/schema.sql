@@ -633,7 +633,7 @@ function written_in(integer,integer,text,integer[],integer[],integer[])
   AS $function$
   declare
     made integer[] := steps[earliest + 1:latest];
-    found integer;
+    layout integer;
   begin
     if same[earliest + 1] = same[latest + 1] then
       return same[earliest + 1];
@@ -644,12 +644,12 @@ function written_in(integer,integer,text,integer[],integer[],integer[])
     if image is null then
       return null;
     end if;
-    select min(same[place + 1]) into found
+    select min(same[place + 1]) into layout
     from generate_series(earliest, latest) place where widths[place + 1] = cardinality(tidemark.fields(image));
-    if found is null then
+    if layout is null then
       raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
     end if;
-    return found;
+    return layout;
   end
   $function$
 

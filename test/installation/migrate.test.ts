@@ -77,6 +77,7 @@ const firstRun = [
   'applying 0019-view-texts.sql',
   'applying 0020-layouts.sql',
   'applying 0021-plans-without-compilation.sql',
+  'applying 0022-replica-identity.sql',
   'applying 0025-outlines-of-types.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
@@ -136,6 +137,7 @@ describe('migrate', () => {
         'applying 0019-view-texts.sql',
         'applying 0020-layouts.sql',
         'applying 0021-plans-without-compilation.sql',
+        'applying 0022-replica-identity.sql',
         'applying 0025-outlines-of-types.sql',
       ]);
       const { rows } = await database.pool.query(

@@ -54,7 +54,7 @@ it('are tried again: a first pull and a delta', async () => {
   // So that the view is known: else the pull would wait for what Postgres says about it.
   await new SyncClient(server).pull();
   const client = new SyncClient(server);
-  await deadlock('set local%copy%', () => client.pull());
+  await deadlock('%copy%', () => client.pull());
   await expect.poll(deadlocks).toEqual({ deadlocks: 1 });
   expect(client.held()).toEqual({ 'both/1': { id: 1, n: 10 } });
 

@@ -37,7 +37,7 @@ async function pullAcross(server: PullServer, locking: string, meanwhile = 'sele
   await holder.query(`begin; ${locking}`);
   const client = new SyncClient(server);
   const pulled = client.pull();
-  await untilWaiting(database.pool, 1, 'set local%copy%');
+  await untilWaiting(database.pool, 1, '%copy%');
   await run(meanwhile);
   await holder.query('commit');
   holder.release();

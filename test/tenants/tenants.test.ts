@@ -63,7 +63,7 @@ describe('many tenants', () => {
     expect((await tenants.pull(ask('/any', pullBody), null)).status).toBe(401);
     expect((await tenants.push(ask('/any', { nonsense: true }), { userID: 'ann' })).status).toBe(400);
     expect((await tenants.poke(ask('/any', {}), { userID: 'ann' })).status).toBe(405);
-    expect((await tenants.pull(ask('/any', pullBody), { userID: '' })).status).toBe(500);
+    expect((await tenants.pull(ask('/any', pullBody), { userID: '' })).status).toBe(401);
     const poke = vi.fn();
     const end = await tenants.onPoke('cyan', { userID: 'ann' }, poke);
     await push(tenants, 'cyan', { id: 'n', body: 'hello' });

@@ -36,6 +36,13 @@ beforeAll(async () => {
     create function near(int, int) returns boolean language plpgsql stable as 'begin return $1 = $2; end';
     create operator ~~~ (leftarg = int, rightarg = int, function = near);
     create function step(int, int) returns int language plpgsql volatile as 'begin return $1 + $2; end';
+    create domain configured as regconfig;
+    create type typed as (a int, b regtype);
+    create table named (id int primary key, c regclass);
+    create table named_array (id int primary key, c regprocedure[]);
+    create table named_domain (id int primary key, c configured);
+    create table named_row (id int primary key, c typed[]);
+    create table named_acl (id int primary key, c aclitem[]);
     create aggregate total (int) (sfunc = step, stype = int, initcond = '0');
     create function allowed(int) returns boolean language plpgsql stable as 'begin return true; end';
     create domain checked as int check (allowed(value));
@@ -99,6 +106,18 @@ describe('refused', () => {
     ['select id, jsonb_populate_record(null::t, doc) as j from t', 'reads a timestamptz from text'],
     ["select id, 'pg_class'::regclass::text as c from t", 'regclass'],
     ['select id, s::regclass::int as c from t', 'regclass'],
+    ['select id, id::oid::regclass as c from t', 'it reads a value of the type regclass'],
+    ['select id, array[id::oid::regrole] as c from t', 'it reads a value of the type regrole'],
+    ['select id, to_json(id::oid::regtype) as c from t', 'it reads a value of the type regtype'],
+    ['select id, concat(s, id::oid::regproc) as c from t', 'it reads a value of the type regproc'],
+    ['select id, row(id::oid::regnamespace) as c from t', 'it reads a value of the type regnamespace'],
+    ["select id, makeaclitem(id::oid, id::oid, 'SELECT', false) as c from t", 'it reads a value of the type aclitem'],
+    ["select id from t where id::oid = 't'::regclass", 'it reads a value of the type regclass'],
+    ['select id from named', 'whose column c has the type regclass'],
+    ['select id from named_array', 'whose column c has the type regprocedure'],
+    ['select id from named_domain', 'whose column c has the type regconfig'],
+    ['select id from named_row', 'whose column c has the type regtype'],
+    ['select id from named_acl', 'whose column c has the type aclitem'],
     ['select id, (at::time)::timetz as x from t', 'timetz()'],
     ['select id, ctid::text as x from t', 'system column'],
     ['select id, tableoid as x from t', 'system column'],

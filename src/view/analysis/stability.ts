@@ -8,7 +8,7 @@ import { SetupError } from '../../errors.js';
 import { typeOf } from './expressions.js';
 import type { Facts } from './facts.js';
 import type { Meaning } from './meaning.js';
-import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
+import { isNode, nodeList, numberOf, type QueryNode, queryNodes } from './query-tree.js';
 
 /**
  * Built-in functions that are stable, not immutable, only because of the session's settings: they read no clock and no
@@ -43,6 +43,7 @@ export function checkStability({ query }: Meaning, facts: Facts): void {
   for (const routine of facts.routines.values()) checkRoutine(routine);
   for (const node of queryNodes([query, ...facts.implied])) {
     if (node.tag === 'COERCEVIAIO') checkConversion(node, facts);
+    checkNames(node, facts);
     if (numberOf(node, 'varattno')! < 0) {
       throw new SetupError(
         'it reads a system column such as ctid, xmin or tableoid, which changes without a write to the row. Remove it',
@@ -71,9 +72,24 @@ function checkConversion(node: QueryNode, { partsOf }: Facts): void {
   for (const part of [...partsOf(typeOf(node)), ...(isNode(arg) ? partsOf(typeOf(arg)) : [])]) checkText(part);
 }
 
+/** What receives values of any type may write them as text. So does a result. */
+const readers: readonly string[] = ['FUNCEXPR', 'AGGREF', 'WINDOWFUNC', 'ROWEXPR', 'TARGETENTRY'];
+
+/** @throws SetupError if a value is read that is written as a name, or a name is written as a constant. */
+function checkNames(node: QueryNode, { partsOf }: Facts): void {
+  const isConstant = node.tag === 'CONST' && node.fields.constisnull === 'false';
+  const read = [node.fields.expr, ...nodeList(node, 'args'), ...(isConstant ? [node] : [])].filter(isNode);
+  if (!isConstant && !readers.includes(node.tag)) return;
+  const part = read.flatMap((argument) => partsOf(typeOf(argument))).find(({ isOfNames }) => isOfNames);
+  if (!part) return;
+  throw new SetupError(
+    `it reads a value of the type ${part.name}, which is written as a name: a rename changes it without a write. Cast it to oid, or keep the name in a table`,
+  );
+}
+
 /** Names of functions, tables and the like are looked up in the catalogs, whose changes are not captured. */
-function checkText({ name, builtin, volatilities }: TypePart): void {
-  if (builtin && name.startsWith('reg')) {
+function checkText({ name, builtin, isOfNames, volatilities }: TypePart): void {
+  if (isOfNames) {
     throw new SetupError(
       `it converts names to or from ${name}, and the result changes without a write. Keep the name in a table`,
     );

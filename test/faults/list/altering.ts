@@ -160,8 +160,8 @@ export const altering: readonly Fault[] = [
   {
     name: 'rows of a moment are taken to be in the layout of before',
     file: 'sql/0020-layouts.sql',
-    find: '  select min(same[place + 1]) into found',
-    replace: '  return same[earliest + 1]; select min(same[place + 1]) into found',
+    find: '  select min(same[place + 1]) into layout',
+    replace: '  return same[earliest + 1]; select min(same[place + 1]) into layout',
     tests: layouts,
   },
   {

@@ -58,8 +58,8 @@ export const pooling: readonly Fault[] = [
   {
     name: 'what a pooler refuses for good is waited for',
     file: 'src/db/reachable.ts',
-    find: 'isTransient(error) && !(error instanceof SetupError)',
-    replace: 'isTransient(error)',
+    find: 'error instanceof SetupError || error instanceof NotConnectedError',
+    replace: 'error instanceof NotConnectedError',
     tests: failures,
   },
   {

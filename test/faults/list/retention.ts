@@ -124,15 +124,15 @@ export const retention: readonly Fault[] = [
   {
     name: 'servers measure the same changes',
     file,
-    find: ", `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`",
+    find: "  `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,\n",
     replace: '',
     tests,
   },
   {
     name: 'a server that has waited measures what was there before',
     file,
-    find: 'oneAtATime = [readCommitted, ',
-    replace: 'oneAtATime = [',
+    find: '  readCommitted,\n',
+    replace: '',
     tests,
   },
   {
