@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { settlesWithin } from './limits/deadline.js';
+import { PacedInput } from './paced-input.js';
 
 const sweepMs = 50;
 /** How long nothing must have happened on a connection: a request may be on its way. */
@@ -8,32 +9,49 @@ const quietMs = 200;
 
 /** What has happened on a connection. */
 interface Use {
-  /** How many requests are being answered. */
-  running: number;
+  readonly input: PacedInput;
+  isAnswering: boolean;
+  /** Begin to answer further requests, in order. */
+  readonly waiting: (() => void)[];
   /** How many bytes had been read after the last response, and when. If there are more, a request is arriving. */
   bytesRead: number;
   since: number;
 }
 
-/** The open connections of an HTTP server, which end without breaking off what they carry. */
+/**
+ * The open connections of an HTTP server. On each, requests are answered one after the other: the next begins when the
+ * connection has taken the answer before it, in a later round of the event loop, so that the other connections have their
+ * turn. They end without breaking off what they carry.
+ */
 export class Connections {
   readonly #server: Server;
+  readonly #answer: RequestListener;
   readonly #uses = new Map<Socket, Use>();
   readonly #running = new Map<ServerResponse, IncomingMessage>();
   #isLast = false;
   #onNone = () => {};
 
-  constructor(server: Server) {
+  /** @param answer answers a request of the server's */
+  constructor(server: Server, answer: RequestListener) {
     this.#server = server;
+    this.#answer = answer;
     server.on('connection', (socket: Socket) => {
-      this.#uses.set(socket, { running: 0, bytesRead: 0, since: performance.now() });
+      const waiting: Use['waiting'] = [];
+      const input = new PacedInput(socket, () => waiting.length > 0);
+      this.#uses.set(socket, { input, isAnswering: false, waiting, bytesRead: 0, since: performance.now() });
       socket.once('close', () => {
         this.#uses.delete(socket);
         if (this.#uses.size === 0) this.#onNone();
       });
     });
-    // Before the server's own listener, which may answer at once.
-    server.prependListener('request', (request, response) => this.#begin(request, response));
+    server.on('request', (request, response) => this.#take(request, response));
+    // Node upgrades connections only if somebody listens for it: this must not be heard earlier than by the application.
+    const heard = new Set<string | symbol>();
+    server.on('newListener', (event) => {
+      if ((event !== 'upgrade' && event !== 'connect') || heard.has(event)) return;
+      heard.add(event);
+      server.on(event, (_: IncomingMessage, socket: Socket) => this.#release(socket));
+    });
   }
 
   /** From now on, each response says that its connection ends with it. */
@@ -61,18 +79,42 @@ export class Connections {
     return cutOff;
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse): void {
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const use = this.#uses.get(request.socket);
+    if (!use) return;
+    const begin = () => this.#begin(request, response, use);
+    if (use.isAnswering || use.waiting.length > 0) use.waiting.push(begin);
+    else begin();
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, use: Use): void {
     if (this.#isLast) sayLast(response);
     this.#running.set(response, request);
-    const use = this.#uses.get(request.socket);
-    if (use) use.running++;
+    use.isAnswering = true;
     response.once('close', () => {
       this.#running.delete(response);
-      if (!use) return;
-      use.running--;
+      use.isAnswering = false;
       use.bytesRead = request.socket.bytesRead;
       use.since = performance.now();
+      if (use.waiting.length > 0) setImmediate(() => this.#beginNext(request.socket, use));
     });
+    this.#answer(request, response);
+  }
+
+  #beginNext(socket: Socket, { waiting }: Use): void {
+    // The answer may have been the connection's last one.
+    if (!socket.writable) return;
+    const begin = waiting.shift();
+    if (waiting.length === 0) socket.resume();
+    begin?.();
+  }
+
+  /** From here on, the application reads what comes over the connection. */
+  #release(socket: Socket): void {
+    const use = this.#uses.get(socket);
+    if (!use) return;
+    use.waiting.length = 0;
+    use.input.release();
   }
 
   /** Node counts only the connections that its server has accepted itself. */
@@ -91,8 +133,8 @@ export class Connections {
 
   #closeQuiet(): void {
     const limit = performance.now() - quietMs;
-    for (const [socket, { running, bytesRead, since }] of this.#uses) {
-      if (running === 0 && socket.bytesRead === bytesRead && since < limit) socket.destroy();
+    for (const [socket, { isAnswering, waiting, bytesRead, since }] of this.#uses) {
+      if (!isAnswering && waiting.length === 0 && socket.bytesRead === bytesRead && since < limit) socket.destroy();
     }
   }
 }

@@ -1,8 +1,8 @@
 /** Node's HTTP server for a service, and how it ends. */
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { Connections } from './connections.js';
 import { settlesWithin } from './limits/deadline.js';
 import type { Logger } from './log.js';
@@ -58,15 +58,13 @@ export class Serving {
     this.#service = service;
     this.#log = log;
     this.#drainMs = drainMs;
-    this.server = createAdaptorServer({
-      fetch: (request, env) => service.fetch(request, env),
-      serverOptions: {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      },
-    }) as Server;
-    this.#connections = new Connections(this.server);
+    this.server = createServer({
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    });
+    const answer = getRequestListener((request, env) => service.fetch(request, env));
+    this.#connections = new Connections(this.server, answer);
   }
 
   /** Answers what comes over a connection that another process has accepted. */

@@ -1,4 +1,5 @@
 /** What one user, `ann`, does to a server. */
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LargePull } from '../conformance/large-pulls.js';
 import { mutation, pullBody, pushBody, send } from '../conformance/wire.js';
@@ -80,7 +81,22 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
     const body = pullBody({ clientGroupID: 'flood', cookie: { order: 1 } });
     flood(order, '/sync/pull', () => body);
   },
+  'requests of nobody, sent ahead, whose answers are not taken'(order) {
+    times(order, () => sendAhead(order, views));
+  },
 };
+
+/** How many requests are sent over a connection before any answer is read. */
+const sentAhead = 20_000;
+
+/** Sends requests without a login over a connection that takes no answers, and opens another one when it is closed. */
+function sendAhead(order: Order, path: string): void {
+  const { hostname, port } = new URL(order.url);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => {});
+  socket.on('close', () => setTimeout(() => sendAhead(order, path), 20));
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(sentAhead));
+}
 
 /** @param clientOf the client of the mutation at a place, from 0 */
 function pushOf(length: number, clientOf: (place: number) => string, clientGroupID: string): object {
