@@ -5,13 +5,13 @@
 import pg from 'pg';
 
 /** For a transaction in which mutators run, too. Compiling a plan (JIT) takes longer than running most of them. */
-export const jitOff = 'set local jit = off';
+export const jitOff: string = 'set local jit = off';
 
 /**
  * A query that sets this and lifts the time limits, since our own statements have others. It is not a SET LOCAL, which
  * would raise a warning ahead of a prepared statement. Postgres has `transaction_timeout` from 17 on.
  */
-export const setOwn =
+export const setOwn: string =
   "select set_config('jit', 'off', true), set_config('statement_timeout', '0', true), " +
   "case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end";
 

@@ -2,8 +2,8 @@
 import type { ClientBase } from 'pg';
 import { findTable, type Table } from '../catalog/tables.js';
 import { type Database, readCommitted, type Statement } from '../db/database.js';
-import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { setOwn } from '../db/own-settings.js';
+import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
 import { installCapture } from './capture.js';

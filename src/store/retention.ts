@@ -10,11 +10,7 @@ export const usualRetention: { readonly seconds: number; readonly bytes: number 
 };
 
 /** Ticks are written one at a time, in READ COMMITTED, so that each log row is in the measure of one of them. */
-const oneAtATime = [
-  readCommitted,
-  setOwn,
-  `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,
-];
+const oneAtATime = [readCommitted, setOwn, `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`];
 
 /** Whether the schema is one in which ticks tell which timeline they are on, and of their writers; and has layouts. */
 const tells = `

@@ -115,12 +115,7 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
 }
 
 /** The same with all rows that share a key, even if one is to be chosen. */
-export function everyRowOf(
-  view: CompiledView,
-  query: Template,
-  values: readonly string[],
-  condition?: string,
-): string {
+export function everyRowOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
   return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
 }
