@@ -91,7 +91,7 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   'read-only': { severity: 'error', why: 'Pushes fail, and old changes are not deleted.' },
   'short-timeout': {
     severity: 'warning',
-    why: 'First pulls, large deltas and migrations are exempt. All else that takes longer is cut off, and returns 503: other pulls, and what mutators run.',
+    why: 'Mutators that take longer are cut off, and their pushes and calls return 503. Statements of Tidemark's own are exempt.',
   },
   'few-connections': {
     severity: 'warning',

@@ -138,7 +138,7 @@ it('fails as it does otherwise', async () => {
   const refused = await server.poke(request('/x', {}), eve);
   expect(refused.headers.get('Allow')).toBe('GET');
   await expectProblem(refused, 405, 'method-not-allowed');
-  await expectProblem(await server.pull(request('/x', pull), { userID: '' }), 500, 'internal');
+  await expectProblem(await server.pull(request('/x', pull), { userID: '' }), 401, 'unauthenticated');
 });
 
 it('counts requests together with those through `fetch`, and ends streams when it drains', async () => {

@@ -24,7 +24,7 @@ const views = {
 };
 
 it.each(['statement_timeout', 'transaction_timeout'])(
-  'a first pull ends, however long it takes, with a %s of the role or the database',
+  'a first pull and a delta end, however long they take, with a %s of the role or the database',
   async (setting) => {
     if (setting === 'transaction_timeout' && (await versionOf(database.pool)) < 170_000) return;
     await database.pool.query(slowView);
@@ -32,8 +32,10 @@ it.each(['statement_timeout', 'transaction_timeout'])(
     const limited = new URL(database.url);
     limited.searchParams.set('options', `-c ${setting}=1s`);
     const server = new PullServer(limited.href, views);
-    const { patch } = await server.pull(null);
+    const { patch, cookie } = await server.pull(null);
     expect(patch).toHaveLength(4);
+    await database.pool.query('insert into t select generate_series(5, 8)');
+    expect((await server.pull(cookie)).patch).toHaveLength(4);
     await server.close();
   },
 );
