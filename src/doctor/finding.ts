@@ -91,7 +91,7 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   'read-only': { severity: 'error', why: 'Pushes fail, and old changes are not deleted.' },
   'short-timeout': {
     severity: 'warning',
-    why: 'Mutators that take longer are cut off, and their pushes and calls return 503. Statements of Tidemark's own are exempt.',
+    why: 'Mutators that take longer are cut off, and their pushes and calls return 503. Statements of Tidemark itself are exempt.',
   },
   'few-connections': {
     severity: 'warning',

@@ -10,7 +10,7 @@ import { installCapture } from './capture.js';
 import { type CaptureFault, type CaptureRow, captureFault, captureSql, explainFault } from './capture-check.js';
 import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
-import { codeVersion, migrations, recordOf, refuseNewer } from './version.js';
+import { codeVersion, migrations, recordOf, refuseNewer, refuseOtherEncoding } from './version.js';
 
 /** Called with a message for each step. */
 export type Progress = (message: string) => void;
@@ -27,6 +27,8 @@ export async function migrateSchema(
   { notify, progress }: { readonly notify: boolean; readonly progress: Progress },
 ): Promise<void> {
   const bringUpToDate = async (client: ClientBase) => {
+    const encodings = await client.query<{ server_encoding: string }>('show server_encoding');
+    refuseOtherEncoding(encodings.rows[0]!.server_encoding);
     await client.query('create schema if not exists tidemark');
     for (const table of ['tidemark.migration', 'tidemark.expansion']) {
       await client.query(`create table if not exists ${table} (

@@ -38,15 +38,17 @@ export interface InstalledVersion {
   readonly newest: number;
   /** The newest migration that code must know to work with the schema. */
   readonly breaking: number;
+  /** The database's encoding, as Postgres names it. */
+  readonly encoding: string;
 }
 
 const recordsSql = `
   select to_regclass('tidemark.migration') is not null as migrated,
-    to_regclass('tidemark.expansion') is not null as expanded`;
+    to_regclass('tidemark.expansion') is not null as expanded, current_setting('server_encoding') as encoding`;
 
 /** Reads which version is installed. */
 export async function installedVersion(db: Pick<Database, 'query'>): Promise<InstalledVersion> {
-  const [found] = await db.query<{ migrated: boolean; expanded: boolean }>({
+  const [found] = await db.query<{ migrated: boolean; expanded: boolean; encoding: string }>({
     name: 'tidemark_records',
     text: recordsSql,
   });
@@ -59,7 +61,7 @@ export async function installedVersion(db: Pick<Database, 'query'>): Promise<Ins
   };
   const breaking = found!.migrated ? await newest('tidemark.migration') : 0;
   const expansion = found!.expanded ? await newest('tidemark.expansion') : 0;
-  return { breaking, newest: Math.max(breaking, expansion) };
+  return { breaking, newest: Math.max(breaking, expansion), encoding: found!.encoding };
 }
 
 /** Versions of the schema: those that some code works with. */
@@ -80,8 +82,24 @@ export function refuseNewer({ breaking }: Pick<InstalledVersion, 'breaking'>, co
   }
 }
 
-/** @throws SetupError if the installed schema is one that this code cannot work with, or there is none. */
+/**
+ * Other encodings lack characters that clients send and JSON may hold; SQL_ASCII has bytes that are no text.
+ * @throws SetupError if the database is not in UTF-8
+ */
+export function refuseOtherEncoding(encoding: string): void {
+  if (encoding !== 'UTF8') {
+    throw new SetupError(
+      `The database has the encoding ${encoding}, which cannot hold every text that clients send. Tidemark needs UTF8: dump the database, and restore it into one that was created with \`create database … encoding 'UTF8' template template0\`.`,
+    );
+  }
+}
+
+/**
+ * @throws SetupError if the installed schema is one that this code cannot work with, or there is none, or the database is
+ * not in UTF-8
+ */
 export function refuseOther(installed: InstalledVersion, { newest, least }: Supported): void {
+  refuseOtherEncoding(installed.encoding);
   refuseNewer(installed, newest);
   if (installed.newest === 0) {
     throw new SetupError('Tidemark is not installed in this database. Run `tidemark migrate`.');
