@@ -75,8 +75,8 @@ export const doors: readonly Fault[] = [
   {
     name: 'an endpoint is known by its path',
     file: 'src/http/app.ts',
-    find: '{ methods, path, label = path, handle }: Route',
-    replace: '{ methods, path: label, handle }: Route',
+    find: '{ methods, path, label = path, logLevel',
+    replace: '{ methods, path: label, logLevel',
     tests: ['test/endpoints/sync-doors.test.ts'],
   },
   {

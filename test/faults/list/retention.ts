@@ -124,15 +124,15 @@ export const retention: readonly Fault[] = [
   {
     name: 'servers measure the same changes',
     file,
-    find: "  `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`,\n",
-    replace: '',
+    find: ", `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`];",
+    replace: '];',
     tests,
   },
   {
     name: 'a server that has waited measures what was there before',
     file,
-    find: '  readCommitted,\n',
-    replace: '',
+    find: 'oneAtATime = [readCommitted, ',
+    replace: 'oneAtATime = [',
     tests,
   },
   {
