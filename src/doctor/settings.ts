@@ -3,9 +3,10 @@ import type { Database } from '../db/database.js';
 import { identifier } from '../sql.js';
 import { type Finding, finding } from './finding.js';
 
-/** Statements that a server runs, and transactions of mutators, may take longer on a busy database. */
+/** Statements and transactions of mutators may take longer on a busy database. */
 const shortMs = 10_000;
 
+/** The time limits are those that the session began with, since a statement of ours runs without any. */
 const settingsSql = `
   select current_setting('fsync') as fsync, current_setting('synchronous_commit') as "synchronousCommit",
     current_setting('session_replication_role') as "replicationRole",
@@ -13,9 +14,9 @@ const settingsSql = `
     current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as autovacuum,
     pg_is_in_recovery() as "isStandby",
     array(
-      select json_build_object('name', name, 'value', current_setting(name))
+      select json_build_object('name', name, 'value', reset_val || ' ' || unit)
       from pg_settings where name in ('statement_timeout', 'transaction_timeout')
-        and setting::integer between 1 and ${shortMs} - 1 order by name
+        and reset_val::integer between 1 and ${shortMs} - 1 order by name
     ) as "shortTimeouts",
     least(
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
