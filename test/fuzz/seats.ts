@@ -22,5 +22,6 @@ export function userAt(place: number): string {
 /** What a user gives for the parameters. Whoever is not known gives what the first one does. */
 export function valuesFor(parameters: readonly Parameter[], userID: string): unknown[] {
   const seat = seats[places.findIndex((place) => userAt(place) === userID)] ?? seats[0]!;
-  return parameters.map(seat);
+  // A limit has no value for the last seat: then it is none.
+  return parameters.map((parameter) => seat(parameter) ?? null);
 }
