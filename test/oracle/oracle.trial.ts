@@ -14,7 +14,7 @@ describe(`${transactions} random transactions, seed ${seed}`, () => {
     result = await runOracle({ seed, transactions, cluster, isPooled: !pgbouncerIsMissing });
     const { workload, report, seconds } = result;
     console.info(`oracle: ${JSON.stringify({ seed, seconds, ...workload, ...report.counts })}`);
-  }, 120_000);
+  }, 400_000);
 
   it('show every client what was there at its snapshot', () => {
     const { differences, differenceCount } = result.report;

@@ -112,6 +112,9 @@ describe('refused', () => {
     ['select id, concat(s, id::oid::regproc) as c from t', 'it reads a value of the type regproc'],
     ['select id, row(id::oid::regnamespace) as c from t', 'it reads a value of the type regnamespace'],
     ["select id, makeaclitem(id::oid, id::oid, 'SELECT', false) as c from t", 'it reads a value of the type aclitem'],
+    ["select id, 'simple'::regconfig as c from t", 'it reads a value of the type regconfig'],
+    ["select id, concat('simple'::regconfig) as c from t", 'it reads a value of the type regconfig'],
+    ["select id, to_tsvector(s::regconfig, s) as c from t", 'regconfig'],
     ["select id from t where id::oid = 't'::regclass", 'it reads a value of the type regclass'],
     ['select id from named', 'whose column c has the type regclass'],
     ['select id from named_array', 'whose column c has the type regprocedure'],
@@ -128,6 +131,8 @@ describe('refused', () => {
 
 describe('not refused', () => {
   it.each([
+    "select id from t where to_tsvector('english', s) @@ websearch_to_tsquery('english', $1)",
+    "select id, ts_headline('english', s, to_tsquery('simple', 'x')) as h from t",
     "select id from t where s = 'now'",
     'select id, s::word as w, s::word::text as s from t',
     'select id from t where id::oid::regclass = 1::oid::regclass',

@@ -75,12 +75,19 @@ function checkConversion(node: QueryNode, { partsOf }: Facts): void {
 /** What receives values of any type may write them as text. So does a result. */
 const readers: readonly string[] = ['FUNCEXPR', 'AGGREF', 'WINDOWFUNC', 'ROWEXPR', 'TARGETENTRY'];
 
-/** @throws SetupError if a value is read that is written as a name, or a name is written as a constant. */
-function checkNames(node: QueryNode, { partsOf }: Facts): void {
+/**
+ * Text search configurations are read by their OIDs where a built-in function such as `to_tsvector` takes them.
+ * @throws SetupError if a value is read that is written as a name, or a name is written as a constant
+ */
+function checkNames(node: QueryNode, { partsOf, routines }: Facts): void {
   const isConstant = node.tag === 'CONST' && node.fields.constisnull === 'false';
-  const read = [node.fields.expr, ...nodeList(node, 'args'), ...(isConstant ? [node] : [])].filter(isNode);
   if (!isConstant && !readers.includes(node.tag)) return;
-  const part = read.flatMap((argument) => partsOf(typeOf(argument))).find(({ isOfNames }) => isOfNames);
+  const read = isConstant ? [node] : [node.fields.expr, ...nodeList(node, 'args')].filter(isNode);
+  const routine = routines.get(numberOf(node, 'funcid') ?? 0);
+  const takesConfiguration = routine?.builtin && routine.signature.includes('(regconfig,');
+  const part = read
+    .flatMap((argument) => partsOf(typeOf(argument)))
+    .find(({ name, isOfNames }) => isOfNames && !(name === 'regconfig' && (isConstant || takesConfiguration)));
   if (!part) return;
   throw new SetupError(
     `it reads a value of the type ${part.name}, which is written as a name: a rename changes it without a write. Cast it to oid, or keep the name in a table`,
