@@ -99,7 +99,7 @@ describe('on the embedded Postgres', () => {
       expect.stringMatching(/Postgres was given up after 5 attempts to start it again.*The service cannot go on/),
     ]);
     expect(readdirSync(data).filter((name) => name.startsWith('lock-'))).toEqual([]);
-  }, 240_000);
+  }, 600_000);
 
   it('keeps its data where TIDEMARK_DATA says, and stops it when the port is taken', async () => {
     const server = await serve();

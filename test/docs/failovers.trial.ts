@@ -165,5 +165,5 @@ it.each(events)(
       await replication.stop();
     }
   },
-  60_000,
+  200_000,
 );

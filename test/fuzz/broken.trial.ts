@@ -28,6 +28,6 @@ describe('finds that', () => {
       });
       expect(kinds).toContain(found[0]?.difference.kind);
     },
-    120_000,
+    400_000,
   );
 });

@@ -63,7 +63,7 @@ it(`seed ${seed}`, async () => {
   console.info(JSON.stringify({ seed, ...counts }));
   expect(counts.views).toBeGreaterThan(15);
   expect(counts.values).toBeGreaterThan(40);
-}, 240_000);
+}, 600_000);
 
 /** Undefined if the view is refused. */
 async function boundTo(db: Database, view: FuzzView): Promise<BoundView | undefined> {

@@ -30,4 +30,4 @@ it('finds that every view is served exactly, or refused with a reason', async ()
   expect(tally.pulls.delta).toBeGreaterThan(20);
   expect(tally.shared.seats).toBeGreaterThan(10);
   expect(tally.shared.questions).toBeGreaterThan(10);
-}, 240_000);
+}, 600_000);

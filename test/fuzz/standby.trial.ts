@@ -11,7 +11,7 @@ let replication: Replication;
 
 beforeAll(async () => {
   replication = await startReplication(oneStandby);
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   removeCopies();
@@ -38,10 +38,10 @@ it('finds that clients of both hold what each database shows', async () => {
   // What the run is worth.
   expect(tally.changed).toBeGreaterThan(10);
   expect(tally.pulls.delta).toBeGreaterThan(15);
-}, 240_000);
+}, 600_000);
 
 it('finds a cookie that vouches for what is below xmin alone', async () => {
   const code = await loadBroken('standby-xmin', [xminAlone]);
   const { found } = await run(6, { seed: 2, kind: 'rows', code });
   expect(found[0]?.difference.kind).toBe('rows');
-}, 240_000);
+}, 600_000);

@@ -80,7 +80,7 @@ describe.skipIf(stockPostgresIsMissing)('the Postgres of Debian', () => {
     sync = await createSync({ database: database.url, views, mutators, authenticate, log: silent, audit: 1 });
     server = openPool(database.url, { max: 1 });
     pokes = await listenForPokes(send, { user: 'ben' });
-  }, 60_000);
+  }, 200_000);
 
   afterAll(async () => {
     pokes?.close();

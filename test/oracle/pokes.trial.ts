@@ -45,7 +45,7 @@ beforeAll(async () => {
   writer = new Client({ connectionString: database.url });
   await writer.connect();
   for (let i = 0; i < 150; i++) await runTransaction(writer, random, counts);
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   await writer.end();
@@ -103,7 +103,7 @@ it('finds exactly those whose view one transaction has changed', async () => {
     changes += expected.length;
   }
   expect(changes).toBeGreaterThan(200);
-}, 120_000);
+}, 400_000);
 
 const randomly = () => runTransaction(writer, random, counts);
 /** Done twice, each leaves everything as it was. */
@@ -137,4 +137,4 @@ it('finds all whose view was another one at any moment between several transacti
   }
   // What the difference of the ends does not show is what this mode is for.
   expect(missedByNet).toBeGreaterThan(0);
-}, 120_000);
+}, 400_000);

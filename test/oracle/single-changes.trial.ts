@@ -29,7 +29,7 @@ beforeAll(async () => {
   const random = new Random(1);
   send = await bench.startNodes({ code: await loadCode(), url, specs: viewSpecs, report, random });
   judge = await bench.createJudge(url, viewSpecs, report, true);
-}, 60_000);
+}, 200_000);
 
 afterAll(() => bench.close());
 

@@ -19,7 +19,7 @@ let common: Omit<OracleOptions, 'transactions'>;
 beforeAll(async () => {
   replication = await startReplication(laggingStandbys);
   common = { seed, views, cluster: replication.primaryURL, replication };
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   removeCopies();
@@ -33,7 +33,7 @@ it(`${transactions} random transactions, seed ${seed}, show every client what wa
   expect(differences.map(describeDifference), `${differenceCount} differences, seed ${seed}`).toEqual([]);
   expect(ofStandbys.packed).toBeGreaterThan(10);
   expect(ofStandbys.unchangedOrBehind).toBeGreaterThan(0);
-}, 120_000);
+}, 400_000);
 
 /** A run ends at its first difference, so only one that finds nothing gets as far as this. */
 const enough = 5000;
@@ -62,6 +62,6 @@ describe('finds', () => {
       ];
       expect(rules).toContain(report.differences[0]?.rule);
     },
-    120_000,
+    400_000,
   );
 });

@@ -46,7 +46,7 @@ beforeAll(async () => {
     notify: false,
   });
   await slow.query('begin; select pg_current_xact_id()');
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   tail.close();

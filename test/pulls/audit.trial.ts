@@ -87,7 +87,7 @@ describe('finds that', () => {
       for (const end of [sound.close, broken.close]) await end();
       await pool.end();
     },
-    60_000,
+    200_000,
   );
 });
 

@@ -32,7 +32,7 @@ function useReplication(count = 2): void {
     await migrate({ database: replication.primaryURL, views, log: silent });
     await writer.query(put('a'));
     await replication.caughtUp();
-  }, 60_000);
+  }, 200_000);
 
   afterAll(async () => {
     for (const server of servers) await server.close();

@@ -38,7 +38,7 @@ beforeAll(async () => {
   onPrimary = new PullServer(replication.primaryURL, views);
   onStandby = new PullServer(standby.url, views);
   onOther = new PullServer(other.url, views);
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   for (const one of [onPrimary, onStandby, onOther, writer, looking])

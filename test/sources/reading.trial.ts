@@ -35,7 +35,7 @@ beforeAll(async () => {
       { views, metrics: 'public', pokes: { intervalMs: 20 } },
     );
   [server, other] = await Promise.all([start(), start()]);
-}, 60_000);
+}, 200_000);
 
 afterAll(async () => {
   await server.close();
@@ -311,7 +311,7 @@ describe('a standby', () => {
     await expect.poll(() => server.used()).toMatchObject({ [nameOf(one)]: false });
     for (let i = 0; i < 20; i++) expect((await server.pull(cookie, server.newGroup())).patch).toEqual([]);
     await one.rebuild();
-  }, 60_000);
+  }, 200_000);
 
   it('of another cluster is refused at the start', async () => {
     const foreign = await createEmptyDatabase();

@@ -114,7 +114,7 @@ describe('refused', () => {
     ["select id, makeaclitem(id::oid, id::oid, 'SELECT', false) as c from t", 'it reads a value of the type aclitem'],
     ["select id, 'simple'::regconfig as c from t", 'it reads a value of the type regconfig'],
     ["select id, concat('simple'::regconfig) as c from t", 'it reads a value of the type regconfig'],
-    ["select id, to_tsvector(s::regconfig, s) as c from t", 'regconfig'],
+    ['select id, to_tsvector(s::regconfig, s) as c from t', 'regconfig'],
     ["select id from t where id::oid = 't'::regclass", 'it reads a value of the type regclass'],
     ['select id from named', 'whose column c has the type regclass'],
     ['select id from named_array', 'whose column c has the type regprocedure'],
