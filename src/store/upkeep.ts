@@ -3,6 +3,7 @@ import type { Database } from '../db/database.js';
 import { describeError, type Logger } from '../log.js';
 import { repeat } from '../repeat.js';
 import type { Journal } from './journal.js';
+import { recordEmptied } from './layouts/emptied.js';
 import { pruneRefusals } from './refusals.js';
 import { heldBackSeconds, prune } from './retention.js';
 import { forgetGroups, type SeenGroups } from './seen-groups.js';
@@ -34,7 +35,7 @@ const everyMs = 60_000;
 /** On a standby there is nothing to do: it follows its primary in this too. */
 const isStandby = 'select pg_is_in_recovery() as "isStandby"';
 
-/** Deletes old changes, entries of the journal and refusals, and forgets old clients. */
+/** Deletes old changes, entries of the journal and refusals, forgets old clients, and records empty partitions. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #state: UpkeepState = { isFailing: false, heldSeconds: 0 };
@@ -87,5 +88,6 @@ export class Upkeep {
     await forgetGroups(db, retention.clientRetentionSeconds);
     await journal.prune(db);
     await pruneRefusals(db);
+    await recordEmptied(db);
   }
 }

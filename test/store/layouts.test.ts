@@ -20,7 +20,7 @@ const member = (columns: readonly LayoutColumn[], other: Partial<LayoutMember> =
   oid: 1,
   kind: 'r',
   identity: '',
-  isEmpty: false,
+  emptyAsOf: null,
   width: 3,
   file: 1,
   columns,
@@ -126,11 +126,15 @@ describe('what has become of a table', () => {
   it('has the partitions that were added, and those that came with rows', () => {
     const middle = part(5, { kind: 'p' });
     const found = alterationOf(
-      layouts([root, part(2)], [root, part(2), part(3, { isEmpty: true })], [root, part(2), part(3), part(4), middle]),
+      layouts(
+        [root, part(2)],
+        [root, part(2), part(3, { emptyAsOf: '5:5:' })],
+        [root, part(2), part(3), part(4), middle],
+      ),
     );
     expect(found).toMatchObject({ added: [3, 4], attached: [4] });
     const again = part(3, { identity: 'attached again' });
-    expect(alterationOf(layouts([root], [root, part(3, { isEmpty: true })], [root, again]))).toMatchObject({
+    expect(alterationOf(layouts([root], [root, part(3, { emptyAsOf: '5:5:' })], [root, again]))).toMatchObject({
       added: [3],
       attached: [3],
     });

@@ -1,7 +1,8 @@
 /** What has become of tables since cookies were given, as it is found out for an installation. */
 import { BoundedMap } from '../../bounded-map.js';
 import type { Database } from '../../db/database.js';
-import { type Alteration, type Altered, alterationOf } from '../../store/layouts/alteration.js';
+import { type Alteration, type Altered, alterationOf, gonePartitions } from '../../store/layouts/alteration.js';
+import { findEmptied } from '../../store/layouts/emptied.js';
 import { areFewRows, findLayouts } from '../../store/layouts/layouts-table.js';
 import type { SyncedTable } from '../../store/patches/states.js';
 import { shapeInCookies } from '../digests.js';
@@ -53,7 +54,9 @@ export class Alterations {
     const layouts = await findLayouts(this.#db, table.id);
     const first = layouts.findLastIndex((layout) => layout.shape === shape);
     const last = layouts.findLastIndex((layout) => layout.shape === shapeInCookies(table));
-    const alteration = first < 0 || last <= first ? undefined : alterationOf(layouts.slice(first, last + 1));
+    if (first < 0 || last <= first) return undefined;
+    const since = layouts.slice(first, last + 1);
+    const alteration = alterationOf(since, await findEmptied(this.#db, table.id, gonePartitions(since)));
     if (!alteration || alteration.attached.length === 0) return alteration;
     return (await areFewRows(this.#db, alteration.attached)) ? alteration : undefined;
   }

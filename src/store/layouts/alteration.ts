@@ -44,34 +44,73 @@ export interface MemberHistory {
 /** For each column of the table: which field of a literal it takes over, from 1 on; null if there is none that fits. */
 export type Form = readonly (number | null)[];
 
+/** A partition that is gone, or has been replaced by another file or another attachment of it. */
+export interface GonePartition {
+  readonly oid: number;
+  /** The newest snapshot as of which it is known to have had no rows. */
+  readonly emptyAsOf: string;
+}
+
 /**
- * @param layouts from that of the cookie to that of now
+ * Finds the partitions of the first layout that have gone since, as far as they may have had no rows by then.
+ * @param layouts from the cookie's to the present one
+ */
+export function gonePartitions([base, ...later]: readonly Layout[]): GonePartition[] {
+  return (base?.members ?? []).flatMap((member) => {
+    const known = [member, ...later.flatMap(({ members }) => memberIn(members, member) ?? [])];
+    const last = known.findLast(({ identity }) => identity === member.identity)!;
+    const isSame = known.length > later.length && known.every(({ identity }) => identity === member.identity);
+    if (isSame || last.emptyAsOf === null || (member.kind === 'p' && known.length > later.length)) return [];
+    return [{ oid: member.oid, emptyAsOf: last.emptyAsOf }];
+  });
+}
+
+/**
+ * @param layouts from the cookie's to the present one
+ * @param emptied the partitions that have gone since, and had no rows when they went, by OID
  * @returns undefined if rows cannot be read, or partitions may have gained or lost rows that were not logged
  */
-export function alterationOf(layouts: readonly Layout[]): Alteration | undefined {
+export function alterationOf(
+  layouts: readonly Layout[],
+  emptied: ReadonlySet<number> = new Set(),
+): Alteration | undefined {
   const [base, ...recorded] = layouts;
   const present = recorded.at(-1);
   if (!base || !present) return undefined;
   const later = recorded.flatMap((layout, i) => layoutsUpTo(layout, layouts[i]!));
   const [table] = present.members;
+  const isEmptyIn = ({ oid, identity }: LayoutMember) =>
+    later.some(({ members }) => members.some((m) => m.oid === oid && m.identity === identity && m.emptyAsOf !== null));
   const histories = base.members.map((member) => {
-    const others = later.map(({ members }) => members.find(({ oid }) => oid === member.oid));
-    const isSame = others.every((other) => other?.identity === member.identity);
-    return isSame ? historyOf([member, ...(others as LayoutMember[])], table!) : undefined;
+    const others = later.map(({ members }) => memberIn(members, member));
+    const isKnown = others.every(
+      (other) =>
+        other?.identity === member.identity || (emptied.has(member.oid) && (other === undefined || isEmptyIn(other))),
+    );
+    return isKnown ? historyOf(withoutGaps(member, others), table!) : undefined;
   });
   const members = histories.filter((history) => history !== undefined);
   if (members.length < histories.length) return undefined;
   const known = new Set(base.members.map(({ oid }) => oid));
   const added = present.members.filter(({ oid, kind }) => kind !== 'p' && !known.has(oid));
-  const attached = added.filter(({ oid, identity }) =>
-    later.every((layout) => !layout.members.some((m) => m.oid === oid && m.identity === identity && m.isEmpty)),
-  );
+  const attached = added.filter((member) => !isEmptyIn(member));
   return {
     transitions: later.map(({ before, after }) => ({ before, after })),
     members,
     added: added.map(({ oid }) => oid),
     attached: attached.map(({ oid }) => oid),
   };
+}
+
+function memberIn(members: readonly LayoutMember[], { oid }: LayoutMember): LayoutMember | undefined {
+  return members.find((member) => member.oid === oid);
+}
+
+/** The layouts of a member. While it is no partition of the table, it keeps the last one. */
+function withoutGaps(member: LayoutMember, later: readonly (LayoutMember | undefined)[]): LayoutMember[] {
+  const layouts = [member];
+  for (const other of later) layouts.push(other ?? layouts.at(-1)!);
+  return layouts;
 }
 
 function historyOf(layouts: readonly LayoutMember[], table: LayoutMember): MemberHistory | undefined {

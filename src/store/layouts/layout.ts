@@ -23,8 +23,8 @@ export interface LayoutMember {
   readonly kind: string;
   /** Another one after anything that may have gained or lost rows of the partition without triggers. */
   readonly identity: string;
-  /** It had no rows yet: all that came later were logged. */
-  readonly isEmpty: boolean;
+  /** A snapshot as of which it had no rows: all that came later were logged. Null if none is known. */
+  readonly emptyAsOf: string | null;
   /** How many columns it has had, with those that were dropped. */
   readonly width: number;
   /** Another one after its rows were written anew; null if it has none. */

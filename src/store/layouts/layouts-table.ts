@@ -21,7 +21,7 @@ where table_id = $1 order by number`,
 }
 
 /** Partitions with more bytes are not read by themselves. Most clients see few of their rows, and are soon reset. */
-const mostBytes = 4 * 1024 * 1024;
+export const maxBytes: number = 4 * 1024 * 1024;
 
 /** Whether the rows of partitions can be read by themselves, and are few. */
 export async function areFewRows(db: Pick<Database, 'query'>, oids: readonly number[]): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function areFewRows(db: Pick<Database, 'query'>, oids: readonly num
     text: `select bool_and(coalesce(
   has_table_privilege(oid, 'select') and not row_security_active(oid) and pg_relation_size(oid) <= $2, false
 )) as "isSo" from unnest($1::oid[]) oid`,
-    values: [oids, mostBytes],
+    values: [oids, maxBytes],
   });
   return row!.isSo;
 }
@@ -66,7 +66,7 @@ const membersSql = `
     join pg_class c on c.oid = member.oid and c.relkind = 'p'
   )
   select root as oid, json_agg(json_build_object('oid', member.oid::int8, 'kind', c.relkind, 'identity', md5(identity),
-    'width', c.relnatts, 'isEmpty', coalesce(pg_relation_size(c.oid), 0) = 0, 'file', pg_relation_filenode(c.oid)::int8, 'columns', (
+    'width', c.relnatts, 'emptyAsOf', case when coalesce(pg_relation_size(c.oid), 0) = 0 then pg_current_snapshot()::text end, 'file', pg_relation_filenode(c.oid)::int8, 'columns', (
       select json_agg(json_build_object('place', a.attnum, 'column', own.attnum, 'type', concat(a.atttypid, '/', a.atttypmod),
         'version', a.xmin, 'isFirm', t.typtype = 'e' or t.oid = any ('${firm}'::regtype[]), 'isDomain', t.typtype = 'd') order by a.attnum)
       from pg_attribute a join pg_type t on t.oid = a.atttypid

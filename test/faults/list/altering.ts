@@ -237,9 +237,16 @@ export const altering: readonly Fault[] = [
   {
     name: 'a partition that was detached for a time is the same',
     file: 'src/store/layouts/alteration.ts',
-    find: 'others.every((other) => other?.identity === member.identity)',
-    replace: 'others.every((other) => other !== undefined)',
+    find: 'other?.identity === member.identity ||',
+    replace: 'other !== undefined ||',
     tests: partitions,
+  },
+  {
+    name: 'a partition that got rows after it had none counts as empty',
+    file: 'src/store/layouts/emptied.ts',
+    find: `and not pg_visible_in_snapshot(xid, snapshot) and partition = gone.oid`,
+    replace: 'and false',
+    tests: ['test/pulls/emptied-partitions.test.ts'],
   },
   {
     name: 'a partition that went is not missed',
