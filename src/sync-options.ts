@@ -120,8 +120,9 @@ export interface TimeoutOptions {
 /** How clients are poked. */
 export interface PokesOptions {
   /**
-   * How often a server looks for changes to poke clients about while there are none, in milliseconds. It looks at once
-   * after the pushes and calls that it serves itself, and as often as changes come while there are any. Default 200.
+   * How often a server looks for changes to poke clients about while there are none for minutes, in milliseconds. For ten
+   * seconds after a change it looks each 20th of that. It looks at once after the pushes and calls that it serves itself.
+   * Default 200.
    */
   readonly intervalMs?: number | undefined;
   /** Also look whenever Postgres sends a notification. Set it for `migrate` too, or it has no effect. Default false. */

@@ -113,6 +113,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
     herds.push(performance.now() - started);
   }
   await order({ do: 'close' });
+  const single = await singleWrites(stage);
   const name = `write for ${users / tenants} of ${users} clients`;
   return [
     { name: `${name}: pokes`, value: median(counts), unit: '', note: `most ${Math.max(...counts)}` },
@@ -125,8 +126,35 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
       limit: median(herds),
       limitName: 'everybody pulls, without the poke',
     },
+    ...single,
     ...idle,
   ];
+}
+
+/** Writes after random pauses of 0.5 to 5 s, and what the database's processes cost meanwhile. */
+async function singleWrites(stage: Stage): Promise<Result[]> {
+  const { pool, server, order, users, tenants, rounds, progress } = stage;
+  progress('pokes: single writes');
+  await order({ do: 'open', url: server.url, users: usersOf(users, users), pulls: false });
+  const first: number[] = [];
+  const started = performance.now();
+  const before = await cpuOfBackends(pool);
+  for (let round = 0; round < rounds; round++) {
+    await sleep(500 + 4_500 * Math.random());
+    const { committed, pokes: arrived } = await arrivalsOf(stage, 1 + (round % tenants), users / tenants);
+    first.push(arrived[0]! - committed);
+  }
+  await order({ do: 'close' });
+  const share = (100 * ((await cpuOfBackends(pool)) - before)) / (performance.now() - started);
+  return [
+    quantileOf('write after 0.5 to 5 s without one: commit to first poke', first, 0.5, atMost(12)),
+    quantileOf('write after 0.5 to 5 s without one: commit to first poke', first, 0.95, atMost(30)),
+    { name: "write each 0.5 to 5 s: Postgres's CPU", value: share, unit: '% of a core' },
+  ];
+}
+
+async function cpuOfBackends(pool: pg.Pool): Promise<number> {
+  return [...(await backendsOf(pool)).values()].reduce((sum, ms) => sum + ms, 0);
 }
 
 function latency(name: string, samples: readonly number[]): Result {
@@ -141,7 +169,6 @@ function quantileOf(name: string, samples: readonly number[], q: number, goal: G
 async function idleCost({ pool, server, users, progress }: Stage): Promise<Result[]> {
   progress('pokes: nothing happens');
   const seconds = 5;
-  const backends = async () => [...(await backendsOf(pool)).values()].reduce((sum, ms) => sum + ms, 0);
   const commits = async () => {
     const { rows } = await pool.query<{ n: number }>(
       'select xact_commit::float8 as n from pg_stat_database where datname = current_database()',
@@ -151,13 +178,13 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
   await sleep(1_500);
   const before = {
     server: (await server.ask<ServerState>({})).cpuMs,
-    postgres: await backends(),
+    postgres: await cpuOfBackends(pool),
     commits: await commits(),
   };
   await sleep(1_000 * seconds);
   const after = {
     server: (await server.ask<ServerState>({})).cpuMs,
-    postgres: await backends(),
+    postgres: await cpuOfBackends(pool),
     commits: await commits(),
   };
   const name = `${users} listeners, idle`;

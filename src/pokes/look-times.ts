@@ -1,9 +1,15 @@
 const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
-/** The time since the last change is so many times the pause between two looks: they come as often as changes do. */
-const patience = 16;
-const shortestPauseMs = 5;
+/**
+ * The pause between two looks, by the time since the last change. During a burst of changes it is a 16th of that time, at
+ * least 5 ms. Then it stays at a 20th of the interval, so that the first change after a quiet moment is seen soon. After
+ * many seconds it grows to the interval.
+ */
+const burstRatio = 16;
+const quietRatio = 800;
+const attentiveRatio = 20;
+const minPauseMs = 5;
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
@@ -54,6 +60,9 @@ export class LookTimes {
       return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
     }
     if (this.#isNudged) return 0;
-    return Math.min(Math.max((this.#begunAt - this.#newsAt) / patience, shortestPauseMs), this.#intervalMs());
+    const sinceNewsMs = this.#begunAt - this.#newsAt;
+    const intervalMs = this.#intervalMs();
+    const attentiveMs = Math.min(sinceNewsMs / burstRatio, intervalMs / attentiveRatio);
+    return Math.min(Math.max(attentiveMs, sinceNewsMs / quietRatio, minPauseMs), intervalMs);
   }
 }

@@ -57,7 +57,8 @@ export function batchOf(arrivals: number): number {
 const rest = 3;
 /** The pause between two looks is a part of the time since the last change, and within these bounds, in milliseconds. */
 const longestPauseMs = 200;
-const pauseOf = (sinceNews: number) => Math.min(Math.max(sinceNews / 16, 5), longestPauseMs);
+const pauseOf = (sinceNews: number) =>
+  Math.min(Math.max(Math.min(sinceNews / 16, longestPauseMs / 20), sinceNews / 800, 5), longestPauseMs);
 /** After a question beside the looks, in milliseconds. */
 export const longestRestMs = 1_000;
 
