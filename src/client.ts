@@ -22,6 +22,7 @@ export type {
   ClientTransaction,
   Fields,
   Key,
+  KeyPart,
   ListOptions,
   Mutate,
   ReadTransaction,

@@ -80,3 +80,22 @@ export async function findAlikeCollations(db: Database, oids: readonly number[])
   const text = 'select oid::int4 from pg_collation where oid = any ($1::oid[]) and not collisdeterministic';
   return new Set((await db.query<{ oid: number }>({ text, values: [oids] })).map(({ oid }) => oid));
 }
+
+/**
+ * Finds the types, by OID, whose JSON need be neither a text nor a number: arrays, rows, JSON, and types that a cast
+ * writes as JSON. The names are as SQL writes them.
+ */
+export async function findNestedTypes(db: Database, oids: readonly number[]): Promise<Map<number, string>> {
+  const text = `
+    select t.oid::int8::float8 as oid, format_type(t.oid, null) as name from pg_type t
+    where t.oid = any ($1::oid[]) and (
+      t.oid in ('json'::regtype, 'jsonb'::regtype) or t.typtype in ('c', 'p')
+      or t.typelem <> 0 and t.typsubscript = 'array_subscript_handler'::regproc
+      or exists (
+        select from pg_cast c
+        where c.castsource = t.oid and c.casttarget = 'json'::regtype and c.castmethod = 'f' and t.oid >= 16384
+      )
+    )`;
+  const rows = await db.query<{ oid: number; name: string }>({ text, values: [oids] });
+  return new Map(rows.map(({ oid, name }) => [oid, name]));
+}

@@ -5,8 +5,11 @@ import type { RowOf, View } from '../view/define.js';
 /** The types of an application's views, whatever their context. */
 export type AnyViews = Readonly<Record<string, View<never>>>;
 
-/** A row's key without its view's prefix. Several key columns are an array. */
-export type Key = string | readonly string[];
+/** A field of a row that is part of its key, or its text. */
+export type KeyPart = string | number | bigint | boolean;
+
+/** A row's key without its view's prefix: the row's own field. Several key columns are an array. */
+export type Key = KeyPart | readonly KeyPart[];
 
 /** The namespaces of names with dots. */
 type Spaces<Name> = Name extends `${infer Space}.${string}` ? Space : never;
@@ -80,7 +83,10 @@ export type Fields<Row> = { readonly [Field in keyof Row]?: Row[Field] | undefin
 export interface WriteView<Row> extends ReadView<Row> {
   /** Puts a row, new or not. */
   set(key: Key, row: Row): Promise<void>;
-  /** Changes fields of a row, if it is there. Those that are undefined stay as they are. */
+  /**
+   * Changes fields of a row, if it is there. Those that are undefined stay as they are. If it is not there when the
+   * mutator is called, the console says so.
+   */
   update(key: Key, fields: Fields<Row>): Promise<void>;
   /** Deletes a row, if it is there. */
   delete(key: Key): Promise<void>;

@@ -66,7 +66,7 @@ export function syncView<Mutators, Views extends AnyViews, Row extends object>(
 }
 
 function wrongKey(view: string, found: string, key: string): ClientError {
-  const todo = 'let it return the columns of the view’s option `key`, as text: several as an array';
+  const todo = 'let it return the fields of the row that the view’s option `key` names: several as an array';
   return new ClientError(
     'wrong-key',
     `getKey of the collection of "${view}" says "${found}" of the row "${key}". What to do: ${todo}.`,

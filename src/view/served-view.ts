@@ -8,6 +8,7 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile/compile.js';
 import type { ViewShape } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
+import { checkKeyTypes } from './keys/key-types.js';
 import { checkParameterValues } from './parameter-values.js';
 
 /** A view's parameters. */
@@ -42,6 +43,7 @@ export function prepareView(
 ): Promise<PreparedView> {
   return inViewAsync(name, async () => {
     const analysis = await analyze(db, text, key);
+    await checkKeyTypes(db, analysis.columns, key);
     return { analysis, view: compileView({ name, prefix: prefix ?? undefined, key, template }, analysis, shape) };
   });
 }

@@ -130,8 +130,20 @@ it('the rows that pending mutations have changed are known, in all tabs, until t
 it('an update leaves undefined fields as they are, and rows that are not there away', async () => {
   await client.mutate.todo.update({ id: '1', title: undefined, done: true });
   expect(await client.view('todo').get('1')).toMatchObject({ title: 'Milk', done: true });
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   await client.mutate.todo.update({ id: 'none', done: true });
   expect(await client.view('todo').get('none')).toBeUndefined();
+  expect(warn.mock.calls).toEqual([
+    [expect.stringMatching(/^A mutator updates the row "none" of the view "todo", which is not there.*What to do: /)],
+  ]);
+  // Another user may have deleted the row by the time that the mutator runs again.
+  client.setOnline(false);
+  await client.mutate.todo.update({ id: '1', done: false });
+  await application.server.pool.query(`delete from todo where id = '1'`);
+  client.setOnline(true);
+  await expect.poll(() => client.view('todo').get('1')).toBeUndefined();
+  expect(warn).toHaveBeenCalledOnce();
+  warn.mockRestore();
 });
 
 it('keys of several columns are made as the server makes them', async () => {

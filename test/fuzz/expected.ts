@@ -48,7 +48,6 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   const { text, parameters } = textOfView(view, true);
   const columns = [
     'row_to_json(the_view.*)::text',
-    ...view.key.map(({ name }) => `the_view.${identifier(name)}::text`),
     ...exactColumns(types).map((i) => `the_view.${identifier(names[i]!)}::text`),
     // That a value is null is not that each of its fields is.
     ...names.map((name) => `(to_json(the_view.${identifier(name)}) is null)::text`),
@@ -65,10 +64,10 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   });
   const found = new Map<string, unknown>();
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
-    const key = keyOf(view, userAt(user), present(texts.slice(0, view.key.length)));
-    if (found.has(key)) throw new Unreadable('two rows share a key');
     const isNull = texts.slice(-names.length);
-    const row = jsonOf(json, { names, types }, texts.slice(view.key.length));
+    const row = jsonOf(json, { names, types }, texts);
+    const key = keyOf(view, userAt(user), partsOf(view, row));
+    if (found.has(key)) throw new Unreadable('two rows share a key');
     const nulls = names.filter((_, i) => isNull[i] === 'true');
     found.set(key, shown(view, row, nulls));
   }
@@ -79,9 +78,11 @@ function exactColumns(types: readonly number[]): number[] {
   return types.flatMap((type, i) => (type === int8 || type === numeric ? [i] : []));
 }
 
-function present(parts: readonly (string | null)[]): string[] {
+/** What an application makes of the fields of a row that are its key. Those that are objects are refused by then. */
+function partsOf({ key }: FuzzView, row: Row): string[] {
+  const parts = key.map(({ name }) => row[name] ?? null);
   if (parts.includes(null)) throw new Unreadable('a part of a key is null');
-  return parts as string[];
+  return parts.map((part) => (typeof part === 'object' ? JSON.stringify(part) : String(part)));
 }
 
 function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): Row {
@@ -102,10 +103,11 @@ function bigint(text: string): number | string {
   return Number.isSafeInteger(Number(text)) && BigInt(text) === BigInt(Number(text)) ? Number(text) : text;
 }
 
-/** A number of up to 15 significant digits. */
+/** A number of up to 15 significant digits, and up to 300 decimals. */
 function decimal(text: string): number | string {
   if (!/^-?[\d.]+$/.test(text)) return text;
   const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   const digits = trimmed.replace(/[-.]/g, '').replace(/^0+/, '');
-  return digits.length <= 15 ? Number(text) : text;
+  const [, decimals = ''] = trimmed.split('.');
+  return digits.length <= 15 && decimals.length <= 300 ? Number(text) : text;
 }

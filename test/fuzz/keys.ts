@@ -1,7 +1,7 @@
 /** What tells the rows of a query apart. */
 import { reference, type Source, visibleIn } from './scope.js';
 import { fixed, marked, seq, type Tree, textOf } from './tree.js';
-import { castName, type SqlType } from './types.js';
+import { castName, isNested, type SqlType } from './types.js';
 import type { Site, Want, World } from './world.js';
 
 /** A part of what tells rows apart. */
@@ -25,13 +25,14 @@ export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[]
 
 /** Of a view's own key, no part may be null. */
 export function keyPart(site: Site, part: KeyPart, { isTop }: Want): KeyPart {
-  return isTop && !part.isNotNull ? { ...part, ...notNull(site, part.tree, part.type) } : part;
+  const isGood = part.isNotNull && !isNested(part.type);
+  return isTop && !isGood ? { ...part, ...notNull(site, part.tree, part.type) } : part;
 }
 
 /** With another value in place of null: one that no row has, as text, or now and then any. */
 export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 'tag'> {
   const { choices, schema } = site.world;
-  if (choices.percent(type.isExact ? 70 : 40)) {
+  if (choices.percent(isNested(type) ? 95 : type.isExact ? 70 : 40)) {
     const text = schema.types.find(({ name }) => name === 'text')!;
     return { tree: orTilde(tree, type), type: text, isNotNull: true };
   }

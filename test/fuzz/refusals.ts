@@ -1,13 +1,12 @@
 /** Why views are refused, and whether rightly. */
 import type { Refusal } from './tally.js';
-import { marksOf } from './tree.js';
-import { type FuzzView, textOfView } from './view.js';
+import { type FuzzView, objectionsTo, textOfView } from './view.js';
 
 /** @param keysAreThere all tables have primary keys */
 export function refusalOf(view: FuzzView, message: string, keysAreThere: boolean): Refusal {
   const { text } = textOfView(view);
   const isRight = ofPostgres.some((reason) => message.includes(reason)) || (!keysAreThere && message.includes(keyless));
-  return { isNeedless: marksOf(view.tree).length === 0 && !isRight, reason: withoutNames(message), text };
+  return { isNeedless: objectionsTo(view).length === 0 && !isRight, reason: withoutNames(message), text };
 }
 
 const keyless = 'has no primary key';

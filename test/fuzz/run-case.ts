@@ -14,9 +14,9 @@ import { type Served, type ServingOptions, servable, serve } from './serving.js'
 import { SharedStatements } from './shared.js';
 import { clientCount, type Step } from './steps.js';
 import type { Tally } from './tally.js';
-import { marksOf, textOf } from './tree.js';
+import { textOf } from './tree.js';
 import { Truth } from './truth.js';
-import type { FuzzView } from './view.js';
+import { type FuzzView, objectionsTo } from './view.js';
 import { Writers } from './writers.js';
 
 export interface RunOptions {
@@ -170,7 +170,7 @@ class CaseRun {
 
   #refuseIllegal(): void {
     for (const view of this.#truth.views) {
-      const illegal = marksOf(view.tree).find(({ kind }) => kind === 'illegal');
+      const illegal = objectionsTo(view).find(({ kind }) => kind === 'illegal');
       if (!illegal) continue;
       this.#object(new Difference('accepted', illegal.reason, view));
       this.#truth.forget(view);

@@ -129,6 +129,11 @@ export const createdTypes: readonly ((name: string) => SqlType)[] = [
     }),
 ];
 
+/** Whether its JSON may be an array, an object or anything else than one text or number: it can be no key. */
+export function isNested({ name, element, family }: SqlType): boolean {
+  return element !== undefined || ['json', 'jsonb'].includes(name) || family === 'pair';
+}
+
 /** How signatures call it. */
 export function familyOf({ family, name }: SqlType): string {
   return family ?? name;

@@ -9,13 +9,15 @@ import { createShape, type FuzzShape, shapeWithout } from './shape.js';
 import { withoutTag } from './shrink-tree.js';
 import type { Signature } from './signature.js';
 import { builtIn } from './signatures.js';
-import { marked, seq, type Tree, type Written, write } from './tree.js';
+import { type Mark, marked, marksOf, seq, type Tree, type Written, write } from './tree.js';
+import { isNested, type SqlType } from './types.js';
 import type { Site, World } from './world.js';
 
 /** A column of a view's result. */
 export interface FuzzColumn {
   readonly name: string;
   readonly tag?: string;
+  readonly type?: SqlType;
 }
 
 export interface FuzzView {
@@ -80,6 +82,12 @@ function locked(world: World, tree: Tree): Tree {
 /** The view's text, with what each user gives for its parameters. */
 export function textOfView({ tree }: FuzzView, forRead = false): Written {
   return write(tree, forRead);
+}
+
+/** What speaks against the view. */
+export function objectionsTo({ tree, key }: FuzzView): Mark[] {
+  const nested = key.some(({ type }) => type && isNested(type));
+  return [...marksOf(tree), ...(nested ? [{ kind: 'illegal', reason: 'a key of arrays or objects' } as const] : [])];
 }
 
 /** Without all that carries the tag. */

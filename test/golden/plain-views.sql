@@ -276,7 +276,7 @@ copy (
 with tidemark_report as materialized (select '' as line)
 select line, null, null, null, null, null from tidemark_report
 union all
-select '0', coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')), v."id"::text, case when v."size" between -9007199254740991 and 9007199254740991 then v."size"::text else to_json(v."size"::text)::text end, case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, to_json(v."at")::text from (
+select '0', coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')), v."id"::text, case when v."size" between -9007199254740991 and 9007199254740991 then v."size"::text else to_json(v."size"::text)::text end, case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, to_json(v."at")::text from (
 select id, size, price, at from todo
 ) v
 ) to stdout;
@@ -346,12 +346,12 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or c.k1 is null
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_minus_1 AS todo
 ) v
 ) r),
 tidemark_after_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_plus_1 AS todo
 ) v
 ) r),
@@ -368,7 +368,7 @@ select json_build_object('changes', json_build_array((select coalesce(json_agg(j
         where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and exists (
     select from (
 SELECT id, size, price, at FROM tidemark_asof_1 AS todo
-) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
   ))
       union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
       union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not exists (
@@ -380,7 +380,7 @@ select id, size, price, at from todo
   ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
     select (g << 3) + (hash >> (g * 3) & 7) as cell,
       sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
-    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 select id, size, price, at from todo
 ) v) r) r cross join generate_series(0, 2) g
     group by cell
@@ -436,14 +436,14 @@ tidemark_asof_1 as not materialized (
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_minus_1 AS todo
 ) v
 ) r
 ) r),
 tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_plus_1 AS todo
 ) v
 ) r
@@ -519,21 +519,21 @@ tidemark_seats as materialized (
 ),
 tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_touched_1 AS todo
 ) v
 )
     ),
 tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_minus_1 AS todo
 ) v
 ) r
 ) r),
 tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
 SELECT id, size, price, at FROM tidemark_plus_1 AS todo
 ) v
 ) r
@@ -542,7 +542,7 @@ select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not exists (
     select from (
 SELECT id, size, price, at FROM tidemark_asof_1 AS todo
-) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
+) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) = b.tidemark_value offset 0
   ))
     union
     select tidemark_seat as seat from tidemark_near tidemark_l
@@ -1056,7 +1056,8 @@ with tidemark_report as materialized (select '' as line)
 select line, null, null from tidemark_report
 union all
 select '0', tidemark_key, tidemark_value from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v
 ) e
@@ -1116,29 +1117,35 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or c.k1 is null
     ),
 tidemark_before_0 as materialized (select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_asof_1 AS todo
 ) v where v."p" = c.tidemark_k1
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r),
 tidemark_after_0 as materialized (select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v where v."p" = c.tidemark_k1
 ) e
@@ -1161,7 +1168,8 @@ select json_build_object('changes', json_build_array((select coalesce(json_agg(j
     select (g << 3) + (hash >> (g * 3) & 7) as cell,
       sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
     from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v
 ) e
@@ -1215,15 +1223,18 @@ tidemark_asof_1 as not materialized (
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_asof_1 AS todo
 ) v where v."p" = c.tidemark_k1
 ) e
@@ -1231,15 +1242,18 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
 ) r),
 tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v where v."p" = c.tidemark_k1
 ) e
@@ -1312,22 +1326,26 @@ tidemark_seats as materialized (
 ),
 tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_touched_1 AS todo
 ) v
 )
     ),
 tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_asof_1 AS todo
 ) v where v."p" = c.tidemark_k1
 ) e
@@ -1335,15 +1353,18 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
 ) r),
 tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_minus_1 AS todo
 ) v
     union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM tidemark_plus_1 AS todo
 ) v
   ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || v."p"::text collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v where v."p" = c.tidemark_k1
 ) e

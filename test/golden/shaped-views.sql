@@ -556,7 +556,7 @@ copy (
 with tidemark_report as materialized (select '' as line)
 select line, null, null from tidemark_report
 union all
-select '0', coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')), case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end from (
+select '0', coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')), case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end from (
 select id, price from todo
 ) v
 ) to stdout;
@@ -614,12 +614,12 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or c.k1 is null
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_minus_1 AS todo
 ) v
 ) r),
 tidemark_after_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_plus_1 AS todo
 ) v
 ) r),
@@ -636,7 +636,7 @@ select json_build_object('changes', json_build_array((select coalesce(json_agg(j
         where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and not (b.tidemark_other is null and exists (
     select from (
 SELECT id, price FROM tidemark_asof_1 AS todo
-) v where v."id" = b.tidemark_k1 and coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) = b.tidemark_key and coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') = b.tidemark_value offset 0
+) v where v."id" = b.tidemark_k1 and coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) = b.tidemark_key and coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') = b.tidemark_value offset 0
   ))
       union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_other) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where b.tidemark_after and (b.tidemark_other is null or b.tidemark_other <> b.tidemark_value) and b.tidemark_other is not null
       union all select -1, (hashtextextended((b.tidemark_key) collate "C", hashtextextended((b.tidemark_value) collate "C", 0)) & 2147483647) from tidemark_pairs_0 b where not b.tidemark_after and b.tidemark_other is null and not exists (
@@ -648,7 +648,7 @@ select id, price from todo
   ) c)), 'whole', json_build_array((select coalesce(json_agg(json_build_array(cell, count, sum::text, squares::text)), '[]') from (
     select (g << 3) + (hash >> (g * 3) & 7) as cell,
       sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
-    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+    from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 select id, price from todo
 ) v) r) r cross join generate_series(0, 2) g
     group by cell
@@ -704,14 +704,14 @@ tidemark_asof_1 as not materialized (
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_minus_1 AS todo
 ) v
 ) r
 ) r),
 tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_plus_1 AS todo
 ) v
 ) r
@@ -787,21 +787,21 @@ tidemark_seats as materialized (
 ),
 tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where exists (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_touched_1 AS todo
 ) v
 )
     ),
 tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_minus_1 AS todo
 ) v
 ) r
 ) r),
 tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
-select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
+select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
 SELECT id, price FROM tidemark_plus_1 AS todo
 ) v
 ) r
@@ -810,7 +810,7 @@ select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not exists (
     select from (
 SELECT id, price FROM tidemark_asof_1 AS todo
-) v where v."id" = b.tidemark_k1 and coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) = b.tidemark_key and coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') = b.tidemark_value offset 0
+) v where v."id" = b.tidemark_k1 and coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) = b.tidemark_key and coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') = b.tidemark_value offset 0
   ))
     union
     select tidemark_seat as seat from tidemark_near tidemark_l

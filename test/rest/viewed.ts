@@ -12,7 +12,8 @@ const ddl = `
   create table note (id integer primary key, owner_id text not null, body text not null, data json, big bigint);
   create index on note (owner_id);
   create table tag (note_id integer not null, name text not null, owner_id text not null, primary key (note_id, name));
-  create table price (id text primary key, amount numeric not null)`;
+  create collation caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  create table price (id text primary key, amount numeric not null, unit text collate caseless)`;
 
 const views: Views<Context> = {
   note: defineView<{ id: number }>({
@@ -36,6 +37,10 @@ const views: Views<Context> = {
   }),
   // Rows that share a key: one of them is the view's.
   amount: defineView<{ amount: string }>({ query: () => sql`select distinct amount from price`, key: 'amount' }),
+  unit: defineView<{ unit: string }>({
+    query: () => sql`select distinct unit from price where unit is not null`,
+    key: 'unit',
+  }),
 };
 
 export interface Viewed {

@@ -40,7 +40,7 @@ describe('a view', () => {
   it('is listed, with its key and where it is', async () => {
     const response = await get('/api/views');
     const { views } = (await response.json()) as { views: unknown[] };
-    expect(views).toHaveLength(5);
+    expect(views).toHaveLength(6);
     expect(views[0]).toEqual({
       name: 'note',
       key: ['id'],
@@ -185,16 +185,29 @@ describe('a row', () => {
   );
 
   it('is the one that the view has, where rows share a key; and so are its changes', async () => {
+    await run(`insert into price values ('a', 1, 'KG'), ('b', 1, 'l')`);
+    expect(await (await get('/api/views/unit')).json()).toEqual([{ unit: 'KG' }, { unit: 'l' }]);
+    expect(await (await get('/api/views/unit/KG')).json()).toEqual({ unit: 'KG' });
+    expect((await get('/api/views/unit/kg')).status).toBe(404);
+    const { cookie } = await ops('/api/views/unit/KG?since=');
+    await run(`insert into price values ('c', 1, 'Kg'); delete from price where id = 'a'`);
+    const { patch } = await ops(`/api/views/unit/KG?since=${cookie}`);
+    expect(patch).toEqual([{ op: 'del', key: 'unit/KG' }]);
+    expect((await get('/api/views/unit/KG')).status).toBe(404);
+    expect((await get('/api/views/unit/Kg')).status).toBe(200);
+  });
+
+  it('is found by the number that it has, however it is written in the database', async () => {
     await run(`insert into price values ('a', 1.00), ('b', 2.0)`);
     expect(await (await get('/api/views/amount')).json()).toEqual([{ amount: 1 }, { amount: 2 }]);
-    expect(await (await get('/api/views/amount/1.00')).json()).toEqual({ amount: 1 });
-    expect((await get('/api/views/amount/1')).status).toBe(404);
-    const { cookie } = await ops('/api/views/amount/1.00?since=');
-    await run(`insert into price values ('c', 1.0)`);
-    const { patch } = await ops(`/api/views/amount/1.00?since=${cookie}`);
-    expect(patch).toEqual([{ op: 'del', key: 'amount/1.00' }]);
+    expect(await (await get('/api/views/amount/1')).json()).toEqual({ amount: 1 });
     expect((await get('/api/views/amount/1.00')).status).toBe(404);
-    expect((await get('/api/views/amount/1.0')).status).toBe(200);
+    const { cookie } = await ops('/api/views/amount/1?since=');
+    await run(`insert into price values ('c', 1.0)`);
+    expect((await ops(`/api/views/amount/1?since=${cookie}`)).patch).toEqual([]);
+    await run(`delete from price where amount = 1`);
+    expect((await ops(`/api/views/amount/1?since=${cookie}`)).patch).toEqual([{ op: 'del', key: 'amount/1' }]);
+    expect((await get('/api/views/amount/1')).status).toBe(404);
   });
 
   it('has a cookie of its own: changes of other rows are none', async () => {

@@ -47,8 +47,9 @@ export function Wrong() {
   useView(client, 'todo', { by: 'done' });
   // @ts-expect-error The row has no such field.
   useRow(client, 'todo', 'a')?.title;
-  // @ts-expect-error A key is text.
   useRow(client, 'todo', 7);
+  // @ts-expect-error A key is made of fields of the row, not of the row.
+  useRow(client, 'todo', { id: 'a' });
   // @ts-expect-error There is no such mutator.
   useMutate(client).todo.remove({ id: 'a' });
   // @ts-expect-error The args lack a field.

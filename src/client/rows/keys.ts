@@ -1,11 +1,14 @@
-import type { Key } from '../types.js';
+import type { Key, KeyPart } from '../types.js';
 
-/** The text of a row's key, as the server writes it. */
+/** The text of a row's key, as the server writes it: of each field, what `String` makes of it. */
 export function keyText(key: Key): string {
-  if (typeof key === 'string') return key;
-  const [only, ...others] = key;
-  if (only !== undefined && others.length === 0) return only;
-  return key.map((part) => part.replace(/[%/]/g, encodeURIComponent)).join('/');
+  if (!isList(key)) return String(key);
+  if (key.length === 1) return String(key[0]);
+  return key.map((part) => String(part).replace(/[%/]/g, encodeURIComponent)).join('/');
+}
+
+function isList(key: Key): key is readonly KeyPart[] {
+  return Array.isArray(key);
 }
 
 /** The name of the index on a view's field. */

@@ -31,13 +31,21 @@ export function writeView(tx: WriteTransaction, place: Place): WriteView<unknown
     set: (key, row) => tx.set(at(key), row as Unchecked),
     async update(key, fields) {
       const row = await tx.get(at(key));
+      if (row === undefined) return tx.reason === 'initial' ? tellMissing(place.view, keyText(key)) : undefined;
       const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
-      if (row !== undefined) await tx.set(at(key), { ...(row as object), ...Object.fromEntries(changed) } as Unchecked);
+      await tx.set(at(key), { ...(row as object), ...Object.fromEntries(changed) } as Unchecked);
     },
     async delete(key) {
       await tx.del(at(key));
     },
   };
+}
+
+/** Somebody else may have deleted the row by the time that the mutator runs again, but hardly before its call. */
+function tellMissing(view: string, key: string): void {
+  console.warn(
+    `A mutator updates the row "${key}" of the view "${view}", which is not there, so nothing is shown of it. What to do: name the row by the fields of its key, as the row has them, or create it first with set.`,
+  );
 }
 
 async function list(tx: ReadTransaction, place: Place, options: ListOptions): Promise<readonly ReadonlyJSON[]> {

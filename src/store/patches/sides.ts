@@ -98,7 +98,7 @@ function chosenAt(view: CompiledView, keys: string, query: Template, values: rea
 
 /**
  * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal can differ
- * for the client: 1 and 1.0, or letters in a case-insensitive collation.
+ * for the client: letters in a case-insensitive collation, for example.
  */
 function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
@@ -127,7 +127,7 @@ function chosen(view: CompiledView, rows: string): string {
 order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
 }
 
-/** The least of the rows that share the client's key. Native keys can be equal where those are not, as 1 and 1.0. */
+/** The least of the rows that share the client's key. Native keys can be equal where those are not: see `isIn`. */
 function oneOfEachKey(view: CompiledView, rows: string): string {
   const key = 'tidemark_key collate "C"';
   return `select distinct on (${key}) ${rowColumns(view)} from (\n${rows}\n) e

@@ -5,6 +5,7 @@ import type { ReadColumns } from '../analysis/read-columns.js';
 import type { Analysis } from '../analyze.js';
 import type { ViewShape } from '../define.js';
 import { keyCondition, keySql } from '../keys/key-sql.js';
+import { isPlainKey, keyText } from '../keys/key-text.js';
 import { describeKeys, patternOf } from '../keys/patterns.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
@@ -12,7 +13,7 @@ import type { Tree } from '../parse/tree.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
-import { isInUTC, keyText, repeatsExpressions, shapedValue, type ValueForm } from './value-sql.js';
+import { isInUTC, repeatsExpressions, shapedValue, type ValueForm } from './value-sql.js';
 import { wholeSelect } from './whole.js';
 
 /** A query, over any state of its tables. */
@@ -99,7 +100,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     strategy: analysis.strategy,
     prefix,
     keyColumns: naming.key,
-    digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, shape)]),
+    digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, analysis, shape)]),
     parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
     keyForm: describeKeys({ prefix: prefix ?? '…', pattern }),
     keySql: keySql({
@@ -133,10 +134,18 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
   };
 }
 
-/** What options add to a digest. Nothing if keys and values are what they are without any. */
-function digested({ prefix, template }: ViewNaming, { value, columns, nulls, timestamps }: ViewShape): string[] {
+/**
+ * What options add to a digest, and keys that are not what a cast to text makes of their columns. Nothing if keys and
+ * values are what they are without any.
+ */
+function digested(
+  { prefix, template, key }: ViewNaming,
+  { columns: all }: Analysis,
+  { value, columns, nulls, timestamps }: ViewShape,
+): string[] {
   const hasOwnPrefix = prefix === undefined || undefined;
-  const options = { template, hasOwnPrefix, value, columns, nulls, timestamps };
+  const isKeyAsSent = all.some((column) => key.includes(column.name) && !isPlainKey(column)) || undefined;
+  const options = { template, hasOwnPrefix, value, columns, nulls, timestamps, isKeyAsSent };
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 

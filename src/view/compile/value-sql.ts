@@ -72,12 +72,6 @@ export function repeatsExpressions(
     .some((column) => isExact(column) || isInUTC(column.name, columns, shape) || key.includes(column.name));
 }
 
-/** An SQL expression for a column of a row `v` in a key. */
-export function keyText(column: string, columns: readonly ResultColumn[], shape: ViewShape): string {
-  const sql = `v.${identifier(column)}`;
-  return isInUTC(column, columns, shape) ? `(${utcText(sql)})` : `${sql}::text`;
-}
-
 /** Whether a column is a time that is written in UTC. */
 export function isInUTC(column: string, columns: readonly ResultColumn[], { timestamps }: ViewShape): boolean {
   return timestamps === 'UTC' && columns.find(({ name }) => name === column)!.typeOID === timestamptz;
@@ -149,7 +143,7 @@ function textOf(column: ResultColumn, isUTC: boolean): Pick<ValuePart, 'sql' | '
 }
 
 /** The text of a time in UTC, with a Z where ISO 8601 has the year. */
-function utcText(sql: string): string {
+export function utcText(sql: string): string {
   const isInISO = `${sql} between timestamptz '0001-01-01 00:00:00+00' and timestamptz '9999-12-31 23:59:59.999999+00'`;
   return `(to_json(${sql} at time zone 'UTC') #>> '{}') || case when ${isInISO} then 'Z' else '' end`;
 }
@@ -158,13 +152,17 @@ function sqlOf(column: ResultColumn): string {
   return `v.${identifier(column.name)}`;
 }
 
-/**
- * An SQL condition: a JavaScript number holds the column's value exactly. Undefined for types of which one always does,
- * or for which Postgres decides.
- */
 function isExact(column: ResultColumn): string | undefined {
-  const sql = sqlOf(column);
-  if (column.typeOID === int8) return `${sql} between -9007199254740991 and 9007199254740991`;
-  if (column.typeOID === numeric) return `length(ltrim(translate(trim_scale(abs(${sql}))::text, '.', ''), '0')) <= 15`;
-  return undefined;
+  return exactness(sqlOf(column), column.typeOID);
+}
+
+/**
+ * An SQL condition: a JavaScript number holds the value of an expression exactly. Undefined for types of which one always
+ * does, or for which Postgres decides. Decimals below 1e-307 can lose digits.
+ */
+export function exactness(sql: string, typeOID: number): string | undefined {
+  if (typeOID === int8) return `${sql} between -9007199254740991 and 9007199254740991`;
+  if (typeOID !== numeric) return undefined;
+  const digits = `length(ltrim(translate(trim_scale(abs(${sql}))::text, '.', ''), '0'))`;
+  return `${digits} <= 15 and min_scale(${sql}) <= 300`;
 }

@@ -1,5 +1,8 @@
 import type { Fault } from '../fault.js';
 
+const keyText = 'src/view/keys/key-text.ts';
+const ofKeys = ['test/view/key-text.test.ts'];
+
 export const viewing: readonly Fault[] = [
   {
     name: 'an expression is evaluated wherever it is mentioned',
@@ -148,5 +151,40 @@ export const viewing: readonly Fault[] = [
     find: 'if (twice !== undefined) {',
     replace: 'if (twice === null) {',
     tests: ['test/view/compile.test.ts'],
+  },
+  {
+    name: 'a key has the text of the database, not that of the row',
+    file: keyText,
+    find: 'if (plain.has(typeOID)) return',
+    replace: 'if (typeOID !== 0) return',
+    tests: ofKeys,
+  },
+  {
+    name: 'a key has the digits that Postgres writes of a double, where JavaScript writes fewer',
+    file: keyText,
+    find: 'between 18014398509481984 and 1e41',
+    replace: 'between 1e41 and 1e41',
+    tests: ofKeys,
+  },
+  {
+    name: 'a decimal too small for a double is sent as a number',
+    file: 'src/view/compile/value-sql.ts',
+    find: ` and min_scale(\${sql}) <= 300`,
+    replace: '',
+    tests: ofKeys,
+  },
+  {
+    name: 'clients keep rows under the keys of the version before',
+    file: 'src/view/compile/compile.ts',
+    find: 'timestamps, isKeyAsSent };',
+    replace: 'timestamps };',
+    tests: ofKeys,
+  },
+  {
+    name: 'an array is taken for a key',
+    file: 'src/view/keys/key-types.ts',
+    find: 'if (type === undefined) continue;',
+    replace: 'if (type !== null) continue;',
+    tests: ofKeys,
   },
 ];
