@@ -33,6 +33,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
   /**
+   * How often `authenticate` is asked again about each stream and each request that waits, in seconds. It is also asked
+   * before rows are sent, if it has not been for five seconds. Default 60.
+   */
+  readonly reauthenticationSeconds?: number | undefined;
+  /**
    * Maps the transaction's `pg` client to the `tx` that mutators receive. Transactions that they begin on it are
    * savepoints. Default: the client itself.
    */
