@@ -1,5 +1,5 @@
--- In the change log, -1 as table_id says that the user in "key" was disconnected: every server ends the streams and the
--- held reads of this user. Called in the transaction that deletes the user's sessions, it takes effect with that.
+-- The table_id -1 in the change log says that the user in "key" was disconnected: every server ends the streams and waiting
+-- reads of this user. In the transaction that deletes the user's sessions, it takes effect with the same commit.
 create function tidemark.disconnect(user_id text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin

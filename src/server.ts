@@ -150,11 +150,8 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const requestHooks = { observer, admit: limitAddresses(rates), admitUser: limitUsers(rates) };
   const app = createApp(routes, log, requestHooks);
   const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
-    return createHandler(
-      route('*', () => ctx),
-      log,
-      requestHooks,
-    )(request, env);
+    const given = () => ctx;
+    return createHandler(route('*', given), log, requestHooks)(request, env);
   };
 
   const endStreams = () => {

@@ -33,8 +33,8 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
   /**
-   * How often `authenticate` is asked again about each stream and each request that waits, in seconds. It is also asked
-   * before rows are sent, if it has not been for five seconds. Default 60.
+   * The seconds after which `authenticate` is called again for each stream and each request that waits. It is also called
+   * before rows are sent, if the last call was more than five seconds ago. Default 60.
    */
   readonly reauthenticationSeconds?: number | undefined;
   /**

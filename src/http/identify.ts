@@ -24,11 +24,10 @@ export interface Caller<Context extends UserContext = UserContext> {
   readonly tell?: Exchange['tell'] | undefined;
 }
 
-/** A caller whose request may be held open for longer than its authorization lasts. */
+/** A caller whose request may stay open for longer than its authorization lasts. */
 export interface Identified<Context extends UserContext = UserContext> extends Caller<Context> {
   /**
-   * Has `authenticate` say again who sends the request: one with the same URL, method and headers, which is not counted
-   * as another request of the user's.
+   * Calls `authenticate` again, with a new request that has the same URL, method and headers. It counts for no rate.
    * @throws as `identify`
    */
   readonly identifyAgain: () => Promise<Context>;

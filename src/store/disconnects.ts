@@ -1,4 +1,4 @@
-/** Users who are disconnected: every server ends their streams and held reads. The change log tells all servers. */
+/** Disconnected users, in the change log: every server ends their streams and waiting reads. */
 import type { Database } from '../db/database.js';
 import { isOfPrivileges, isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';

@@ -18,7 +18,7 @@ export class Listeners {
 
   /**
    * Takes in a listener, which must be ended.
-   * @param onEnd called when it has ended, once; with the refusal if its user may listen no longer
+   * @param onEnd called when it has ended, once; with a refusal if its user may not listen any more
    * @throws Problem `unavailable` if the server is stopping or full, or `too-many-requests` if the user has too many
    */
   enter(userID: string, onEnd: (refusal?: Problem) => void): Listener {
@@ -66,11 +66,10 @@ export class Listener {
   }
 
   /**
-   * Waits until it listens, and then until its authorization is confirmed: what was withdrawn before would not be noticed
-   * otherwise. It may have ended by then, and is ended by a failure.
+   * Waits until it listens, and then until its authorization is confirmed, which may have been withdrawn before. It may have ended by then, and is ended by a failure.
    * @param listening resolves with what to call when it ends
-   * @param authorization asked for as long as it listens. Default: that of a caller whom the application has identified
-   * @throws the refusal, if its user may listen no longer
+   * @param authorization confirmed for as long as it listens. Default: the application has identified the caller
+   * @throws the refusal, if its user may not listen any more
    */
   async join(
     listening: Promise<() => void>,

@@ -27,7 +27,7 @@ export class PokeStreams<Context extends UserContext> {
 
   /**
    * @param budget of open streams
-   * @param authenticateMs the time after which `authenticate` is asked again about a stream
+   * @param authenticateMs the time after which a stream's authorization is confirmed again, in milliseconds
    */
   constructor(listen: Listen<Context>, budget: Budget, authenticateMs: number) {
     this.#listen = listen;

@@ -47,7 +47,7 @@ export class Watches<Context extends UserContext> {
 
   /**
    * @param budget of those who wait, and of open streams
-   * @param authenticateMs the time after which `authenticate` is asked again about a watch
+   * @param authenticateMs the time after which a watch's authorization is confirmed again, in milliseconds
    */
   constructor(listen: ListenTo<Context>, budget: Budget, authenticateMs: number) {
     this.#listen = listen;

@@ -143,7 +143,7 @@ async function readOps<Context extends UserContext>(
 /**
  * Reads what is new since a token. If there is nothing, waits for it, as long as the caller would.
  * @returns undefined if there is nothing new
- * @throws Problem as `Watches.open`, and as a `ReadRoute`; and the refusal, if the caller may wait no longer
+ * @throws Problem as `Watches.open`, and as a `ReadRoute`; and the refusal, if the caller may not wait any more
  */
 async function readOrWait<Context extends UserContext>(
   form: 'ops' | 'rows',

@@ -6,16 +6,15 @@ const authorization = { ...logout, file: 'src/endpoints/listening/authorization.
 
 export const loggingOut: readonly Fault[] = [
   {
-    ...logout,
-    file: 'src/endpoints/listening/listeners.ts',
+    ...authorization,
     name: 'what was withdrawn before somebody listened goes unnoticed',
-    find: 'return authorization?.begin();',
-    replace: 'return undefined;',
+    find: '    await this.#confirmNow();\n    this.#wait();',
+    replace: '    this.#confirmedAt = performance.now();\n    this.#wait();',
   },
   {
     ...authorization,
     name: 'an authorization is confirmed once',
-    find: 'void this.#check(), Math.min(ms, longestTimerMs)',
+    find: 'void this.#confirmOrEnd(), Math.min(ms, longestTimerMs)',
     replace: 'void this.#options, Math.min(ms, longestTimerMs)',
   },
   {
@@ -53,9 +52,9 @@ export const loggingOut: readonly Fault[] = [
     replace: 'this.#caller',
   },
   {
-    ...logout,
+    tests: ['test/pokes/tail.test.ts'],
     file: 'src/window/looks.ts',
-    name: 'disconnected users are not looked for',
+    name: 'disconnected users are looked for separately',
     find: '[...tableIDs, disconnectsID]',
     replace: 'tableIDs',
   },
