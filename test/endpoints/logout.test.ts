@@ -45,7 +45,7 @@ const delivers = async (stream: OpenStream, owner: string, body: string) => {
 
 const problemOf = async (answer: Promise<Response>) => {
   const response = await soon(answer, 'The request waits on');
-  return [response.status, ((await response.json()) as { code: string }).code];
+  return response.ok ? [response.status] : [response.status, ((await response.json()) as { code: string }).code];
 };
 
 const refusal = [401, 'unauthenticated'];
