@@ -9,7 +9,7 @@ import { Watches } from './endpoints/listening/watches.js';
 import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
 import type { Gates } from './gates.js';
-import type { Caller } from './http/identify.js';
+import { type Caller, isUserID } from './http/identify.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
 import type { Logger } from './log.js';
@@ -17,6 +17,7 @@ import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { noGroup } from './protocol/pull.js';
 import { type PullRoute, pullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
+import { recordDisconnect } from './store/disconnects.js';
 import { Journal } from './store/journal.js';
 import { usualRetention } from './store/retention.js';
 import { SeenGroups } from './store/seen-groups.js';
@@ -57,6 +58,8 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
   readonly watches: Watches<Context>;
+  /** As `Sync.disconnect`. */
+  disconnect(userID: string): Promise<void>;
   /** What Postgres says about the rows of each view, by its name. */
   readonly rows: ReadonlyMap<string, DescribedRows>;
   /** How many streams are open, and how many may be. */
@@ -85,8 +88,12 @@ export async function startEngine<Context extends UserContext, Tx>(
     pokes = {},
     window = 100_000,
     audit = 0,
+    reauthenticationSeconds = 60,
   } = options;
   const { mutators, telemetry, log, surroundings } = parts;
+  if (!(reauthenticationSeconds > 0)) {
+    throw new SetupError('The option `reauthenticationSeconds` must be a positive number.');
+  }
   if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
   const journal = new Journal(options.journalRetentionSeconds ?? 0);
   const { intervalMs = 200 } = pokes;
@@ -96,6 +103,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     log,
     window,
     intervalMs: () => surroundings?.lookIntervalMs(intervalMs) ?? intervalMs,
+    onDisconnect: (userIDs: ReadonlySet<string>) => endListeners(userIDs),
     onPoke: () => telemetry.count('tidemark.poke.sent'),
     onTold: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
   };
@@ -104,12 +112,17 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { db, gates } = primary;
   const openStreams = streamBudget(pokes, surroundings?.within.streams);
   const listen: Listen<Context> = (ctx, clients, poke) => sources.listen(ctx, clients, poke);
-  const streams = new PokeStreams(listen, openStreams);
+  const authenticateMs = reauthenticationSeconds * 1000;
+  const streams = new PokeStreams(listen, openStreams, authenticateMs);
   const hooks = new PokeHooks({ listen, budget: openStreams, log });
   const watches = new Watches<Context>(
     (ctx, { part, ...input }, poke) => sources.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
     openStreams,
+    authenticateMs,
   );
+  const endListeners = (userIDs: ReadonlySet<string>) => {
+    for (const held of [streams, hooks, watches]) held.disconnect(userIDs);
+  };
   const pull = pullRoute<Context>((request, caller) => sources.pull(request, caller), schemaVersions);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({
@@ -160,6 +173,11 @@ export async function startEngine<Context extends UserContext, Tx>(
     streams,
     hooks,
     watches,
+    async disconnect(userID) {
+      if (!isUserID(userID)) throw new TypeError('The userID must be one that `authenticate` may return');
+      endListeners(new Set([userID]));
+      await recordDisconnect(db, userID);
+    },
     rows,
     openStreams,
     states: {

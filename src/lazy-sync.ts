@@ -30,6 +30,7 @@ export function lazySync<Context extends UserContext = UserContext>(
     push: async (...args) => (await started()).push(...args),
     poke: async (...args) => (await started()).poke(...args),
     onPoke: async (...args) => (await started()).onPoke(...args),
+    disconnect: async (...args) => (await started()).disconnect(...args),
     ready: async () => (await started()).ready(),
     drain() {
       isStopping = true;

@@ -1,34 +1,21 @@
 /** How the limits of users and of addresses apply to requests. */
-import type { UserContext } from './context.js';
 import type { Hooks } from './http/app.js';
-import type { Authenticate } from './http/identify.js';
 import { counting, isPrivate, networkOf, type RateOptions } from './limits/rates.js';
 import { Rounds } from './limits/rounds.js';
-import type { Logger } from './log.js';
 
 const perUserDefault = 10_000;
 const perAddressDefault = 20_000;
-
-/** Makes an `authenticate` that does the same, and limits the requests of each user. */
-export type LimitUsers<Context extends UserContext> = (authenticate: Authenticate<Context>) => Authenticate<Context>;
 
 /**
  * Counts the requests of each user together, whatever says who they are. Those that are not refused begin a few at a
  * time.
  */
-export function limitUsers<Context extends UserContext>(
-  { perUser = perUserDefault }: RateOptions,
-  log: Logger,
-): LimitUsers<Context> {
+export function limitUsers({ perUser = perUserDefault }: RateOptions): NonNullable<Hooks['admitUser']> {
   const count = counting(perUser, 'This user sends too many requests; try again later');
   const rounds = new Rounds();
-  return (authenticate) => async (request) => {
-    const context = await authenticate(request);
-    if (context) {
-      await count?.(context.userID, log);
-      await rounds.begin(context.userID);
-    }
-    return context;
+  return async ({ userID }, log) => {
+    await count?.(userID, log);
+    await rounds.begin(userID);
   };
 }
 

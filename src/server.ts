@@ -43,11 +43,22 @@ export interface Sync<Context extends UserContext = UserContext> {
    * whatever else reaches them. The hook counts as a stream of pokes. What `poke` throws is logged.
    *
    * @param ctx what `authenticate` returns for the user; after its `expiresAt`, the hook ends
+   * @param onEnd called once if the hook ends otherwise than by the returned function: the user is disconnected, the
+   * context has expired, or the server stops. What it throws is logged. Default: nothing is called
    * @returns a function that ends the hook
    * @throws Problem `unavailable` or `too-many-requests` if there are too many streams, `malformed-request` for IDs that
-   * cannot be; and what a pull of this user would throw now
+   * cannot be, `unauthenticated` if the user is disconnected in the meantime; and what a pull of this user would throw now
    */
-  onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients): Promise<() => void>;
+  onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients, onEnd?: () => unknown): Promise<() => void>;
+  /**
+   * Ends what is held open for a user, on all servers: streams of pokes and of views, requests that wait, and hooks. This
+   * server ends them immediately, others when they poll the change log next. Delete the user's sessions first: whoever is
+   * still authorized connects again.
+   *
+   * @throws TypeError for what cannot be a user's ID; SetupError if the schema is too old, or the server's role lacks the
+   * right; and what the database throws: then other servers do not know of it
+   */
+  disconnect(userID: string): Promise<void>;
   /** Rejects with the reason while pulls cannot be answered. */
   ready(): Promise<void>;
   /**
@@ -103,12 +114,11 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const telemetry = surroundings?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
-  const limited = limitUsers<Context>(rates, log);
-  const authenticate = limited(options.authenticate);
   const engine = await startEngine(options, { mutators, telemetry, log, surroundings });
   const { gates, admit, journal, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
 
+  const { authenticate } = options;
   const shared = { authenticate, basePath, bodies };
   const delivery = { spool, compression };
   const sync = syncEndpoints<Context>({ ...delivery, basePath, bodies, pull, push, pokes: streams, limits });
@@ -137,11 +147,11 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     routes.push(metricsRoute({ exposition, basePath, admit: admitting(metrics, authenticate) }));
   }
   const observer = observeRequests(telemetry, surroundings?.onAnswered);
-  const requestHooks = { observer, admit: limitAddresses(rates) };
+  const requestHooks = { observer, admit: limitAddresses(rates), admitUser: limitUsers(rates) };
   const app = createApp(routes, log, requestHooks);
   const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
-    const asGiven = limited(() => ctx);
-    return createHandler(route('*', asGiven), log, requestHooks)(request, env);
+    const given = () => ctx;
+    return createHandler(route('*', given), log, requestHooks)(request, env);
   };
 
   const endStreams = () => {
@@ -153,7 +163,8 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     pull: (request, ctx, env) => answer(sync.pull, request, ctx, env),
     push: (request, ctx, env) => answer(sync.push, request, ctx, env),
     poke: (request, ctx, env) => answer(sync.poke, request, ctx, env),
-    onPoke: (ctx, poke, clients) => hooks.open(ctx, poke, clients),
+    onPoke: (...hook) => hooks.open(...hook),
+    disconnect: (userID) => engine.disconnect(userID),
     ready,
     drain() {
       isStopping = true;

@@ -33,6 +33,11 @@ export interface SyncOptions<Context extends UserContext, Tx> extends SampleOpti
   /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
   /**
+   * The seconds after which `authenticate` is called again for each stream and each request that waits. It is also called
+   * before rows are sent, if the last call was more than five seconds ago. Default 60.
+   */
+  readonly reauthenticationSeconds?: number | undefined;
+  /**
    * Maps the transaction's `pg` client to the `tx` that mutators receive. Transactions that they begin on it are
    * savepoints. Default: the client itself.
    */

@@ -23,7 +23,15 @@ import { startTenant } from './tenants/start-tenant.js';
 export interface Tenants<Context extends UserContext = UserContext>
   extends Pick<Sync<Context>, 'fetch' | 'pull' | 'push' | 'poke' | 'drain' | 'close'> {
   /** As `onPoke` of a sync, for a user of the tenant of this name. */
-  onPoke(tenant: string, ctx: Context, poke: () => unknown, clients?: PokedClients): Promise<() => void>;
+  onPoke(
+    tenant: string,
+    ctx: Context,
+    poke: () => unknown,
+    clients?: PokedClients,
+    onEnd?: () => unknown,
+  ): Promise<() => void>;
+  /** As `disconnect` of a sync, for a user of the tenant of this name. */
+  disconnect(tenant: string, userID: string): Promise<void>;
   /** Opens the tenant of this name, and rejects with the reason if its pulls cannot be answered. */
   ready(tenant: string): Promise<void>;
 }
@@ -122,7 +130,8 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
     pull: (request, ctx, env) => serve(request, env, (sync) => sync.pull(request, ctx, env)),
     push: (request, ctx, env) => serve(request, env, (sync) => sync.push(request, ctx, env)),
     poke: (request, ctx, env) => serve(request, env, (sync) => sync.poke(request, ctx, env)),
-    onPoke: async (name, ctx, poke, clients) => tenant(name).use((sync) => sync.onPoke(ctx, poke, clients)),
+    onPoke: async (name, ...hook) => tenant(name).use((sync) => sync.onPoke(...hook)),
+    disconnect: async (name, userID) => tenant(name).use((sync) => sync.disconnect(userID)),
     ready: async (name) => tenant(name).use((sync) => sync.ready()),
     drain: () => house.drain(),
     endStreams: () => house.endStreams(),

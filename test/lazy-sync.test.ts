@@ -22,6 +22,7 @@ it('starts once, when it is first used', async () => {
   const answers = await Promise.all([ask(sync), ask(sync), sync.ready()]);
   expect(answers.map((answer) => answer?.status)).toEqual([200, 200, undefined]);
   await sync.onPoke({ userID: 'ann' }, () => {}).then((end) => end());
+  await sync.disconnect('ann');
   expect(starts).toHaveBeenCalledOnce();
   await sync.close();
 });

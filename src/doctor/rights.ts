@@ -27,7 +27,11 @@ const lackingSql = `
   select format('update (%s) on tidemark.%s', field, name)
   from (values ('meta'::name, 'horizon'), ('meta', 'aging'), ('client_group', 'seen_at')) updated (name, field)
   join relation using (name)
-  where not has_column_privilege(oid, field, 'update')`;
+  where not has_column_privilege(oid, field, 'update')
+  union all
+  select 'execute on function tidemark.disconnect(text)'
+  from pg_proc p
+  where pronamespace = to_regnamespace('tidemark') and proname = 'disconnect' and not has_function_privilege(p.oid, 'execute')`;
 
 const unreadableSql = `
   select oid::integer from unnest($1::oid[]) oid

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import { describeError, type Logger, withFields } from '../log.js';
 import type { Answer } from './answer.js';
@@ -19,6 +20,8 @@ export interface Hooks {
   readonly observer?: RequestObserver | undefined;
   /** Rejects if the request is not to be answered, because too many come from its address. */
   readonly admit?: ((exchange: Exchange, address: string | undefined) => Promise<void>) | undefined;
+  /** Rejects if the request is not to be answered, because its user sends too many. */
+  readonly admitUser?: ((context: UserContext, log: Logger) => Promise<void>) | undefined;
 }
 
 /** Serves routes; earlier ones take precedence. Refuses other paths and methods. */
@@ -94,7 +97,7 @@ interface Parts {
 /** Answers a request. This is the only place where failures become responses, and where requests are logged. */
 async function respond(
   { request, path, env }: Incoming,
-  { route, logLevel, log, hooks: { observer, admit } }: Parts,
+  { route, logLevel, log, hooks: { observer, admit, admitUser } }: Parts,
   handler: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Response> {
   const started = performance.now();
@@ -105,7 +108,13 @@ async function respond(
   const tell = (more: Told) => {
     Object.assign(told, more);
   };
-  const exchange = { request, requestID, log: requestLog, tell };
+  const exchange = {
+    request,
+    requestID,
+    log: requestLog,
+    tell,
+    admitUser: admitUser && ((context: UserContext) => admitUser(context, requestLog)),
+  };
   const end = (status: number, bytes: number, fields: object = {}) => {
     const ms = performance.now() - started;
     requestLog[logLevel]({ method, path, status, ms: Math.round(ms), ...told, ...fields }, 'Request');

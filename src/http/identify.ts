@@ -24,15 +24,44 @@ export interface Caller<Context extends UserContext = UserContext> {
   readonly tell?: Exchange['tell'] | undefined;
 }
 
+/** A caller whose request may stay open for longer than its authorization lasts. */
+export interface Identified<Context extends UserContext = UserContext> extends Caller<Context> {
+  /**
+   * Calls `authenticate` again, with a new request that has the same URL, method and headers. It counts for no rate.
+   * @throws as `identify`
+   */
+  readonly identifyAgain: () => Promise<Context>;
+}
+
 /**
- * Has `authenticate` say who sent a request.
- * @throws Problem `unauthenticated`; TypeError if `authenticate` read the body or returned an unusable time; and
- * whatever `authenticate` throws.
+ * Has `authenticate` say who sent a request, and counts it as the user's.
+ * @throws Problem `unauthenticated`, or `too-many-requests` if the user sends too many; TypeError if `authenticate` read
+ * the body or returned an unusable time; and whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
-  { request, requestID, log, tell }: Exchange,
+  { request, requestID, log, tell, admitUser }: Exchange,
   authenticate: Authenticate<Context>,
-): Promise<Caller<Context>> {
+): Promise<Identified<Context>> {
+  const context = await contextOf(request, authenticate, log);
+  await admitUser?.(context);
+  return {
+    context,
+    requestID: requestID.value,
+    log,
+    signal: () => request.signal,
+    tell,
+    identifyAgain: async () => {
+      const { url, method, headers } = request;
+      return contextOf(new Request(url, { method, headers }), authenticate, log);
+    },
+  };
+}
+
+async function contextOf<Context extends UserContext>(
+  request: Request,
+  authenticate: Authenticate<Context>,
+  log: Logger,
+): Promise<Context> {
   const context = await authenticate(request);
   if (context === null) throw refused('The request has no valid authorization');
   if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
@@ -41,10 +70,11 @@ export async function identify<Context extends UserContext>(
     throw refused(`The authorization does not name a user by ${userIDs}`);
   }
   checkContext(context);
-  return { context, requestID: requestID.value, log, signal: () => request.signal, tell };
+  return context;
 }
 
-function refused(detail: string): Problem {
+/** The refusal of a request without a valid authorization. */
+export function refused(detail: string): Problem {
   return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 

@@ -1,4 +1,5 @@
 /** An endpoint, and what it is handed. */
+import type { UserContext } from '../context.js';
 import type { Logger } from '../log.js';
 import type { Answer } from './answer.js';
 
@@ -23,6 +24,8 @@ export interface Exchange {
   readonly log: Logger;
   /** Notes what the request turned out to be. */
   readonly tell: (told: Told) => void;
+  /** Rejects if the request is not to be answered, because the user sends too many. Default: it is. */
+  readonly admitUser?: ((context: UserContext) => Promise<void>) | undefined;
 }
 
 /** What an endpoint tells about a request, for the log and for metrics. */

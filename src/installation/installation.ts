@@ -29,7 +29,7 @@ import { installedVersion, refuseOther, supported } from './version.js';
 export const foreignSql: string = `
   exists (select from tidemark.meta where horizon >= pg_snapshot_xmax(pg_current_snapshot()))
   or exists (
-    select from (select id from tidemark.synced_table union all select 0) logged
+    select from (select id from tidemark.synced_table union all select 0 union all select -1) logged
     cross join lateral (select xid from tidemark.change where table_id = logged.id order by xid desc limit 1) last
     where last.xid >= pg_snapshot_xmax(pg_current_snapshot())
   )`;

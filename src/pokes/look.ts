@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.js';
 import type { Snapshot } from '../protocol/snapshot.js';
+import { disconnectsID, readDisconnected } from '../store/disconnects.js';
 import { readTail, type TailBatch } from '../store/tail.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { Looks } from '../window/looks.js';
@@ -34,6 +35,8 @@ export interface LookParts {
   readonly looks: Looks;
   readonly audiences: Audiences;
   readonly postponed: Postponed;
+  /** Called with the users who have been disconnected, before any listener is poked. */
+  onDisconnect(userIDs: ReadonlySet<string>): void;
   /** Called when a question fails; all listeners that it was about are then poked. */
   onFailure(view: CompiledView, error: unknown): void;
 }
@@ -45,13 +48,16 @@ export interface LookParts {
  * one.
  */
 export async function look(base: Base | undefined, parts: LookParts): Promise<Looked> {
-  const { db, looks, audiences } = parts;
+  const { db, looks, audiences, onDisconnect } = parts;
   const window = await looks.look();
   const { snapshot, installID } = window.header;
-  const tables = [...audiences.ids().values()];
+  const tables = [...audiences.ids().values(), disconnectsID];
   if (!base || isQuiet(window, base, tables)) return { base: { snapshot, installID, window }, hasNews: false };
   return db.atOneMoment(async (query) => {
     const batch = await readTail({ query }, base.snapshot, tables);
+    if (batch.changes.some(({ table }) => table === disconnectsID)) {
+      onDisconnect(await readDisconnected(query, base.snapshot));
+    }
     if (!continues(base.snapshot, base.installID, batch)) audiences.poke(audiences.listeners());
     else await tell(query, base.snapshot, batch, parts);
     const next = { snapshot: batch.snapshot, installID: batch.installID, window };
@@ -59,7 +65,7 @@ export async function look(base: Base | undefined, parts: LookParts): Promise<Lo
   });
 }
 
-/** Whether nothing has been committed since the base to these tables, nor for any client group. */
+/** True if nothing has been committed since the base to these tables, nor for any client group. */
 function isQuiet(window: Window, base: Base, tables: readonly number[]): boolean {
   const { snapshot } = base;
   const isKnown = window === base.window && window.lists(tables) && window.reaches(snapshot);

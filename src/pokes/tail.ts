@@ -22,6 +22,8 @@ export interface TailOptions<Context extends UserContext> {
   readonly intervalMs: () => number;
   /** Also look whenever the database notifies. */
   readonly notify: boolean;
+  /** Called with the users who have been disconnected. */
+  readonly onDisconnect: (userIDs: ReadonlySet<string>) => void;
   /** Called for each poke. */
   readonly onPoke?: (() => void) | undefined;
   /** Called when listeners have been poked about what a nudge was for, with the milliseconds since then. */
@@ -56,12 +58,12 @@ export class Tail<Context extends UserContext> {
   #nudgedAt: number | undefined;
 
   constructor(options: TailOptions<Context>) {
-    const { db, installation, looks, intervalMs, onPoke } = options;
+    const { db, installation, looks, intervalMs, onDisconnect, onPoke } = options;
     this.#audiences = new Audiences(onPoke);
     this.#options = options;
     this.#times = new LookTimes(intervalMs);
     this.#outlooks = new Outlooks(this.#audiences, () => installation.present());
-    const parts = { db, looks, audiences: this.#audiences, onFailure: this.#warn.bind(this) };
+    const parts = { db, looks, audiences: this.#audiences, onDisconnect, onFailure: this.#warn.bind(this) };
     this.#parts = { ...parts, postponed: new Postponed(parts) };
   }
 

@@ -20,6 +20,7 @@ export interface SourceOptions<Context extends UserContext> {
   readonly window: number;
   /** See `TailOptions`. */
   readonly intervalMs: () => number;
+  readonly onDisconnect: (userIDs: ReadonlySet<string>) => void;
   readonly onPoke: () => void;
   readonly onTold: (ms: number) => void;
 }
@@ -41,12 +42,12 @@ export interface Source<Context extends UserContext> {
 export function createSource<Context extends UserContext>(
   db: Database,
   notify: boolean,
-  { views, audit, log, window, intervalMs, onPoke, onTold }: SourceOptions<Context>,
+  { views, audit, log, window, intervalMs, onDisconnect, onPoke, onTold }: SourceOptions<Context>,
 ): Source<Context> {
   const installation = new CurrentInstallation(db, new ClientViews(db, views));
   const gates = gatesFor(db.connections);
   const looks = new Looks(db, installation, window);
-  const tail = new Tail({ db, installation, looks, log, intervalMs, notify, onPoke, onTold });
+  const tail = new Tail({ db, installation, looks, log, intervalMs, notify, onDisconnect, onPoke, onTold });
   const auditor = new Auditor(db, audit);
   const pulls = createPulls({ db, gates, installation, looks: window > 0 ? looks : undefined, auditor });
   return { db, gates, installation, pulls, tail, audits: () => auditor.state() };

@@ -2,6 +2,7 @@
 import { type Database, readCommitted } from '../db/database.js';
 import { setOwn } from '../db/own-settings.js';
 import { mutationsID } from './client-groups.js';
+import { disconnectsID } from './disconnects.js';
 
 /** A week, and 10 GiB. */
 export const usualRetention: { readonly seconds: number; readonly bytes: number } = {
@@ -26,7 +27,7 @@ function insertTick(more: Readonly<Record<string, string>>): string {
   insert into tidemark.tick (${['oldest_xid', 'snapshot', 'system_identifier', ...columns.map(([name]) => name), 'bytes'].join(', ')})
   select ${['pg_snapshot_xmin(s)', 's', 'c.system_identifier', ...columns.map(([, value]) => value)].join(', ')}, (
     select coalesce(sum(80 + pg_column_size(key) + coalesce(pg_column_size(old), 0)), 0) from tidemark.change
-    where table_id = any (array(select id from tidemark.synced_table) || ${mutationsID}) and xid < pg_snapshot_xmin(s)
+    where table_id = any (array(select id from tidemark.synced_table) || array[${mutationsID}, ${disconnectsID}]) and xid < pg_snapshot_xmin(s)
       and xid >= coalesce((select max(oldest_xid) from tidemark.tick where bytes is not null), (select horizon from tidemark.meta))
   )
   from pg_current_snapshot() s, pg_control_system() c
@@ -54,7 +55,8 @@ const raiseHorizon = `
   ) past
   where past.horizon > meta.horizon or past.aging > meta.aging`;
 
-const loggedTables = `select id from tidemark.synced_table union all select ${mutationsID}`;
+const loggedTables = `
+  select id from tidemark.synced_table union all select ${mutationsID} union all select ${disconnectsID}`;
 
 /** Each batch begins where the one before ended: until a vacuum, the index still has the rows that were deleted. */
 const deleteBatch = `

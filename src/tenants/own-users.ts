@@ -55,7 +55,9 @@ export class OwnUsers<Context extends UserContext> {
       pull: async (request, ctx, env) => sync.pull(request, this.#recorded(ctx), env),
       push: async (request, ctx, env) => sync.push(request, this.#recorded(ctx), env),
       poke: async (request, ctx, env) => sync.poke(request, this.#recorded(ctx), env),
-      onPoke: async (ctx, poke, clients) => sync.onPoke(this.#record(ctx), poke, clients),
+      onPoke: async (ctx, ...hook) => sync.onPoke(this.#record(ctx), ...hook),
+      // What is no ID stays none, to be refused.
+      disconnect: (userID) => sync.disconnect(isUserID(userID) ? this.#prefix + userID : userID),
     };
   }
 

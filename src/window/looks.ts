@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.js';
 import type { Installation } from '../installation/installation.js';
 import { covers } from '../protocol/snapshot.js';
+import { disconnectsID } from '../store/disconnects.js';
 import { readReport } from '../store/header.js';
 import { news } from '../store/look.js';
 import { Coalescer } from './coalesce.js';
@@ -52,7 +53,8 @@ export class Looks {
   }
 
   async #lookOnce(): Promise<Window> {
-    const { tableIDs: tables, cluster } = await this.#readings.present();
+    const { tableIDs, cluster } = await this.#readings.present();
+    const tables = [...tableIDs, disconnectsID];
     const known = this.#cluster === cluster && this.#window?.lists(tables) ? this.#window : undefined;
     const seen = known?.header;
     const input = { base: seen?.snapshot, tables, isListed: seen !== undefined, tick: seen?.tick };

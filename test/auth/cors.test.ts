@@ -128,10 +128,11 @@ describe('over HTTP', () => {
   let poke: () => void;
 
   beforeEach(async () => {
-    const pokes = new PokeStreams<{ userID: string }>(async (_ctx, _request, onChange) => {
+    const listenForChange = async (_ctx: unknown, _request: unknown, onChange: () => void) => {
       poke = onChange;
       return () => {};
-    }, streamBudget({}));
+    };
+    const pokes = new PokeStreams<{ userID: string }>(listenForChange, streamBudget({}), 60_000);
     const { fetch } = setUp({ pokes, authenticate: () => ({ userID: 'ann' }) }).app;
     const service = { fetch: withCORS(fetch, { origins: [app] }), drain: () => pokes.close(), close: async () => {} };
     listening = await listen(service, { log: silent, port: 0, hostname: '127.0.0.1', signals: false });

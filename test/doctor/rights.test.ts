@@ -41,6 +41,7 @@ it.each([
   'delete on tidemark.layout',
   'update (horizon) on tidemark.meta',
   'update (aging) on tidemark.meta',
+  'execute on function tidemark.disconnect(text)',
   'select on "public"."todo"',
 ])('a server’s role lacks %s, and the SQL grants it', async (right) => {
   await patient.run(`revoke ${right} from ${server}`);

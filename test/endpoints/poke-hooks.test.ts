@@ -108,6 +108,24 @@ it('ends when the context expires', async () => {
   await vi.waitFor(async () => void (await hook(ann)));
 });
 
+it('tells that it has ended, once, unless it was stopped', async () => {
+  const expiring = { userID: 'ann', expiresAt: new Date(Date.now() + 60_000) };
+  const ends = [vi.fn(), vi.fn(), vi.fn()] as const;
+  await sync.onPoke(expiring, () => {}, {}, ends[0]);
+  expiring.expiresAt.setTime(Date.now() - 1);
+  await add('ann');
+  await vi.waitFor(() => expect(ends[0]).toHaveBeenCalledTimes(1), 10_000);
+  const stop = await sync.onPoke(ann, () => {}, {}, ends[1]);
+  stop();
+  await sync.onPoke({ userID: 'ben' }, () => {}, {}, ends[2].mockRejectedValueOnce(new Error('the socket is closed')));
+  await sync.disconnect('ann');
+  const [ended, told] = [sync, lines];
+  sync = await start();
+  await ended.close();
+  await vi.waitFor(() => expect(JSON.stringify(told)).toContain('the socket is closed'), 10_000);
+  expect(ends.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 1]);
+});
+
 it('logs what the function throws, and calls it the next time', async () => {
   const failing = await hook(ann);
   const other = await hook(ann);

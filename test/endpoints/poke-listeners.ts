@@ -30,6 +30,7 @@ export function setUpPokes({
       return () => void listeners.delete(poke);
     },
     streamBudget({ maxStreams: limit, maxStreamsPerUser: perUser }),
+    60_000,
   );
   onTestFinished(() => pokes.close());
   const { send, lines, app } = setUp({ pokes, authenticate: () => user });

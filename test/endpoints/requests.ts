@@ -45,7 +45,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({})),
+    pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({}), 60_000),
     ready: async () => {},
     isStopping: () => false,
     tail: () => ({ listeners: 0, lagMs: null }),

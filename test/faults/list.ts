@@ -17,6 +17,7 @@ import { housing } from './list/housing.js';
 import { installing } from './list/installing.js';
 import { journaling } from './list/journaling.js';
 import { living } from './list/living.js';
+import { loggingOut } from './list/logging-out.js';
 import { nesting } from './list/nesting.js';
 import { poking } from './list/poking.js';
 import { pooling } from './list/pooling.js';
@@ -66,6 +67,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   requests,
   authenticating,
   doors,
+  loggingOut,
   documenting,
   journaling,
   living,

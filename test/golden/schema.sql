@@ -178,6 +178,22 @@ function claim_mutation(text,text,text,bigint)
   $function$
 
 
+function disconnect(text)
+  fv {postgres=X/postgres} CREATE OR REPLACE FUNCTION tidemark.disconnect(user_id text)
+   RETURNS void
+   LANGUAGE plpgsql
+   SECURITY DEFINER
+   SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+  begin
+    if coalesce(user_id, '') = '' then
+      raise exception 'tidemark.disconnect needs the ID of a user' using errcode = 'invalid_parameter_value';
+    end if;
+    insert into tidemark.change (table_id, xid, key) values (-1, pg_current_xact_id(), array[user_id]);
+  end
+  $function$
+
+
 function fields(text)
   fi  CREATE OR REPLACE FUNCTION tidemark.fields(image text)
    RETURNS text[]
@@ -362,7 +378,7 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
     'kept', greatest((select xid from tidemark.tick order by xid desc limit 1), (
       select newest.xid from (select * from ended order by before desc) e
       cross join lateral (
-        select logged.xid from (select id from tidemark.synced_table union all select 0) t
+        select logged.xid from (select id from tidemark.synced_table union all select 0 union all select -1) t
         cross join lateral (
           select xid from tidemark.change where table_id = t.id and xid > e.after and xid < e.before order by xid desc limit 1
         ) logged

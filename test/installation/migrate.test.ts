@@ -78,6 +78,7 @@ const firstRun = [
   'applying 0020-layouts.sql',
   'applying 0021-plans-without-compilation.sql',
   'applying 0022-replica-identity.sql',
+  'applying 0024-disconnect.sql',
   'applying 0025-outlines-of-types.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
@@ -138,6 +139,7 @@ describe('migrate', () => {
         'applying 0020-layouts.sql',
         'applying 0021-plans-without-compilation.sql',
         'applying 0022-replica-identity.sql',
+        'applying 0024-disconnect.sql',
         'applying 0025-outlines-of-types.sql',
       ]);
       const { rows } = await database.pool.query(
@@ -153,6 +155,8 @@ describe('migrate', () => {
         { t: 'timeline', may: ['DELETE', 'INSERT', 'SELECT'] },
         { t: 'view_text', may: ['DELETE', 'INSERT', 'SELECT'] },
       ]);
+      const disconnect = `select has_function_privilege($1, 'tidemark.disconnect(text)', 'execute') as may`;
+      expect((await database.pool.query(disconnect, ['reader of ticks'])).rows).toEqual([{ may: true }]);
     } finally {
       await database.pool.query(`drop owned by ${role}; drop role ${role}`);
     }

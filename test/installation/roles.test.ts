@@ -104,6 +104,22 @@ describe('the server’s role', () => {
     await server.close();
   });
 
+  it('disconnects users, and says which right it needs for that', async () => {
+    const options = { database: urlOf('tidemark_server'), views: wholeTable('todo'), log: silent };
+    const sync = await createSync({ ...options, authenticate: () => null });
+    await sync.disconnect('ada');
+    expect((await as('tidemark_server', 'select key from tidemark.change where table_id = -1')).rows).toEqual([
+      { key: ['ada'] },
+    ]);
+    await as('tidemark_owner', 'revoke execute on function tidemark.disconnect(text) from tidemark_server');
+    try {
+      await expect(sync.disconnect('ada')).rejects.toThrow('grant the server');
+    } finally {
+      await as('tidemark_owner', 'grant execute on function tidemark.disconnect(text) to tidemark_server');
+      await sync.close();
+    }
+  });
+
   it.each(['select', 'insert', 'update', 'delete'])('serves only if it may %s refusals', async (right) => {
     await as('tidemark_owner', `revoke ${right} on tidemark.refusal from tidemark_server`);
     const options = { database: urlOf('tidemark_server'), views: wholeTable('todo'), log: silent };
@@ -186,8 +202,9 @@ describe('an application’s role, with rights on the table alone', () => {
     },
   );
 
-  it('cannot have capture run on a table of its own, even when it sees the schema', async () => {
+  it('cannot have capture run on a table of its own, nor disconnect users, even when it sees the schema', async () => {
     await as('tidemark_owner', 'grant usage on schema tidemark to tidemark_app');
+    await expect(as('tidemark_app', `select tidemark.disconnect('ada')`)).rejects.toMatchObject({ code: '42501' });
     await as('tidemark_app', 'create table bait (id int primary key, n int)');
     const sql = `create trigger t after insert on bait referencing new table as new_rows
       for each statement execute function tidemark.capture_1()`;

@@ -44,6 +44,7 @@ beforeAll(async () => {
     log,
     intervalMs: () => 10,
     notify: false,
+    onDisconnect() {},
   });
   await slow.query('begin; select pg_current_xact_id()');
 }, 200_000);

@@ -46,6 +46,39 @@ describe('while nobody listens', () => {
   });
 });
 
+describe('a user who is disconnected', () => {
+  const disconnect = (userID: string) => tailed.database.pool.query('select tidemark.disconnect($1)', [userID]);
+
+  it('is found once, before anybody is poked, and without a statement more while nothing happens', async () => {
+    const { listen, disconnected } = start();
+    await disconnect('eve');
+    const { poke } = await listen('ann');
+    poke.mockImplementation(() => expect(disconnected).toEqual([['ann', 'ben']]));
+    await tailed.database.pool.query(`
+      begin; select tidemark.disconnect('ben'); select tidemark.disconnect('ann'); select tidemark.disconnect('ann');
+      insert into item (owner_id) values ('ann'); commit`);
+    await vi.waitFor(() => expect(poke).toHaveBeenCalledTimes(1), 10_000);
+    const [seen, sent] = [looks(), tailed.sent.length];
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(seen + 5), 10_000);
+    const names = tailed.sent.slice(sent).map(({ name }) => name);
+    expect(names).not.toContain('tidemark_look');
+    expect(names).not.toContain('tidemark_disconnected');
+    expect(disconnected).toEqual([['ann', 'ben']]);
+  });
+
+  it('is found again if the look fails that found the user', async () => {
+    const { listen, disconnected } = start();
+    await listen('ann');
+    let failures = 0;
+    tailed.before = async ({ name }) => {
+      if (name === 'tidemark_disconnected' && failures++ === 0) throw new Error('lost');
+    };
+    await disconnect('ann');
+    await vi.waitFor(() => expect(disconnected).toEqual([['ann']]), 10_000);
+    expect(failures).toBe(2);
+  });
+});
+
 describe('a commit by anybody', () => {
   it('pokes whom it concerns within the poll interval, and nobody else', async () => {
     const { listen } = start(100);

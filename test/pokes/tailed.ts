@@ -65,6 +65,8 @@ export interface TailedDatabase {
   /** A tail that looks every 20 milliseconds, unless told otherwise. */
   start(intervalMs?: number): {
     readonly tail: Tail<Context>;
+    /** The users whom each look has found disconnected, where it found any. */
+    readonly disconnected: readonly (readonly string[])[];
     readonly lines: LogLine[];
     listen(userID: string): Promise<Listening>;
   };
@@ -94,14 +96,24 @@ export function useTailed(setup: string, tailedViews: Views<Context>): TailedDat
       const installation = new CurrentInstallation(db, new ClientViews(db, tailedViews));
       const looks = new Looks(db, installation, 100_000);
       const { log, lines } = memoryLog();
-      const tail = new Tail({ db, installation, looks, log, intervalMs: () => intervalMs, notify: false });
+      const disconnected: string[][] = [];
+      const onDisconnect = (userIDs: ReadonlySet<string>) => void disconnected.push([...userIDs].sort());
+      const tail = new Tail({
+        db,
+        installation,
+        looks,
+        log,
+        intervalMs: () => intervalMs,
+        notify: false,
+        onDisconnect,
+      });
       tails.push(tail);
       const listen = async (userID: string) => {
         const poke = vi.fn();
         const request = { clientGroupID: `group of ${userID}`, profileID: 'p', schemaVersion: '' };
         return { poke, leave: await tail.listen({ userID }, request, poke) };
       };
-      return { tail, listen, lines };
+      return { tail, disconnected, listen, lines };
     },
   };
   beforeAll(async () => {

@@ -48,6 +48,15 @@ it('keeps what is younger than the retention', async () => {
   expect((await young.pull()).patch).toHaveLength(2);
 });
 
+it('forgets disconnected users like other changes', async () => {
+  await run(`select tidemark.disconnect('ann')`);
+  expect(await prune(db, hour)).toBe(0);
+  await anHourPasses();
+  await run(`select tidemark.disconnect('ben')`);
+  expect(await prune(db, hour)).toBe(1);
+  expect((await run('select key from tidemark.change')).rows).toEqual([{ key: ['ben'] }]);
+});
+
 it('forgets what is older, and resets the cookies that would need it', async () => {
   const old = await client();
   await run('update t set n = n + 1');

@@ -98,6 +98,28 @@ describe('tenants of one database', () => {
     end();
   });
 
+  it('disconnect none of another tenant’s users', async () => {
+    const ended: string[] = [];
+    for (const tenant of ['acme', 'blau']) {
+      await tenants.onPoke(
+        tenant,
+        { userID: 'ann' },
+        () => {},
+        {},
+        () => ended.push(tenant),
+      );
+    }
+    await database.pool.query(`select tidemark.disconnect('acme/ann')`);
+    await vi.waitFor(() => expect(ended).toEqual(['acme']), 10_000);
+    await tenants.disconnect('blau', 'ann');
+    expect(ended).toEqual(['acme', 'blau']);
+    expect((await database.pool.query('select key from tidemark.change where table_id = -1')).rows).toContainEqual({
+      key: ['blau/ann'],
+    });
+    await expect(tenants.disconnect('blau', '')).rejects.toThrow(TypeError);
+    await expect(tenants.disconnect('none', 'ann')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
   it('are migrated each by itself: one that is not is unavailable, and the others notice nothing', async () => {
     await push(tenants, 'acme', note, { clientID, clientGroupID });
     const { cookie } = await pullAs('acme', { clientGroupID });

@@ -28,26 +28,48 @@ export class PokeHooks<Context extends UserContext> {
 
   /**
    * Calls `poke` at once, and then whenever the user's clients may have something to pull, until the returned function
-   * is called, the context expires or the server closes. What `poke` throws is logged.
-   * @throws Problem `malformed-request` for clients that cannot be; and what `Listeners.enter` and `listen` throw.
+   * is called, the user is disconnected, the context expires or the server closes. What `poke` and `onEnd` throw is logged.
+   * @param onEnd called once, if the hook ends otherwise than by the returned function
+   * @throws Problem `malformed-request` for clients that cannot be; and what `Listeners.enter`, `Listener.join` and
+   * `listen` throw.
    */
-  async open(ctx: Context, poke: () => unknown, clients: PokedClients = {}): Promise<() => void> {
+  async open(
+    ctx: Context,
+    poke: () => unknown,
+    clients: PokedClients = {},
+    onEnd: () => unknown = () => {},
+  ): Promise<() => void> {
     checkContext(ctx);
     const listening = readPokedClients(clients);
-    const listener = this.#listeners.enter(ctx.userID, () => {});
-    const call = async () => poke();
+    let isHeld = false;
+    const listener = this.#listeners.enter(ctx.userID, () => isHeld && this.#call(onEnd));
     const onPoke = () => {
       if (listener.hasEnded) return;
       if (ctx.expiresAt && ctx.expiresAt.getTime() <= Date.now()) return listener.end();
-      call().catch((error: unknown) => this.#log.error({ error: describeError(error) }, 'A function for pokes failed'));
+      this.#call(poke);
     };
     await listener.join(this.#listen(ctx, listening, onPoke));
+    isHeld = true;
+    if (listener.hasEnded) this.#call(onEnd);
     onPoke();
-    return () => listener.end();
+    return () => {
+      isHeld = false;
+      listener.end();
+    };
+  }
+
+  /** Ends all hooks of these users. */
+  disconnect(userIDs: ReadonlySet<string>): void {
+    this.#listeners.disconnect(userIDs);
   }
 
   /** Ends all hooks, and refuses new ones. */
   close(): void {
     this.#listeners.close();
+  }
+
+  #call(hook: () => unknown): void {
+    const call = async () => hook();
+    call().catch((error: unknown) => this.#log.error({ error: describeError(error) }, 'A function for pokes failed'));
   }
 }

@@ -5,6 +5,7 @@ import type { Exchange } from '../../http/route.js';
 import type { StreamEnd, StreamOptions } from '../../http/sending/stream.js';
 import type { Budget } from '../../limits/budget.js';
 import { decodePokeRequest, heartbeat, type Listening, pokeEvent, retryField } from '../../protocol/poke.js';
+import { Authorization } from './authorization.js';
 import { Listeners } from './listeners.js';
 import { heartbeatMs, streamLifeMs, streamRetryMs } from './stream-life.js';
 
@@ -22,11 +23,16 @@ const maxUnreadBytes = 4 * 1024;
 export class PokeStreams<Context extends UserContext> {
   readonly #listen: Listen<Context>;
   readonly #listeners: Listeners;
+  readonly #authenticateMs: number;
 
-  /** @param budget of open streams */
-  constructor(listen: Listen<Context>, budget: Budget) {
+  /**
+   * @param budget of open streams
+   * @param authenticateMs the time after which a stream's authorization is confirmed again, in milliseconds
+   */
+  constructor(listen: Listen<Context>, budget: Budget, authenticateMs: number) {
     this.#listen = listen;
     this.#listeners = new Listeners(budget);
+    this.#authenticateMs = authenticateMs;
   }
 
   /**
@@ -34,12 +40,25 @@ export class PokeStreams<Context extends UserContext> {
    * @throws Problem `unauthenticated`, `malformed-request`; and what `Listeners.enter` and `listen` throw.
    */
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
-    const { context } = await identify(exchange, authenticate);
+    const caller = await identify(exchange, authenticate);
+    const { context } = caller;
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
     const listener = this.#listeners.enter(context.userID, () => stream.end());
+    const authorization = new Authorization(caller, {
+      intervalMs: this.#authenticateMs,
+      onRefused: (refusal) => listener.end(refusal),
+    });
     const stream = new PokeStream(context.expiresAt, () => listener.end());
-    await listener.join(this.#listen(context, request, () => stream.poke()));
+    await listener.join(
+      this.#listen(context, request, () => stream.poke()),
+      authorization,
+    );
     return stream;
+  }
+
+  /** Ends all streams of these users. */
+  disconnect(userIDs: ReadonlySet<string>): void {
+    this.#listeners.disconnect(userIDs);
   }
 
   /** Ends all streams, and refuses new ones. */

@@ -13,6 +13,9 @@ const retrySpreadMs = 2_000;
 const longestLifeMs = 60 * 60_000;
 const lifeSpread = 0.1;
 
+/** The longest time that a timer can wait, in milliseconds. */
+export const longestTimerMs: number = 2 ** 31 - 1;
+
 /** After how many milliseconds a client is to reconnect. */
 export function streamRetryMs(): number {
   return Math.round(leastRetryMs + Math.random() * retrySpreadMs);

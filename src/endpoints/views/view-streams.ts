@@ -1,7 +1,7 @@
 /** Streams of the changes of a view, or of one of its rows, as server-sent events. */
 import type { UserContext } from '../../context.js';
 import type { EventStream } from '../../http/answer.js';
-import type { Caller } from '../../http/identify.js';
+import type { Caller, Identified } from '../../http/identify.js';
 import { readAhead } from '../../http/sending/read-ahead.js';
 import { toStream } from '../../http/sending/stream.js';
 import type { Budget } from '../../limits/budget.js';
@@ -31,7 +31,7 @@ const stallMs = 30_000;
  */
 export async function openViewStream<Context extends UserContext>(
   asked: Asked,
-  caller: Caller<Context>,
+  caller: Identified<Context>,
   parts: ViewStreamParts<Context>,
 ): Promise<EventStream> {
   const watch = await parts.watches.open(caller, asked);
@@ -78,10 +78,10 @@ class ViewStream<Context extends UserContext> {
   readonly #asked: Asked;
   readonly #caller: Caller<Context>;
   readonly #parts: ViewStreamParts<Context>;
-  readonly #watch: Watch;
+  readonly #watch: Watch<Context>;
   #cookie: unknown;
 
-  constructor(asked: Asked, caller: Caller<Context>, parts: ViewStreamParts<Context>, watch: Watch) {
+  constructor(asked: Asked, caller: Caller<Context>, parts: ViewStreamParts<Context>, watch: Watch<Context>) {
     this.#asked = asked;
     // The request lasts longer than its reads: what is told of it says nothing about them.
     this.#caller = { ...caller, tell: undefined };
@@ -93,7 +93,7 @@ class ViewStream<Context extends UserContext> {
   /** What has changed since this was called last, if anything. */
   async read(isFollowing: boolean): Promise<Patched | undefined> {
     const request = { ...this.#asked, form: 'ops', cookie: this.#cookie, isFollowing } as const;
-    const pulled = await this.#parts.read(request, this.#caller);
+    const pulled = await this.#parts.read(request, { ...this.#caller, context: this.#watch.context });
     if (!('cookie' in pulled)) return undefined;
     this.#cookie = pulled.cookie;
     return pulled;
@@ -106,6 +106,9 @@ class ViewStream<Context extends UserContext> {
       awaited = await this.#watch.changed(heartbeatMs);
       if (awaited === 'late') yield Buffer.from(heartbeat);
       patched = awaited === 'changed' ? await this.read(true) : undefined;
+      if (!this.#watch.refusal) continue;
+      await patched?.more?.close();
+      break;
     }
     return undefined;
   }

@@ -2,7 +2,7 @@
 import type { UserContext } from '../../context.js';
 import { Problem } from '../../errors.js';
 import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
-import { type Authenticate, type Caller, identify } from '../../http/identify.js';
+import { type Authenticate, type Caller, type Identified, identify } from '../../http/identify.js';
 import type { Exchange, Route } from '../../http/route.js';
 import { type Delivery, deliver } from '../../http/sending/deliver.js';
 import { replyTagged, tag } from '../../http/tagged.js';
@@ -92,7 +92,7 @@ function headersFor({ waitMs }: Asked): Reply['headers'] {
 async function readRows<Context extends UserContext>(
   { request }: Exchange,
   asked: Asked,
-  caller: Caller<Context>,
+  caller: Identified<Context>,
   options: ViewRoutesOptions<Context>,
 ): Promise<Answer> {
   const { known, type } = asked;
@@ -125,7 +125,7 @@ async function readOps<Context extends UserContext>(
   { request }: Exchange,
   asked: Asked,
   since: string,
-  caller: Caller<Context>,
+  caller: Identified<Context>,
   options: ViewRoutesOptions<Context>,
 ): Promise<Answer> {
   const patched = await readOrWait('ops', since, asked, caller, options);
@@ -143,13 +143,13 @@ async function readOps<Context extends UserContext>(
 /**
  * Reads what is new since a token. If there is nothing, waits for it, as long as the caller would.
  * @returns undefined if there is nothing new
- * @throws Problem as `Watches.open`, and as a `ReadRoute`
+ * @throws Problem as `Watches.open`, and as a `ReadRoute`; and the refusal, if the caller may not wait any more
  */
 async function readOrWait<Context extends UserContext>(
   form: 'ops' | 'rows',
   token: string | undefined,
   asked: Asked,
-  caller: Caller<Context>,
+  caller: Identified<Context>,
   { read, watches }: ViewRoutesOptions<Context>,
 ): Promise<Patched | undefined> {
   const request = { ...asked, form, cookie: cookieIn(token ?? '') };
@@ -161,13 +161,17 @@ async function readOrWait<Context extends UserContext>(
   if (found || asked.waitMs === 0) return found;
   const until = performance.now() + asked.waitMs;
   const watch = await watches.open(caller, asked);
-  // The request lasts longer than its reads: what is told of it says nothing about them.
-  const patient = { ...caller, tell: undefined };
   try {
     for (;;) {
-      const late = await readOnce(patient, true);
+      // The request lasts longer than its reads: what is told of it says nothing about them.
+      const late = await readOnce({ ...caller, context: watch.context, tell: undefined }, true);
       const leftMs = until - performance.now();
-      if (late || leftMs <= 0 || (await watch.changed(leftMs)) !== 'changed') return late;
+      const isOver = late !== undefined || leftMs <= 0 || (await watch.changed(leftMs)) !== 'changed';
+      if (watch.refusal) {
+        await late?.more?.close();
+        throw watch.refusal;
+      }
+      if (isOver) return late;
     }
   } finally {
     watch.end();

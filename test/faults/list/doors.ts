@@ -69,8 +69,8 @@ export const doors: readonly Fault[] = [
   {
     ...server,
     name: 'callers whom the host names are not counted',
-    find: 'limited(() => ctx)',
-    replace: '() => ctx',
+    find: "createHandler(route('*', given), log, requestHooks)",
+    replace: "createHandler(route('*', given), log, { observer })",
   },
   {
     name: 'an endpoint is known by its path',
