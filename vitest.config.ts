@@ -65,6 +65,25 @@ const pooled = {
   },
 };
 
+/** Conformance tests that run again on databases that have settings and a publication: see `test/ordinary-settings.ts`. */
+const ordinaryTests = [
+  'conformance/{bad-values,client-records,pull-wire,refused-mutations}',
+  'conformance/client/{convergence,sync}',
+];
+
+const ordinary = (settings: string) => ({
+  ...server,
+  test: {
+    ...server.test,
+    name: `${settings} trials`,
+    include: ordinaryTests.map((file) => `test/${file}.test.ts`),
+    exclude: configDefaults.exclude,
+    env: { NODE_ENV: 'production', TIDEMARK_TEST_ENGINE: 'replicache', TIDEMARK_TEST_SETTINGS: settings },
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
+  },
+});
+
 /**
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
  * and that of `tidemark/client`, which is always built for production.
@@ -140,6 +159,7 @@ export default defineConfig({
       client('client trials', 'replicache', 'development'),
       client('own client trials', 'tidemark', 'production'),
       browser('browser trials', browserTrials),
+      ...['formats', 'transactions', 'plans'].map(ordinary),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
       trials('torture trials', [tortureTrials]),
       trials('trials', ['test/**/*.trial.ts'], { exclude: [browserTrials, tortureTrials, ...loneTrials] }),

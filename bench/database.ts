@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded/start.js';
+import { binariesUnderTest } from '../test/cluster.js';
 
 export interface BenchDatabase {
   readonly url: string;
@@ -20,9 +21,10 @@ export interface BenchDatabase {
  */
 const settings = { max_wal_size: '4GB', max_connections: '100', shared_preload_libraries: 'pg_stat_statements' };
 
+/** On the Postgres that `TIDEMARK_TEST_POSTGRES` names, as for tests; `stock` is Debian's, with its default settings. */
 export async function startDatabase(): Promise<BenchDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
-  const cluster = await startEmbedded({ directory, settings: { ...settings } });
+  const cluster = await startEmbedded({ directory, settings: { ...settings }, ...binariesUnderTest() });
   const pool = await connectTo(cluster.url, 20);
   await countStatements(pool, false);
   return {

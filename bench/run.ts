@@ -6,6 +6,8 @@
  *   npm run bench -- --full            with a view of a million rows, and clients that are away for ten minutes
  *   npm run bench -- --only push,herd  some scenarios
  *   npm run bench -- --only workers    one process against several
+ *
+ * With TIDEMARK_TEST_POSTGRES=stock, on the Postgres that Debian ships.
  */
 import { parseArgs } from 'node:util';
 import { seed, startDatabase } from './database.js';

@@ -57,7 +57,7 @@ export async function withConnections<T>(work: (open: (url: string) => Promise<C
 
 /** A database of its own in the same cluster, with a few connections to it, for one scenario. */
 export async function withDatabase<T>(
-  { pool: main, databaseURL }: Bench,
+  { pool: main, databaseURL }: Pick<Bench, 'pool' | 'databaseURL'>,
   name: string,
   work: (database: { readonly pool: pg.Pool; readonly url: string }) => Promise<T>,
 ): Promise<T> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPool } from '../src/db/pg.js';
 import { migrateSchema } from '../src/installation/migrate.js';
+import { ordinarySettings } from './ordinary-settings.js';
 
 export interface TestDatabase {
   /** For what is tested. Through a pooler, where tests run through one. */
@@ -59,7 +60,10 @@ async function create(options: string): Promise<TestDatabase> {
   await onCluster(cluster, `create database ${name} ${options}`);
   const address = new URL(cluster);
   address.pathname = name;
+  const settings = process.env.TIDEMARK_TEST_SETTINGS;
+  if (settings) await makeOrdinary(cluster, name, settings);
   const pool = createPool(address.href, 5);
+  if (settings) await pool.query('create publication everything for all tables');
   return {
     url: throughPooler(address.href),
     pool,
@@ -70,6 +74,13 @@ async function create(options: string): Promise<TestDatabase> {
       await onCluster(cluster, `drop database ${name} with (force)`);
     },
   };
+}
+
+/** Gives a database settings as other applications have them. */
+async function makeOrdinary(cluster: string, name: string, settings: string): Promise<void> {
+  const { rows } = await onCluster(cluster, 'select lower(name) as name from pg_settings');
+  for (const statement of ordinarySettings(settings, name, new Set(rows.map((row) => row.name))))
+    await onCluster(cluster, statement);
 }
 
 function throughPooler(url: string): string {

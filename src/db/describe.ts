@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
 import type { ParameterForm, QueryDescription, ResultColumn } from './database.js';
-import { jitOff } from './own-settings.js';
+import { sameFormats } from './own-settings.js';
 
 /**
  * A message of several statements is one transaction, which a pooler in transaction mode keeps on one connection. The
  * settings end with the transaction, even if Postgres refuses the query.
  */
 const opening = `
-  ${jitOff};
+  ${sameFormats};
   set local client_min_messages = log;
   set local debug_pretty_print = off;
   set local debug_print_parse = on;

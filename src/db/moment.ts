@@ -1,7 +1,7 @@
 import type { Pool, QueryConfig } from 'pg';
 import { checkOut } from './checkout.js';
 import type { Database, Statement } from './database.js';
-import { jitOff } from './own-settings.js';
+import { sameFormats } from './own-settings.js';
 import type { NamedStatements } from './poolers/named-statements.js';
 import { failExplained } from './poolers/settings.js';
 
@@ -10,7 +10,7 @@ const usualLimitMs = 3_000;
 /** How much longer than its limit to wait for a statement. After that, the connection does not answer. */
 const graceMs = 1_000;
 
-const begin = `begin isolation level repeatable read read only; ${jitOff}; set local statement_timeout = ${usualLimitMs}; savepoint sound`;
+const begin = `begin isolation level repeatable read read only; ${sameFormats}; set local statement_timeout = ${usualLimitMs}; savepoint sound`;
 
 /**
  * `Database.atOneMoment`: a read-only transaction, with a savepoint to return to when a statement fails.

@@ -8,12 +8,35 @@ import pg from 'pg';
 export const jitOff: string = 'set local jit = off';
 
 /**
+ * Settings that decide how Postgres writes values and names. Servers with different roles must write the same, since clients
+ * keep what they receive until a row changes. Time zones are up to the role, and so is the order of day and month in input.
+ */
+const formats = {
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  quote_all_identifiers: 'off',
+};
+
+/** For a transaction of our own that has its own time limits, or that Postgres is only to describe a query in. */
+export const sameFormats: string = [
+  jitOff,
+  ...Object.entries(formats).map(([name, value]) => `set local ${name} = ${value}`),
+].join('; ');
+
+const set = (name: string, value: string) => `set_config('${name}', '${value}', true)`;
+
+/**
  * A query that sets this and lifts the time limits, since our own statements have others. It is not a SET LOCAL, which
  * would raise a warning ahead of a prepared statement. Postgres has `transaction_timeout` from 17 on.
  */
-export const setOwn: string =
-  "select set_config('jit', 'off', true), set_config('statement_timeout', '0', true), " +
-  "case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end";
+export const setOwn: string = `select ${[
+  set('jit', 'off'),
+  ...Object.entries(formats).map(([name, value]) => set(name, value)),
+  set('statement_timeout', '0'),
+  `case when current_setting('transaction_timeout', true) is not null then ${set('transaction_timeout', '0')} end`,
+].join(', ')}`;
 
 /** The driver's types lack the `query_timeout` of a single query, in milliseconds. */
 export interface OwnQueryConfig extends pg.QueryConfig {

@@ -1,0 +1,80 @@
+/**
+ * Settings of databases and roles, as other applications have them. `TIDEMARK_TEST_SETTINGS` names those that each database
+ * of a test gets.
+ */
+
+interface OrdinarySettings {
+  readonly ofDatabase: readonly string[];
+  /** Of the role that the tests connect as, in the database. They take precedence. */
+  readonly ofRole: readonly string[];
+}
+
+const known: Readonly<Record<string, OrdinarySettings>> = {
+  /** Values are written and read in other formats. Where the Postgres can, it compiles every plan. */
+  formats: {
+    ofDatabase: [
+      'jit = on',
+      'jit_above_cost = 10',
+      `datestyle = 'German, DMY'`,
+      `timezone = 'Asia/Kathmandu'`,
+      'extra_float_digits = 0',
+      'standard_conforming_strings = off',
+      'escape_string_warning = off',
+      'xmloption = document',
+      `lc_monetary = 'C'`,
+      `lc_time = 'C'`,
+      `default_text_search_config = 'german'`,
+    ],
+    ofRole: [
+      'intervalstyle = sql_standard',
+      'bytea_output = escape',
+      'quote_all_identifiers = on',
+      'array_nulls = off',
+      'transform_null_equals = on',
+      `client_encoding = 'LATIN1'`,
+      `plpgsql.extra_errors = 'all'`,
+    ],
+  },
+  /** Transactions are serializable and must be short. */
+  transactions: {
+    ofDatabase: [
+      `statement_timeout = '1s'`,
+      'default_transaction_isolation = serializable',
+      'default_transaction_deferrable = on',
+      'session_replication_role = local',
+      'plpgsql.variable_conflict = use_column',
+    ],
+    ofRole: [
+      `datestyle = 'SQL, DMY'`,
+      `lock_timeout = '900ms'`,
+      `transaction_timeout = '1s'`,
+      `idle_in_transaction_session_timeout = '1s'`,
+      'row_security = off',
+    ],
+  },
+  /** Postgres makes other plans. */
+  plans: {
+    ofDatabase: [
+      'enable_seqscan = off',
+      'enable_hashjoin = off',
+      'enable_sort = off',
+      'from_collapse_limit = 1',
+      'join_collapse_limit = 1',
+      'constraint_exclusion = on',
+    ],
+    ofRole: ['plan_cache_mode = force_generic_plan', `work_mem = '64kB'`, 'search_path = public, pg_catalog'],
+  },
+};
+
+/**
+ * The statements that give a database the settings of this name that its Postgres has.
+ * @param has the names of the settings that the Postgres has
+ */
+export function ordinarySettings(name: string, database: string, has: ReadonlySet<string>): readonly string[] {
+  const { ofDatabase, ofRole } = known[name]!;
+  const isKnown = (setting: string) => setting.includes('.') || has.has(setting.split(' ')[0]!);
+  return [
+    ...ofDatabase.filter(isKnown).map((setting) => `alter database ${database} set ${setting}`),
+    ...ofRole.filter(isKnown).map((setting) => `alter role current_user in database ${database} set ${setting}`),
+  ];
+}
