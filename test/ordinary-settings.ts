@@ -38,7 +38,7 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
   /** Transactions are serializable and must be short. */
   transactions: {
     ofDatabase: [
-      `statement_timeout = '1s'`,
+      `statement_timeout = '3s'`,
       'default_transaction_isolation = serializable',
       'default_transaction_deferrable = on',
       'session_replication_role = local',
@@ -46,9 +46,9 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
     ],
     ofRole: [
       `datestyle = 'SQL, DMY'`,
-      `lock_timeout = '900ms'`,
-      `transaction_timeout = '1s'`,
-      `idle_in_transaction_session_timeout = '1s'`,
+      `lock_timeout = '3s'`,
+      `transaction_timeout = '3s'`,
+      `idle_in_transaction_session_timeout = '3s'`,
       'row_security = off',
     ],
   },
