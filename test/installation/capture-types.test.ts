@@ -111,7 +111,9 @@ describe('a key of the type', () => {
       'update t set n = 7',
       'delete from t',
     ];
-    expectRoundTrip(await capturing.capture({ ddl, write }));
+    // An array is no key of a view, but may be that of its table.
+    const key = [type.endsWith('[]') ? 'n' : 'id'];
+    expectRoundTrip(await capturing.capture({ ddl, key, write }));
   });
 
   it('of two columns', async () => {
