@@ -86,12 +86,24 @@ export async function fullRead(client: Client, views: readonly OracleView[], vie
   const holding = new Map<string, string>();
   for (const view of views) {
     for (const { key, line } of await rowsOf(client, view, viewer)) {
-      const clientKey = keyOf(view, key);
+      const clientKey = keyOf(
+        view,
+        key.map((text, i) => (isExact(view, i) ? sentNumber(text) : text)),
+      );
       if (holding.has(clientKey)) throw new Error(`the oracle's view has two rows with the key ${clientKey}`);
       holding.set(clientKey, comparable(view, JSON.parse(line)));
     }
   }
   return holding;
+}
+
+function isExact({ key, columns }: OracleView, place: number): boolean {
+  return columns.some(({ name, exact }) => exact && name === key[place]);
+}
+
+/** An exact number as `String` writes what is sent: a JSON number if it has at most 15 digits, and its text otherwise. */
+function sentNumber(text: string): string {
+  return text.replaceAll(/\D/g, '').length <= 15 ? String(Number(text)) : text;
 }
 
 async function rowsOf(client: Client, view: OracleView, viewer: Viewer): Promise<{ key: string[]; line: string }[]> {
