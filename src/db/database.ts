@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase, PoolClient } from 'pg';
 
 /** One SQL statement. */
 export interface Statement {
@@ -107,4 +107,9 @@ export interface Database {
 
   /** Closes the connections, unless they belong to the application's own pool. */
   close(): Promise<void>;
+}
+
+/** Runs statements one by one in a client's transaction. */
+export function queryOf(client: ClientBase): Database['query'] {
+  return async <Row>({ text, values = [] }: Statement) => (await client.query(text, [...values])).rows as Row[];
 }

@@ -1,7 +1,7 @@
 /** Installs, upgrades and removes Tidemark's schema, and the change capture on the tables that views read. */
 import type { ClientBase } from 'pg';
 import { findTable, type Table } from '../catalog/tables.js';
-import { type Database, readCommitted, type Statement } from '../db/database.js';
+import { type Database, queryOf, readCommitted } from '../db/database.js';
 import { setOwn } from '../db/own-settings.js';
 import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
@@ -85,9 +85,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       progress(`capturing changes to ${label}`);
       // Its columns and partitions may have changed before the lock was granted.
       await client.query(`lock table ${relation} in share row exclusive mode`);
-      const query = async <Row>({ text, values = [] }: Statement) =>
-        (await client.query(text, [...values])).rows as Row[];
-      const table = await findTable({ query }, relation);
+      const table = await findTable({ query: queryOf(client) }, relation);
       if (table?.oid !== found.oid)
         throw new SetupError(`The table ${label} was replaced in the meantime. Run the migration again.`);
       for (const statement of installCapture(id, table)) await client.query(statement);

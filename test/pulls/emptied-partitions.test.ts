@@ -1,5 +1,5 @@
 /** Partitions that go away without rows reset no client. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import { recordEmptied } from '../../src/store/layouts/emptied.js';
 import { prune } from '../../src/store/retention.js';
@@ -28,6 +28,7 @@ const ops = ({ patch }: { patch: readonly { op: string; key?: string }[] }) =>
 async function start() {
   const tables = await altered.start(`${ddl}; ${attach}`, { views });
   const db = openPool(tables.url);
+  onTestFinished(() => db.close());
   await tables.client.pull();
   return { ...tables, db, record: () => recordEmptied(db) };
 }
@@ -39,107 +40,85 @@ describe('a partition whose rows were deleted before', () => {
     ['is truncated', 'truncate high'],
     ['is written anew', 'alter table high set (autovacuum_enabled = off); vacuum full high'],
   ])('sends the deletions when it %s', async (_, change) => {
-    const { client, newcomer, run, runAlone, db, record, passASecond, truth } = await start();
-    try {
-      const late = newcomer();
-      await late.pull();
-      await run(`${empty}; update t set n = 11 where id = 1`);
-      await record();
-      await client.pull();
-      for (const one of change.split('; ')) await runAlone(one);
-      passASecond();
-      expect(ops(await client.pull())).toEqual([]);
-      await run('update t set n = n + 1 where id = 2; insert into t (id, n) values (170, 1)').catch(() => {});
-      expect(ops(await late.pull())).toEqual(expect.arrayContaining(['del 150', 'del 151', 'put 1']));
-      await client.pull();
-      for (const one of [client, late]) expect(one.held()).toEqual(await truth());
-    } finally {
-      await db.close();
-    }
+    const { client, newcomer, run, runAlone, record, passASecond, truth } = await start();
+    const late = newcomer();
+    await late.pull();
+    await run(`${empty}; update t set n = 11 where id = 1`);
+    await record();
+    await client.pull();
+    for (const one of change.split('; ')) await runAlone(one);
+    passASecond();
+    expect(ops(await client.pull())).toEqual([]);
+    await run('update t set n = n + 1 where id = 2; insert into t (id, n) values (170, 1)');
+    expect(ops(await late.pull())).toEqual(expect.arrayContaining(['del 150', 'del 151', 'put 1']));
+    await client.pull();
+    for (const one of [client, late]) expect(one.held()).toEqual(await truth());
   });
 
   it.each<[name: string, between: string]>([
     ['gets a row again', 'insert into t (id, n) values (160, 1)'],
     ['got a row and lost it', 'insert into t (id, n) values (160, 1); delete from t where id = 160'],
   ])('is a reset if it %s after the recording', async (_, between) => {
-    const { client, run, db, record, passASecond, truth } = await start();
-    try {
-      await run(empty);
-      await record();
-      await client.pull();
-      await run(between);
-      await run(drop);
-      passASecond();
-      expect(ops(await client.pull())).toContain('clear');
-      expect(client.held()).toEqual(await truth());
-    } finally {
-      await db.close();
-    }
+    const { client, run, record, passASecond, truth } = await start();
+    await run(empty);
+    await record();
+    await client.pull();
+    await run(between);
+    await run(drop);
+    passASecond();
+    expect(ops(await client.pull())).toContain('clear');
+    expect(client.held()).toEqual(await truth());
   });
 
   it('is a reset for clients that saw it after it was filled while it was detached', async () => {
-    const { client, newcomer, run, db, record, passASecond, truth } = await start();
-    try {
-      await run(empty);
-      await record();
-      await client.pull();
-      await run(`alter table t detach partition high; insert into high (id) values (160); ${attach}`);
-      passASecond();
-      const late = newcomer();
-      await late.pull();
-      expect(late.held()).toHaveProperty('rows/160');
-      await run(drop);
-      passASecond();
-      for (const one of [client, late]) {
-        expect(ops(await one.pull())).toContain('clear');
-        expect(one.held()).toEqual(await truth());
-      }
-    } finally {
-      await db.close();
+    const { client, newcomer, run, record, passASecond, truth } = await start();
+    await run(empty);
+    await record();
+    await client.pull();
+    await run(`alter table t detach partition high; insert into high (id) values (160); ${attach}`);
+    passASecond();
+    const late = newcomer();
+    await late.pull();
+    expect(late.held()).toHaveProperty('rows/160');
+    await run(drop);
+    passASecond();
+    for (const one of [client, late]) {
+      expect(ops(await one.pull())).toContain('clear');
+      expect(one.held()).toEqual(await truth());
     }
   });
 
   it('is recorded again after it had rows', async () => {
-    const { client, run, db, record, passASecond, truth } = await start();
-    try {
-      await run(empty);
-      await record();
-      await run('insert into t (id, n) values (160, 1)');
-      await record();
-      await run(empty);
-      await record();
-      await run(drop);
-      passASecond();
-      expect(ops(await client.pull())).toEqual(['del 150', 'del 151']);
-      expect(client.held()).toEqual(await truth());
-    } finally {
-      await db.close();
-    }
+    const { client, run, record, passASecond, truth } = await start();
+    await run(empty);
+    await record();
+    await run('insert into t (id, n) values (160, 1)');
+    await record();
+    await run(empty);
+    await record();
+    await run(drop);
+    passASecond();
+    expect(ops(await client.pull())).toEqual(['del 150', 'del 151']);
+    expect(client.held()).toEqual(await truth());
   });
 
   it('is recorded again before the change log no longer reaches back to the recording', async () => {
     const { client, run, db, record, passASecond, truth } = await start();
-    try {
-      await run(empty);
-      await record();
-      await client.pull();
-      for (let i = 0; i < 3; i++) await prune(db, 0);
-      await client.pull();
-      await record();
-      await run(drop);
-      passASecond();
-      expect(ops(await client.pull())).toEqual([]);
-      expect(client.held()).toEqual(await truth());
-    } finally {
-      await db.close();
-    }
+    await run(empty);
+    await record();
+    await client.pull();
+    for (let i = 0; i < 3; i++) await prune(db, 0);
+    await client.pull();
+    await record();
+    await run(drop);
+    passASecond();
+    expect(ops(await client.pull())).toEqual([]);
+    expect(client.held()).toEqual(await truth());
   });
 
   it('is not recorded while a transaction that has written to it is open', async () => {
-    const { client, run, runAlone, db, record, passASecond, truth, database } = {
-      ...(await start()),
-      database: altered.database,
-    };
+    const { client, run, runAlone, record, passASecond, truth } = await start();
+    const { database } = altered;
     const other = await database.pool.connect();
     try {
       await run(empty);
@@ -156,7 +135,6 @@ describe('a partition whose rows were deleted before', () => {
       expect(client.held()).toEqual(await truth());
     } finally {
       other.release();
-      await db.close();
     }
   });
 });

@@ -1,6 +1,5 @@
 /** Records the layout of each shape that a table has had, as servers see it. */
-import type { ClientBase } from 'pg';
-import { type Database, readCommitted, type Statement } from '../../db/database.js';
+import { type Database, queryOf, readCommitted } from '../../db/database.js';
 import { holdLayouts, readMembers, recordLayouts, unrecorded } from '../../store/layouts/layouts-table.js';
 import type { SyncedTable } from '../../store/patches/states.js';
 import { shapeInCookies } from '../digests.js';
@@ -83,8 +82,4 @@ async function recordTables(db: Database, tables: readonly Altered[], started: s
     );
     return left.length === missing.length;
   });
-}
-
-function queryOf(client: ClientBase): Database['query'] {
-  return async <Row>({ text, values = [] }: Statement) => (await client.query(text, [...values])).rows as Row[];
 }

@@ -3,7 +3,7 @@
  * truncated, and clients need no reset: every row that it ever had is gone from it in the log.
  */
 import type { ClientBase } from 'pg';
-import { type Database, readCommitted, type Statement } from '../../db/database.js';
+import { type Database, queryOf, readCommitted } from '../../db/database.js';
 import { isLockTimeout } from '../../db/sqlstate.js';
 import type { GonePartition } from './alteration.js';
 import type { LayoutMember } from './layout.js';
@@ -62,11 +62,11 @@ export async function recordEmptied(db: Database): Promise<void> {
 }
 
 async function recordIn(client: ClientBase, { id, oid, number, members }: NewestLayout): Promise<void> {
-  const query = async <Row>({ text, values = [] }: Statement) => (await client.query(text, [...values])).rows as Row[];
+  const query = queryOf(client);
   await client.query(readCommitted);
   await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
   // From here on, no partition can be truncated, detached or dropped.
-  await query(holdLayouts([{ id, oid, shape: '' }]));
+  await query(holdLayouts([{ oid }]));
   const present = new Map((await readMembers({ query }, [oid])).get(oid)?.map((member) => [member.oid, member]));
   const empty = await findEmpty({ query }, oid);
   const recorded = members.map((member): LayoutMember => {

@@ -88,8 +88,8 @@ export async function readMembers(
 }
 
 /** Begins a transaction in which nobody else records layouts, and no table gets other columns. */
-export function holdLayouts(shapes: readonly Shape[]): Statement {
-  return { text: 'select tidemark.hold_layouts($1)', values: [shapes.map(({ oid }) => oid)] };
+export function holdLayouts(tables: readonly Pick<Shape, 'oid'>[]): Statement {
+  return { text: 'select tidemark.hold_layouts($1)', values: [tables.map(({ oid }) => oid)] };
 }
 
 /** A layout to be recorded, as the table has it now. */
