@@ -29,7 +29,7 @@ if (unknown.length > 0) {
   console.error(`No scenario is called ${unknown.join(', ')}. There are: ${Object.keys(scenarios).join(', ')}.`);
   process.exit(2);
 }
-const sizes = options.quick ? [1000] : [1000, 10_000];
+const sizes = options.quick ? [1000] : [1000, 10_000, 100_000];
 const maxRatio = 1.2;
 const { progress } = beginRun();
 
@@ -65,15 +65,13 @@ function compare(on: readonly Result[][], off: readonly Result[][]): Result[] {
 
 const database = await startDatabase();
 try {
-  const lines: Result[] = [];
   for (const name of names) {
     const { on, off } = await inTurns(Number(options.turns), {
       on: () => measure(database, name, 'on'),
       off: () => measure(database, name, 'off'),
     });
-    lines.push(...compare(on, off));
+    printTable(compare(on, off));
   }
-  printTable(lines);
 } finally {
   await database.stop();
 }

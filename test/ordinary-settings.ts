@@ -66,6 +66,8 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
   },
 };
 
+export const settingsNames: readonly string[] = Object.keys(known);
+
 /**
  * The statements that give a database the settings of this name that its Postgres has.
  * @param has the names of the settings that the Postgres has

@@ -5,22 +5,24 @@ import { identifier, quotedText } from '../sql.js';
 
 interface Trigger {
   readonly name: string;
+  /** When it is called, and for what. */
   readonly event: string;
   /** The SQL between the table's name and EXECUTE. */
   readonly scope: string;
 }
 
-const truncate: Trigger = { name: 'tidemark_truncate', event: 'truncate', scope: 'for each statement' };
+/** Called before the rows go, because a TRUNCATE that finds none is not logged. */
+const truncate: Trigger = { name: 'tidemark_truncate', event: 'before truncate', scope: 'for each statement' };
 
 /** Called once for each statement, with its rows in transition tables, so that bulk writes stay cheap. */
 const statementTriggers: readonly Trigger[] = [
-  { name: 'tidemark_insert', event: 'insert', scope: 'referencing new table as new_rows for each statement' },
+  { name: 'tidemark_insert', event: 'after insert', scope: 'referencing new table as new_rows for each statement' },
   {
     name: 'tidemark_update',
-    event: 'update',
+    event: 'after update',
     scope: 'referencing old table as old_rows new table as new_rows for each statement',
   },
-  { name: 'tidemark_delete', event: 'delete', scope: 'referencing old table as old_rows for each statement' },
+  { name: 'tidemark_delete', event: 'after delete', scope: 'referencing old table as old_rows for each statement' },
 ];
 
 /**
@@ -30,7 +32,7 @@ const statementTriggers: readonly Trigger[] = [
  */
 const rowTriggers: readonly Trigger[] = ['insert', 'update', 'delete'].map((event) => ({
   name: `tidemark_${event}`,
-  event,
+  event: `after ${event}`,
   scope: 'for each row',
 }));
 
@@ -71,6 +73,15 @@ function textOf(row: string, column: string): string {
 }
 
 /**
+ * Whether a TRUNCATE, which has locked the table, may look whether it has rows: the snapshot of a transaction that is not
+ * READ COMMITTED may be too early to show them, and in a large table, the search could hold the lock for long.
+ */
+const mayBeFoundEmpty = `current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+      and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
+      and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
+        <= ${4 * 1024 * 1024}`;
+
+/**
  * The body of the function that writes a table's changes to the log: for each key, the old row's image and the new
  * row's hash. A statement that a trigger runs inside another statement is logged first, so the order of the log means
  * nothing within a transaction. Instead, `stateQueries` recognizes the original row by its image, which is not also the
@@ -90,10 +101,16 @@ export function captureBody(id: number, table: Table): string {
   return `
 declare
   logged bigint;
+  is_empty boolean := false;
 begin
 ${events}
   else
-    ${entry('null', 'null', 'null')};
+    if ${mayBeFoundEmpty} then
+      execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
+    end if;
+    if not is_empty then
+      ${entry('null', 'null', 'null')};
+    end if;
   end if;
   return null;
 end
@@ -182,7 +199,7 @@ as ${quotedText(captureBody(id, table))}`,
     // types run as the owner.
     `revoke all on function ${call}() from public`,
     ...triggersOf(table).flatMap(({ name, event, scope }) => [
-      `create or replace trigger ${name} after ${event} on ${relation} ${scope} execute function ${call}()`,
+      `create or replace trigger ${name} ${event} on ${relation} ${scope} execute function ${call}()`,
       `alter table ${relation} enable always trigger ${name}`,
     ]),
   ];

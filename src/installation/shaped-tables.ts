@@ -26,8 +26,7 @@ const others = -1;
  * itself gets another file.
  *
  * Each part belongs to a column of the table, by its `attnum`, to the table itself, or to its partitions. The parts of
- * types belong to the table, even of columns that a view does not read: the log has rows as texts of before, which cannot
- * be compared with those of now.
+ * a type, such as the labels of an enum, belong to each column of the type.
  *
  * With arrays, and with subqueries that cannot become joins, no catalog is read whole, however many tables it describes. The
  * plan is kept for the same reason as in `findTables`.
@@ -43,49 +42,49 @@ const shapesSql = `
     ) end
     from pg_attribute a join member on a.attrelid = member.oid
     where a.attrelid = any (array(select oid from member)) and a.attnum > 0
-  ), type (root, oid) as (
-    select root, type from attribute where col <> ${others}
+  ), type (root, oid, col) as (
+    select root, type, col from attribute where col <> ${others}
     union
-    select root, part.oid from type cross join lateral (
+    select root, part.oid, col from type cross join lateral (
       select unnest(array[t.typelem, t.typbasetype, r.rngsubtype]
         || array(select atttypid from pg_attribute where attrelid = t.typrelid and attnum > 0 and not attisdropped))
       from pg_type t left join pg_range r on t.oid in (r.rngtypid, r.rngmultitypid)
       where t.oid = type.oid offset 0
     ) part (oid)
     where part.oid <> 0
-  ), relation (root, oid, col) as (
-    select root, oid, case when oid <> root then ${others} end from member
+  ), relation (root, oid, col, is_type) as (
+    select root, oid, case when oid <> root then ${others} end, false from member
     union all
-    select root, typrelid, null from pg_type t join type on type.oid = t.oid
+    select root, typrelid, col, true from pg_type t join type on type.oid = t.oid
     where t.oid = any (array(select oid from type)) and typrelid <> 0
-  ), part (root, col, part) as (
-    select root, coalesce(relation.col, ${own}), concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
+  ), part (root, col, is_type, part) as (
+    select root, coalesce(relation.col, ${own}), is_type, concat_ws(' ', 'relation', c.oid, c.relnamespace::regnamespace, c.relname, c.relkind, c.relpersistence,
       pg_table_is_visible(c.oid), row_security_active(c.oid), c.relkind = 'r' and c.relhassubclass,
       case when c.relispartition then pg_relation_filenode(c.oid) end)
     from pg_class c join relation on relation.oid = c.oid where c.oid = any (array(select oid from relation))
     union all
-    select relation.root, coalesce(relation.col, attribute.col, ${own}),
+    select relation.root, coalesce(relation.col, attribute.col, ${own}), is_type,
       concat_ws(' ', 'column', attrelid, a.attnum, attname, atttypid, attisdropped, a.xmin)
     from pg_attribute a join relation on relation.oid = attrelid
     left join attribute on attribute.root = relation.root and attribute.relation = attrelid and attribute.attnum = a.attnum
     where attrelid = any (array(select oid from relation)) and a.attnum > 0
     union all
-    select root, ${own}, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
+    select root, col, true, concat_ws(' ', 'label', enumtypid, e.oid, enumlabel, e.xmin)
     from pg_enum e join type on type.oid = enumtypid where enumtypid = any (array(select oid from type))
     union all
-    select root, case when tgrelid = root then ${own} else ${others} end, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
+    select root, case when tgrelid = root then ${own} else ${others} end, false, concat_ws(' ', 'trigger', tgrelid, tgname, tgenabled, t.xmin)
     from pg_trigger t join member on member.oid = tgrelid
     where tgrelid = any (array(select oid from member)) and tgname like 'tidemark%'
     union all
-    select root, case when relkind = 'p' then ${others} else ${own} end, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
+    select root, case when relkind = 'p' then ${others} else ${own} end, false, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin)
     from pg_inherits i join member on member.oid = inhparent join pg_class c on c.oid = inhparent where inhparent = any (array(select oid from member))
     union all
-    select inhrelid, ${own}, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
+    select inhrelid, ${own}, false, concat_ws(' ', 'inheritance', inhparent, inhrelid, i.xmin) from pg_inherits i
     where inhrelid = any ((select $1)::oid[])
     union all
-    select indrelid, ${own}, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ((select $1)::oid[]) and indisprimary
+    select indrelid, ${own}, false, concat_ws(' ', 'key', indkey) from pg_index where indrelid = any ((select $1)::oid[]) and indisprimary
   )
-  select root as oid, json_agg(json_build_array(col, part) order by part, col) as parts from part group by root`;
+  select root as oid, json_agg(json_build_array(col, is_type, part) order by part, col) as parts from part group by root`;
 
 /**
  * Reads tables as they are now, by OID. If one changes while it is being read, this will be noticed: later statements will
@@ -118,14 +117,19 @@ export async function readShaped(
   );
 }
 
-type Part = readonly [column: number, part: string];
+type Part = readonly [column: number, isOfType: boolean, part: string];
 
-function shapesOf(parts: readonly Part[]): Pick<SyncedTable, 'shape' | 'ownShape' | 'columnShapes'> {
-  const partsOf = (column: number) => parts.flatMap(([of, part]) => (of === column ? [part] : []));
+type Shapes = Pick<SyncedTable, 'shape' | 'ownShape' | 'columnShapes' | 'typeShapes'>;
+
+function shapesOf(parts: readonly Part[]): Shapes {
+  const partsOf = (column: number) => parts.flatMap(([of, _, part]) => (of === column ? [part] : []));
+  const typesOf = (column: number) =>
+    parts.flatMap(([of, isOfType, part]) => (of === column && isOfType ? [part] : []));
   const columns = [...new Set(parts.map(([column]) => column))].filter((column) => column !== own && column !== others);
   return {
-    shape: digest([...new Set(parts.map(([, part]) => part))]),
+    shape: digest([...new Set(parts.map(([, , part]) => part))]),
     ownShape: digest(partsOf(own)),
     columnShapes: Object.fromEntries(columns.map((column) => [column, digest(partsOf(column))])),
+    typeShapes: Object.fromEntries(columns.map((column) => [column, digest(typesOf(column))])),
   };
 }

@@ -4,15 +4,17 @@ import { Choices } from './choices.js';
 import { createMembershipView } from './memberships.js';
 import { createSchema } from './schema.js';
 import { type Edit, shorter, tagsOf, treeEdits, withoutTag } from './shrink-tree.js';
-import { createSteps, type Step } from './steps.js';
+import { createDdlSteps, createSteps, type Step } from './steps.js';
+import { createSurroundings, type Surroundings } from './surroundings.js';
 import type { List } from './tree.js';
-import { createView, type FuzzView, viewWithout } from './view.js';
+import { createRepeatedView, createView, type FuzzView, viewWithout } from './view.js';
 
 export interface Case {
   readonly setup: List;
   readonly rows: List;
   readonly views: readonly FuzzView[];
   readonly steps: readonly Step[];
+  readonly surroundings: Surroundings;
 }
 
 export interface CaseOptions {
@@ -38,7 +40,20 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     const { setup, rows } = schema;
     const steps = createSteps(choices, schema);
     const members = choices.times(1, 2, (i) => createMembershipView(choices, schema, `m${i}`) ?? []).flat();
-    return new fc.Value({ setup, rows, views: [...members, ...made], steps }, start);
+    // Chosen last, so that all before is the same for a seed as without.
+    const surroundings = createSurroundings(choices);
+    const repeated = choices.percent(50) ? createRepeatedView(choices, schema, version, 'r') : undefined;
+    const last = choices.percent(50) ? createDdlSteps(choices, schema) : [];
+    return new fc.Value(
+      {
+        setup,
+        rows,
+        views: [...(repeated ? [repeated] : []), ...members, ...made],
+        steps: [...steps, ...last],
+        surroundings,
+      },
+      start,
+    );
   }
 
   override canShrinkWithoutContext(_: unknown): _ is Case {
@@ -81,6 +96,12 @@ const phases: readonly Phase[] = [
   function* (value) {
     const { views } = value;
     if (views.length > 1) for (const view of views) yield () => ({ ...value, views: [view] });
+  },
+  function* (value) {
+    for (const name of Object.keys(value.surroundings) as (keyof Surroundings)[]) {
+      const { [name]: _, ...surroundings } = value.surroundings;
+      yield () => ({ ...value, surroundings });
+    }
   },
   function* (value) {
     for (const steps of shorter(value.steps)) yield () => ({ ...value, steps });
@@ -138,8 +159,9 @@ function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>
   for (const edit of treeEdits(step.statements)) yield () => put({ ...step, statements: edit() as List });
 }
 
-function without({ setup, rows, views, steps }: Case, tag: string): Case {
+function without({ setup, rows, views, steps, surroundings }: Case, tag: string): Case {
   return {
+    surroundings,
     setup: withoutTag(setup, tag) as List,
     rows: withoutTag(rows, tag) as List,
     views: views.map((view) => viewWithout(view, tag)),

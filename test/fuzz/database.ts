@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { sameFormats } from '../../src/db/own-settings.js';
 
 /** A pool that says when a connection is taken, which is before each statement. */
 export class GatedPool extends pg.Pool {
@@ -61,6 +62,8 @@ do $$
 declare name text;
 begin
   execute format('alter database %I reset all', current_database());
+  execute format('alter role %I in database %I reset all', current_user, current_database());
+  drop publication if exists everything;
   for name in
     select quote_ident(nspname) from pg_namespace
     where nspname !~ '^pg_' and nspname not in ('information_schema', 'tidemark')
@@ -88,6 +91,13 @@ export class CaseDatabase {
     client.on('error', () => {});
     await client.connect();
     this.#closers.push(() => client.end());
+    return client;
+  }
+
+  /** For reads that are compared with those of a server, which writes values in formats of its own. */
+  async connectReader(): Promise<pg.Client> {
+    const client = await this.connect();
+    await client.query(sameFormats.replaceAll('set local', 'set'));
     return client;
   }
 

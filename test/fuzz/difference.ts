@@ -13,6 +13,8 @@ export type DifferenceKind =
   | 'failed pull'
   /** A delta could not be computed, and the client was reset. */
   | 'failed delta'
+  /** An audit finds that a client does not hold what it does. */
+  | 'audit'
   /** The server does not start, and no view is why. */
   | 'setup'
   /** A listener was not told of a change. */

@@ -41,7 +41,7 @@ export async function freshRows(
 export function plannerClients(database: CaseDatabase): Promise<readonly Client[]> {
   return Promise.all(
     planners.map(async (settings) => {
-      const client = await database.connect();
+      const client = await database.connectReader();
       for (const setting of settings) await client.query(`set ${setting}`);
       return client;
     }),

@@ -6,12 +6,16 @@ import type { Step } from './steps.js';
 import { textOf } from './tree.js';
 import { type FuzzView, textOfView } from './view.js';
 
-export function describeDifference({ setup, rows, views, steps }: Case, { kind, message, view }: Difference): string {
+export function describeDifference(
+  { setup, rows, views, steps, surroundings }: Case,
+  { kind, message, view }: Difference,
+): string {
   const concerned = view ? `of ${view.name}, ` : '';
   return [
     `-- ${kind}: ${concerned}as follows.`,
     textOf(setup).trimEnd(),
     textOf(rows).trimEnd(),
+    Object.keys(surroundings).length === 0 ? '' : `-- in a database with ${JSON.stringify(surroundings)}`,
     ...views.map(describeView),
     ...steps.map(describeStep),
     ...message.split('\n').map((line) => `-- ${line}`),

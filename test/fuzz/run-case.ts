@@ -13,6 +13,7 @@ import { refusalOf } from './refusals.js';
 import { type Served, type ServingOptions, servable, serve } from './serving.js';
 import { SharedStatements } from './shared.js';
 import { clientCount, type Step } from './steps.js';
+import { surround } from './surroundings.js';
 import type { Tally } from './tally.js';
 import { textOf } from './tree.js';
 import { Truth } from './truth.js';
@@ -41,6 +42,7 @@ export async function runCase(value: Case, options: RunOptions): Promise<void> {
   const database = await options.databases.take();
   try {
     await prepare(value, database);
+    await surround(await database.connect(), value.surroundings);
     await new CaseRun(value, options, database).run();
   } finally {
     await options.databases.give(database);
@@ -90,6 +92,7 @@ class CaseRun {
     this.#serving = {
       code: options.code,
       database,
+      isAudited: value.surroundings.isAudited ?? false,
       onRefused: (view, message) => this.#refused(view, message),
       onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
     };
@@ -98,7 +101,7 @@ class CaseRun {
   async run(): Promise<void> {
     const { tally, views: most } = this.#options;
     tally.cases++;
-    this.#truth = new Truth(await this.#database.connect(), this.#writers, tally);
+    this.#truth = new Truth(await this.#database.connectReader(), this.#writers, tally);
     for (const view of this.#case.views) if (this.#truth.views.length < most) await this.#truth.admit(view);
     if (this.#truth.views.length === 0) throw new InvalidCase('no view can be read');
     this.#judge = new Judge({ truth: this.#truth, database: this.#database, serving: this.#serving, tally });
@@ -228,6 +231,8 @@ class CaseRun {
     if (!(await this.#isRight(client, judge))) return this.#pull(client, server);
     const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
     if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
+    const audited = this.#errors.find((message) => message.startsWith("A client's data does not match"));
+    if (audited !== undefined) throw new Difference('audit', audited, this.#onlyView());
   }
 
   /** False where the server need not have noticed yet why the client is wrong, and by then must have. */

@@ -23,6 +23,7 @@ export interface Served {
 export interface ServingOptions {
   readonly code: Code;
   readonly database: CaseDatabase;
+  readonly isAudited: boolean;
   /** Told of a view that is refused, with the message. */
   readonly onRefused: (view: FuzzView, message: string) => void;
   readonly onError: (message: string, error: unknown) => void;
@@ -86,7 +87,7 @@ async function refusedBy(
 
 /** @param settings for the planner */
 export async function serve(
-  { code, database, onError }: ServingOptions,
+  { code, database, isAudited, onError }: ServingOptions,
   views: readonly FuzzView[],
   settings: readonly string[] = [],
 ): Promise<Served> {
@@ -103,6 +104,7 @@ export async function serve(
     views: toViews(views),
     authenticate,
     log,
+    audit: isAudited ? 1 : 0,
     pokes: { intervalMs: 60_000 },
   });
   database.onClose(() => sync.close());

@@ -2,6 +2,7 @@
 import type { Choices } from './choices.js';
 import { type Ddl, ddl } from './ddl.js';
 import { writing } from './dml.js';
+import { ordinaryDdl } from './ordinary-ddl.js';
 import type { Schema } from './schema.js';
 import { plans } from './shared.js';
 import { type List, list } from './tree.js';
@@ -75,6 +76,17 @@ function stepsOfListeners(choices: Choices, schema: Schema): Step[] {
     return kind === 'look' ? { kind, ...during(choices) } : transaction(choices, schema);
   });
   return [...listening, ...between, { kind: 'look', commitAt: 0 }];
+}
+
+/** DDL as applications run it, each time with writes and pulls after it. */
+export function createDdlSteps(choices: Choices, schema: Schema): Step[] {
+  return choices
+    .times(1, 3, (): Step[] => [
+      { kind: 'ddl', ...ordinaryDdl(choices, schema) },
+      ...choices.times(1, 2, () => transaction(choices, schema)),
+      ...pullsOfAll(choices.between(0, serverCount - 1), 0),
+    ])
+    .flat();
 }
 
 function during(choices: Choices): { commitAt?: number } {

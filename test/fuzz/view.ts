@@ -37,6 +37,19 @@ export function createView(choices: Choices, schema: Schema, version: number, na
   return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!), shape };
 }
 
+/** A view that yields each row twice. Undefined where it would be left to chance whether the two are the same. */
+export function createRepeatedView(
+  choices: Choices,
+  schema: Schema,
+  version: number,
+  name: string,
+): FuzzView | undefined {
+  const view = createView(choices, schema, version, name);
+  if (objectionsTo(view).length > 0) return undefined;
+  const rows: Tree = { same: -1, parts: [view.tree] };
+  return { ...view, tree: seq('select * from (', rows, ') one union all select * from (', rows, ') other') };
+}
+
 function createWorld(choices: Choices, schema: Schema, version: number): World {
   const own = schema.routines.flatMap(({ signatures }) => signatures);
   const usable = [...builtIn, ...own].filter((one) => isAvailable({ schema, version }, one));

@@ -56,6 +56,8 @@ describe('the rows of a view whose values are made of what was altered are put a
     ['a column is added to all columns', all, 'alter table t add column extra int default 7'],
     ['one of them is dropped', all, 'alter table t drop column gone'],
     ['one of them is renamed', all, 'alter table t rename column gone to went'],
+    ['a label of an enum', all, `alter type mood rename value 'sad' to 'sorry'`],
+    ['another label for an enum', all, `alter type mood add value 'wild' before 'sad'`],
     ['the type of one', all, 'alter table t alter column n type text using n::text'],
     ['other values by a new type', short, `alter table t alter column title type varchar using title || '!'`],
     ['the same values by a new type', short, 'alter table t alter column title type varchar(40)'],
@@ -288,7 +290,11 @@ describe('a reset', () => {
       'alter table u add column n int',
     ],
     ['if the table is another', { one: all, same }, 'alter table t rename to w; create table t (like w including all)'],
-    ['if labels are others', { one: all, same }, `alter type mood rename value 'sad' to 'sorry'`],
+    [
+      'if labels are others by which rows are found',
+      { one: view(`select id, title from t where mood <> 'glad'`), same },
+      `alter type mood rename value 'sad' to 'sorry'`,
+    ],
     [
       'if the query has no meaning any more',
       { one: view('select id, title from t'), same },

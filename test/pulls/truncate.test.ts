@@ -59,6 +59,41 @@ it('has a first pull that waited for it read again, all in one snapshot', async 
   expect(watched.take()).toEqual(['copy', 'copy']);
 });
 
+it.each<[name: string, statements: string, isReset: boolean]>([
+  ['of a table without rows resets nobody', 'truncate near', false],
+  [
+    'after a DELETE in the same transaction resets nobody',
+    'begin; insert into near values (3); delete from near; truncate near; commit',
+    false,
+  ],
+  ['of rows of the same transaction resets', 'begin; insert into near values (3); truncate near; commit', true],
+  [
+    'in a transaction whose snapshot may be too early resets',
+    'begin isolation level repeatable read; truncate near; commit',
+    true,
+  ],
+])('%s', async (_, statements, isReset) => {
+  const client = new SyncClient(both);
+  await client.pull();
+  await run('delete from near');
+  await run(statements);
+  await run('insert into near values (1), (4)');
+  const { patch } = await client.pull();
+  expect(patch[0]?.op === 'clear').toBe(isReset);
+  expect(client.held()).toEqual({ 'near/1': { id: 1 }, 'near/4': { id: 4 }, 'far/1': { id: 1 } });
+});
+
+it('resets although the owner may not see whether there are rows', async () => {
+  const client = new SyncClient(both);
+  await client.pull();
+  const {
+    rows: [{ owner }],
+  } = await run('select current_user as owner');
+  await run(`revoke select on far from ${owner}; truncate far; grant select on far to ${owner}`);
+  expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });
+  expect(client.held()).toEqual({ 'near/1': { id: 1 } });
+});
+
 it('is no matter to others', async () => {
   const client = new SyncClient(one);
   const { cookie } = await client.pull();

@@ -10,6 +10,7 @@ const column = (place: number, other: Partial<LayoutColumn> = {}): LayoutColumn 
   place,
   column: place,
   type: '25/-1',
+  typeShape: 'none',
   version: '700',
   isFirm: false,
   isDomain: false,

@@ -1,6 +1,12 @@
 /** Records the layout of each shape that a table has had, as servers see it. */
 import { type Database, queryOf, readCommitted } from '../../db/database.js';
-import { holdLayouts, readMembers, recordLayouts, unrecorded } from '../../store/layouts/layouts-table.js';
+import {
+  holdLayouts,
+  type Members,
+  readMembers,
+  recordLayouts,
+  unrecorded,
+} from '../../store/layouts/layouts-table.js';
 import type { SyncedTable } from '../../store/patches/states.js';
 import { shapeInCookies } from '../digests.js';
 import { readShaped } from '../shaped-tables.js';
@@ -50,6 +56,13 @@ export class RecordedLayouts {
   }
 }
 
+function withTypes(members: Members, { typeShapes }: Pick<SyncedTable, 'typeShapes'>): Members {
+  return members.map((member) => ({
+    ...member,
+    columns: member.columns.map((column) => ({ ...column, typeShape: typeShapes[column.column] })),
+  }));
+}
+
 /** Returns whether all tables have been found as they were. */
 async function recordTables(db: Database, tables: readonly Altered[], started: string): Promise<boolean> {
   const missing = await unrecorded(
@@ -76,7 +89,7 @@ async function recordTables(db: Database, tables: readonly Altered[], started: s
     });
     await query(
       recordLayouts(
-        left.map((table) => ({ ...table, members: members.get(table.oid)! })),
+        left.map((table) => ({ ...table, members: withTypes(members.get(table.oid)!, found.get(table.oid)!) })),
         started,
       ),
     );

@@ -77,6 +77,9 @@ export function alterationOf(
   const [base, ...recorded] = layouts;
   const present = recorded.at(-1);
   if (!base || !present) return undefined;
+  if (layouts.some(({ members }) => members.some(({ columns }) => columns.some(({ typeShape }) => !typeShape)))) {
+    return undefined;
+  }
   const later = recorded.flatMap((layout, i) => layoutsUpTo(layout, layouts[i]!));
   const [table] = present.members;
   const isEmptyIn = ({ oid, identity }: LayoutMember) =>
@@ -129,8 +132,10 @@ function historyOf(layouts: readonly LayoutMember[], table: LayoutMember): Membe
 
 /** A column whose type has changed may have values that its new type does not allow. No view that is the same reads it. */
 function formOf({ columns }: LayoutMember, table: LayoutMember): Form {
-  return table.columns.map(({ place, type }) => {
-    const field = columns.findIndex((column) => column.column === place && column.type === type);
+  return table.columns.map(({ place, type, typeShape }) => {
+    const field = columns.findIndex(
+      (column) => column.column === place && column.type === type && column.typeShape === typeShape,
+    );
     return field < 0 ? null : field + 1;
   });
 }

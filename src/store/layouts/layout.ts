@@ -8,6 +8,8 @@ export interface LayoutColumn {
   readonly column: number;
   /** The type, with its modifier. */
   readonly type: string;
+  /** A digest of what the type consists of, such as the labels of an enum. Undefined if an older version recorded it. */
+  readonly typeShape?: string | undefined;
   /** Another one after each change of the column. */
   readonly version: string;
   /** No other type shares its values with this one, but shows them as other texts. */
@@ -61,7 +63,8 @@ export function stepBetween(before: LayoutMember, after: LayoutMember): Step {
   const added = after.columns.length - kept.length;
   const dropped = before.columns.length - kept.length;
   const isSteady = kept.every((column) => {
-    const { type, version, isFirm } = known.get(column.place)!;
+    const { type, typeShape, version, isFirm } = known.get(column.place)!;
+    if (column.typeShape !== typeShape) return false;
     return column.version === version || (column.type === type && isFirm && before.file === after.file);
   });
   if (!isSteady || after.width - before.width !== added || (added > 0 && dropped > 0)) return null;
