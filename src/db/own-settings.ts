@@ -8,8 +8,9 @@ import pg from 'pg';
 export const jitOff: string = 'set local jit = off';
 
 /**
- * Settings that decide how Postgres writes values and names. Servers with different roles must write the same, since clients
- * keep what they receive until a row changes. Time zones are up to the role, and so is the order of day and month in input.
+ * Settings that decide how Postgres writes values and names, and how it reads them again. Servers with different roles must
+ * write the same, since clients keep what they receive until a row changes; and images of rows in the change log must be
+ * read as what they were. Time zones are up to the role, and so is the order of day and month in input.
  */
 const formats = {
   datestyle: 'ISO',
@@ -17,12 +18,15 @@ const formats = {
   extra_float_digits: '1',
   bytea_output: 'hex',
   quote_all_identifiers: 'off',
+  array_nulls: 'on',
+  xmloption: 'content',
+  lc_monetary: 'C',
 };
 
 /** For a transaction of our own that has its own time limits, or that Postgres is only to describe a query in. */
 export const sameFormats: string = [
   jitOff,
-  ...Object.entries(formats).map(([name, value]) => `set local ${name} = ${value}`),
+  ...Object.entries(formats).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
 const set = (name: string, value: string) => `set_config('${name}', '${value}', true)`;

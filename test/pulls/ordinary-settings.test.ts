@@ -1,7 +1,9 @@
 /** The settings of a server's role or database decide nothing of what clients receive. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sql } from '../../src/sql.js';
+import { defineView } from '../../src/view/define.js';
 import type { TestDatabase } from '../database.js';
-import { createSynced, fullRead, PullServer, SyncClient, wholeTable } from '../synced.js';
+import { createSynced, fullRead, PullServer, SyncClient, tableView } from '../synced.js';
 
 const columns = {
   f: ['float8', '0.1::float8 + 0.2'],
@@ -17,11 +19,15 @@ const columns = {
   place: ['point', `'(0.1,0.3)'`],
   mood: ['"Mood"', `'so so'`],
   pair: ['"Pair"', `row(0.1::float8 + 0.2, '2026-03-04'::date)::"Pair"`],
+  text: ['xml', `'<a/>b'`],
   doc: ['jsonb', `'{"a": null}'`],
 };
 
 const lines = Object.entries(columns);
-const views = wholeTable('"Odd"');
+const views = {
+  rows: tableView('"Odd"', 'id', 'rows/'),
+  unnamed: defineView<{ id: string }>({ key: 'id', query: () => sql`select id from "Odd" where texts[1] is null` }),
+};
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -62,6 +68,9 @@ it.each([
   expect((await client.pull(odd)).patch).toEqual([]);
   await database.pool.query('update "Odd" set r = r + 1 where id = 1');
   expect((await client.pull(odd)).patch).toHaveLength(1);
+  expect(client.held()).toEqual(await fullRead(plain));
+  await database.pool.query(`update "Odd" set texts[1] = 'b' where id = 1`);
+  await client.pull(odd);
   expect(client.held()).toEqual(await fullRead(plain));
   await database.pool.query(
     'delete from "Odd" where id = 1; insert into "Odd" select 1, '.concat(
