@@ -101,7 +101,8 @@ export function identifier(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }
 
-/** Quotes text as an SQL string literal. Only for text that Tidemark itself wrote. */
+/** Quotes text as an SQL string literal, which is the same whatever `standard_conforming_strings` is. */
 export function quotedText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }

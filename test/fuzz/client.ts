@@ -43,8 +43,8 @@ export class FuzzClient {
     let answer: { cookie: unknown; patch?: readonly Op[] };
     try {
       answer = JSON.parse(text) as typeof answer;
-    } catch {
-      throw new FailedPull(text);
+    } catch (error) {
+      throw new FailedPull(`${(error as Error).message}: ${text}`);
     }
     if (!answer.patch) throw new FailedPull(text);
     const outcome = this.#outcomeOf(answer as { cookie: unknown; patch: readonly Op[] });

@@ -20,7 +20,10 @@ export function createSurroundings(choices: Choices): Surroundings {
   };
 }
 
-/** Gives the client's database what it has around its tables, except for the search path, which is the case's own. */
+/** The search path is the case's own, and its transactions may stay open for as long as others work. */
+const ofCase = /search_path|transaction_timeout|idle_in_transaction/;
+
+/** Gives the client's database what it has around its tables. */
 export async function surround(client: pg.Client, { settings, isPublished }: Surroundings): Promise<void> {
   for (const statement of settings ? await settingStatements(client, settings) : []) await client.query(statement);
   if (isPublished) await client.query('create publication everything for all tables');
@@ -31,5 +34,5 @@ async function settingStatements(client: pg.Client, settings: string): Promise<s
     'select lower(name) as name, current_database() as database from pg_settings',
   );
   const statements = ordinarySettings(settings, rows[0]!.database, new Set(rows.map(({ name }) => name)));
-  return statements.filter((statement) => !statement.includes('search_path'));
+  return statements.filter((statement) => !ofCase.test(statement));
 }

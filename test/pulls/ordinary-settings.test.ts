@@ -26,6 +26,12 @@ const columns = {
 const lines = Object.entries(columns);
 const views = {
   rows: tableView('"Odd"', 'id', 'rows/'),
+  slashed: defineView({
+    key: 'id',
+    prefix: 'sla\\shed/',
+    nulls: 'omit',
+    query: () => ({ text: String.raw`select id, 'a' as "back\slash", null as "quo""te" from "Odd"`, values: [] }),
+  }),
   unnamed: defineView<{ id: string }>({ key: 'id', query: () => sql`select id from "Odd" where texts[1] is null` }),
 };
 let database: TestDatabase;
