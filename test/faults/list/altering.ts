@@ -67,11 +67,25 @@ export const altering: readonly Fault[] = [
     tests: ['test/pulls/altered-types.test.ts'],
   },
   {
-    name: 'the labels of a type that no view reads are nobody’s',
+    name: 'the labels of a type that a view reads are no part of its columns',
     file: 'src/installation/shaped-tables.ts',
-    find: `select root, \${own}, concat_ws(' ', 'label'`,
-    replace: `select root, \${others}, concat_ws(' ', 'label'`,
+    find: `select root, col, true, concat_ws(' ', 'label'`,
+    replace: `select root, \${others}, true, concat_ws(' ', 'label'`,
     tests,
+  },
+  {
+    name: 'rows are read with labels of before they were renamed',
+    file: 'src/store/layouts/alteration.ts',
+    find: ' && column.typeShape === typeShape,',
+    replace: ',',
+    tests,
+  },
+  {
+    name: 'what is not recorded of a column’s type has not changed',
+    file: 'src/store/layouts/alteration.ts',
+    find: 'columns.some(({ typeShape }) => !typeShape)',
+    replace: 'columns.some(() => false)',
+    tests: pure,
   },
   {
     name: 'of a view that was altered, only what differs from what it would have been is put',
@@ -181,8 +195,8 @@ export const altering: readonly Fault[] = [
   {
     name: 'fields of other types are taken over',
     file: 'src/store/layouts/alteration.ts',
-    find: ' && column.type === type)',
-    replace: ' && type !== undefined)',
+    find: ' && column.type === type &&',
+    replace: ' && type !== undefined &&',
     tests: pure,
   },
   {

@@ -76,6 +76,27 @@ export const capture: readonly Fault[] = [
     tests,
   },
   {
+    name: 'a TRUNCATE trusts a snapshot that may be too early',
+    file,
+    find: `current_setting('transaction_isolation') in ('read committed', 'read uncommitted')`,
+    replace: 'true',
+    tests: ['test/pulls/truncate.test.ts'],
+  },
+  {
+    name: 'a TRUNCATE fails where the owner may not read the table',
+    file,
+    find: `has_table_privilege(tg_relid, 'select')`,
+    replace: 'true',
+    tests: ['test/pulls/truncate.test.ts'],
+  },
+  {
+    name: 'a TRUNCATE looks for rows once they have gone',
+    file,
+    find: `event: 'before truncate'`,
+    replace: `event: 'after truncate'`,
+    tests: ['test/pulls/truncate.test.ts'],
+  },
+  {
     name: 'keys that repeat within an UPDATE keep the surplus of their pairs',
     file,
     find: 'if logged > 1 and',
