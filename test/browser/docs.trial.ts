@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
@@ -78,6 +80,34 @@ describe('the documentation page', () => {
     expect(await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])).toEqual([]);
   });
 });
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe('whoever uses other means than eyes and a mouse', () => {
+  it.each(['light', 'dark'] as const)('finds nothing that axe objects to, when it is %s', async (colorScheme) => {
+    const { page, open: openOperation, authorize } = await open({ colorScheme });
+    await authorize('ann');
+    const operation = await openOperation(create);
+    await operation.execute(todo);
+    await expect.poll(() => operation.status.textContent()).toMatch(/^200/);
+    await page.evaluate(axe);
+    expect(await page.evaluate(findViolations)).toEqual([]);
+  });
+});
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Runs in the page. */
+async function findViolations(): Promise<string[]> {
+  const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+  const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
 
 const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
   { name: 'docs-light', colorScheme: 'light' },
