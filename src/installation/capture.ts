@@ -145,7 +145,8 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
  * which triggers see as part of the UPDATE, change a row again. Then the join logs each old row of the key as many times as
  * there are new ones, and each new row as many times as there are old ones. More log rows cancel the surplus: an old row
  * that is logged as made, and a new row that is logged as gone. The join has as many rows as the UPDATE if and only if it
- * pairs each old row with one new row.
+ * pairs each old row with one new row. That is looked at by itself: PL/pgSQL evaluates a condition without a query of its
+ * own in a fraction of the time.
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
   const keys = table.primaryKey.map(({ name, type }) => {
@@ -166,9 +167,11 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
     ${changed(key, 'o', 'n')}
     from old_rows o full join new_rows n on ${sameKey};
     get diagnostics logged = row_count;
-    if logged > 1 and logged <> (select count(*) from old_rows) then
-      ${made('o')} from old_rows o ${surplus('o', 'n')};
-      ${gone('n')} from new_rows n ${surplus('n', 'o')};
+    if logged > 1 then
+      if logged <> (select count(*) from old_rows) then
+        ${made('o')} from old_rows o ${surplus('o', 'n')};
+        ${gone('n')} from new_rows n ${surplus('n', 'o')};
+      end if;
     end if;
   elsif tg_op = 'INSERT' then
     ${made('n')} from new_rows n;

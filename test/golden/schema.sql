@@ -14,23 +14,34 @@ function capture_1()
   AS $function$
   declare
     logged bigint;
+    is_empty boolean := false;
   begin
     if tg_op = 'UPDATE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
       get diagnostics logged = row_count;
-      if logged > 1 and logged <> (select count(*) from old_rows) then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."id"::text collate "C" as k1, count(*) as times from new_rows n group by 1) c on o."id"::text collate "C" = c.k1
+      if logged > 1 then
+        if logged <> (select count(*) from old_rows) then
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."id"::text collate "C" as k1, count(*) as times from new_rows n group by 1) c on o."id"::text collate "C" = c.k1
           cross join generate_series(2, c.times);
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."id"::text collate "C" as k1, count(*) as times from old_rows o group by 1) c on n."id"::text collate "C" = c.k1
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."id"::text collate "C" as k1, count(*) as times from old_rows o group by 1) c on n."id"::text collate "C" = c.k1
           cross join generate_series(2, c.times);
+        end if;
       end if;
     elsif tg_op = 'INSERT' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], (o.*)::text, null from old_rows o;
     else
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), null, null, null;
+      if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+        and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
+        and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
+          <= 4194304 then
+        execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
+      end if;
+      if not is_empty then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), null, null, null;
+      end if;
     end if;
     return null;
   end
@@ -53,6 +64,7 @@ function capture_2()
   AS $function$
   declare
     logged bigint;
+    is_empty boolean := false;
   begin
     if tg_op = 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
@@ -66,7 +78,15 @@ function capture_2()
     elsif tg_op = 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
     else
-      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
+      if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+        and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
+        and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
+          <= 4194304 then
+        execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
+      end if;
+      if not is_empty then
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
+      end if;
     end if;
     return null;
   end
@@ -89,23 +109,34 @@ function capture_3()
   AS $function$
   declare
     logged bigint;
+    is_empty boolean := false;
   begin
     if tg_op = 'UPDATE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
       from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
       get diagnostics logged = row_count;
-      if logged > 1 and logged <> (select count(*) from old_rows) then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."user_id"::text collate "C" as k1, n."profile_id"::text collate "C" as k2, n."client_id"::text collate "C" as k3, n."mutation_id"::text collate "C" as k4, count(*) as times from new_rows n group by 1, 2, 3, 4) c on o."user_id"::text collate "C" = c.k1 and o."profile_id"::text collate "C" = c.k2 and o."client_id"::text collate "C" = c.k3 and o."mutation_id"::text collate "C" = c.k4
+      if logged > 1 then
+        if logged <> (select count(*) from old_rows) then
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."user_id"::text collate "C" as k1, n."profile_id"::text collate "C" as k2, n."client_id"::text collate "C" as k3, n."mutation_id"::text collate "C" as k4, count(*) as times from new_rows n group by 1, 2, 3, 4) c on o."user_id"::text collate "C" = c.k1 and o."profile_id"::text collate "C" = c.k2 and o."client_id"::text collate "C" = c.k3 and o."mutation_id"::text collate "C" = c.k4
           cross join generate_series(2, c.times);
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."user_id"::text collate "C" as k1, o."profile_id"::text collate "C" as k2, o."client_id"::text collate "C" as k3, o."mutation_id"::text collate "C" as k4, count(*) as times from old_rows o group by 1, 2, 3, 4) c on n."user_id"::text collate "C" = c.k1 and n."profile_id"::text collate "C" = c.k2 and n."client_id"::text collate "C" = c.k3 and n."mutation_id"::text collate "C" = c.k4
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."user_id"::text collate "C" as k1, o."profile_id"::text collate "C" as k2, o."client_id"::text collate "C" as k3, o."mutation_id"::text collate "C" as k4, count(*) as times from old_rows o group by 1, 2, 3, 4) c on n."user_id"::text collate "C" = c.k1 and n."profile_id"::text collate "C" = c.k2 and n."client_id"::text collate "C" = c.k3 and n."mutation_id"::text collate "C" = c.k4
           cross join generate_series(2, c.times);
+        end if;
       end if;
     elsif tg_op = 'INSERT' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
       insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], (o.*)::text, null from old_rows o;
     else
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), null, null, null;
+      if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+        and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
+        and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
+          <= 4194304 then
+        execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
+      end if;
+      if not is_empty then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), null, null, null;
+      end if;
     end if;
     return null;
   end
@@ -772,7 +803,7 @@ table refusal
   PRIMARY KEY (user_id, profile_id, client_id, mutation_id)
   CREATE TRIGGER tidemark_delete AFTER DELETE ON tidemark.refusal REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
   CREATE TRIGGER tidemark_insert AFTER INSERT ON tidemark.refusal REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
-  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON tidemark.refusal FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
+  CREATE TRIGGER tidemark_truncate BEFORE TRUNCATE ON tidemark.refusal FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
   CREATE TRIGGER tidemark_update AFTER UPDATE ON tidemark.refusal REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
 
 table synced_table
@@ -830,7 +861,7 @@ table event
   PRIMARY KEY (id, day)
   CREATE TRIGGER tidemark_delete AFTER DELETE ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
   CREATE TRIGGER tidemark_insert AFTER INSERT ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
-  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
+  CREATE TRIGGER tidemark_truncate BEFORE TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
   CREATE TRIGGER tidemark_update AFTER UPDATE ON public.event FOR EACH ROW EXECUTE FUNCTION tidemark.capture_2() -- enabled: A
 
 table event_2026
@@ -847,7 +878,7 @@ table todo
   CREATE TRIGGER stamp BEFORE INSERT ON public.todo FOR EACH ROW EXECUTE FUNCTION public.stamp() -- enabled: O
   CREATE TRIGGER tidemark_delete AFTER DELETE ON public.todo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
   CREATE TRIGGER tidemark_insert AFTER INSERT ON public.todo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
-  CREATE TRIGGER tidemark_truncate AFTER TRUNCATE ON public.todo FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
+  CREATE TRIGGER tidemark_truncate BEFORE TRUNCATE ON public.todo FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
   CREATE TRIGGER tidemark_update AFTER UPDATE ON public.todo REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_1() -- enabled: A
   id text not null
   "list ID" text not null

@@ -119,7 +119,7 @@ describe('what has changed since the base', () => {
       await writer.query('commit');
       return rows[0].xid as string;
     };
-    const one = await xid('insert into a select generate_series(1, 3); truncate b');
+    const one = await xid('insert into a select generate_series(1, 3); insert into b values (1); truncate b');
     const two = await xid(`insert into a values (4);
       insert into tidemark.client (id, client_group_id, last_mutation_id, xid) values ('c', 'g', 1, pg_current_xact_id())`);
     await writer.end();
@@ -137,7 +137,7 @@ describe('what has changed since the base', () => {
             ]),
           ],
         ],
-        [idOf('b'), [1, [[one, 1]]]],
+        [idOf('b'), [2, [[one, 2]]]],
       ]),
     );
     expect(listed).toMatchObject({ truncations: [[idOf('b'), one]], mutations: [['g', 'ann', two]] });
@@ -168,6 +168,7 @@ describe('what has changed since the base', () => {
   });
 
   it('is a truncation, of the tables that are read', async () => {
+    await run('insert into b values (1)');
     const base = await now();
     await run('truncate b');
     // The table has other files than it is known by.

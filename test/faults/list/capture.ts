@@ -99,8 +99,8 @@ export const capture: readonly Fault[] = [
   {
     name: 'keys that repeat within an UPDATE keep the surplus of their pairs',
     file,
-    find: 'if logged > 1 and',
-    replace: 'if false and',
+    find: 'if logged > 1 then',
+    replace: 'if false then',
     tests,
   },
   {
