@@ -1,7 +1,7 @@
 /** Literals and parameters. */
 import { quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
-import { seq, type Tree } from './tree.js';
+import { type Parameter, seq, type Tree } from './tree.js';
 import { castName, type SqlType, typedLiteral } from './types.js';
 import type { Site, World } from './world.js';
 
@@ -28,9 +28,14 @@ export function parameterOf({ world }: { world: Parameters }, type: SqlType): Tr
   const isKnown = known.length > 0 && choices.percent(50);
   const used = isKnown ? choices.pick(known) : { type, parameter: newParameter(world, type) };
   if (!isKnown) parameters.push(used);
-  const isBare = choices.percent(isKnown ? 60 : 40);
+  const isBare = choices.percent(isKnown ? 60 : 40) && !isObject(used.parameter);
   const tree = isBare ? used.parameter : seq(used.parameter, `::${castName(type)}`);
   return seq('(', ...(isBare && type.name === 'integer' && choices.percent(15) ? ['-', tree] : [tree]), ')');
+}
+
+/** An object is refused where the place takes a text. */
+function isObject({ values }: Parameter): boolean {
+  return values.some((value) => Object.prototype.toString.call(value) === '[object Object]');
 }
 
 /** A parameter as it is, with nothing around it. */
