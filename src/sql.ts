@@ -1,4 +1,5 @@
 /** Queries: the `sql` tag, the queries of other libraries, and quoting for identifiers and text. */
+import { escapeLiteral } from 'pg';
 import { SetupError } from './errors.js';
 
 declare const row: unique symbol;
@@ -101,8 +102,10 @@ export function identifier(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }
 
-/** Quotes text as an SQL string literal, which is the same whatever `standard_conforming_strings` is. */
+/**
+ * Quotes text as an SQL string literal, which is the same whatever `standard_conforming_strings` is. Only for text that
+ * Tidemark itself wrote.
+ */
 export function quotedText(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;
+  return escapeLiteral(text);
 }
