@@ -122,14 +122,17 @@ type Part = readonly [column: number, isOfType: boolean, part: string];
 type Shapes = Pick<SyncedTable, 'shape' | 'ownShape' | 'columnShapes' | 'typeShapes'>;
 
 function shapesOf(parts: readonly Part[]): Shapes {
-  const partsOf = (column: number) => parts.flatMap(([of, _, part]) => (of === column ? [part] : []));
-  const typesOf = (column: number) =>
-    parts.flatMap(([of, isOfType, part]) => (of === column && isOfType ? [part] : []));
+  const partsOf = (column: number) => parts.flatMap(([of, , part]) => (of === column ? [part] : []));
+  // Types that are built in have no parts.
+  const ofTypes = new Map<number, string[]>();
+  for (const [column, isOfType, part] of parts) {
+    if (isOfType) ofTypes.set(column, [...(ofTypes.get(column) ?? []), part]);
+  }
   const columns = [...new Set(parts.map(([column]) => column))].filter((column) => column !== own && column !== others);
   return {
     shape: digest([...new Set(parts.map(([, , part]) => part))]),
     ownShape: digest(partsOf(own)),
     columnShapes: Object.fromEntries(columns.map((column) => [column, digest(partsOf(column))])),
-    typeShapes: Object.fromEntries(columns.map((column) => [column, digest(typesOf(column))])),
+    typeShapes: Object.fromEntries([...ofTypes].map(([column, texts]) => [column, digest(texts)])),
   };
 }

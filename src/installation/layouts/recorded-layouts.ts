@@ -59,7 +59,7 @@ export class RecordedLayouts {
 function withTypes(members: Members, { typeShapes }: Pick<SyncedTable, 'typeShapes'>): Members {
   return members.map((member) => ({
     ...member,
-    columns: member.columns.map((column) => ({ ...column, typeShape: typeShapes[column.column] })),
+    columns: member.columns.map((column) => ({ ...column, typeShape: typeShapes[column.column] ?? '' })),
   }));
 }
 

@@ -77,9 +77,7 @@ export function alterationOf(
   const [base, ...recorded] = layouts;
   const present = recorded.at(-1);
   if (!base || !present) return undefined;
-  if (layouts.some(({ members }) => members.some(({ columns }) => columns.some(({ typeShape }) => !typeShape)))) {
-    return undefined;
-  }
+  if (!layouts.every(knowsTypes)) return undefined;
   const later = recorded.flatMap((layout, i) => layoutsUpTo(layout, layouts[i]!));
   const [table] = present.members;
   const isEmptyIn = ({ oid, identity }: LayoutMember) =>
@@ -103,6 +101,11 @@ export function alterationOf(
     added: added.map(({ oid }) => oid),
     attached: attached.map(({ oid }) => oid),
   };
+}
+
+/** An older version recorded layouts without what their columns' types consist of. */
+function knowsTypes({ members }: Layout): boolean {
+  return members.every(({ columns }) => columns.every(({ typeShape }) => typeShape !== undefined));
 }
 
 function memberIn(members: readonly LayoutMember[], { oid }: LayoutMember): LayoutMember | undefined {

@@ -8,7 +8,7 @@ export interface LayoutColumn {
   readonly column: number;
   /** The type, with its modifier. */
   readonly type: string;
-  /** A digest of what the type consists of, such as the labels of an enum. Undefined if an older version recorded it. */
+  /** A digest of what the type consists of, such as the labels of an enum; empty if that is nothing. An older version left it out. */
   readonly typeShape?: string | undefined;
   /** Another one after each change of the column. */
   readonly version: string;
@@ -64,8 +64,8 @@ export function stepBetween(before: LayoutMember, after: LayoutMember): Step {
   const dropped = before.columns.length - kept.length;
   const isSteady = kept.every((column) => {
     const { type, typeShape, version, isFirm } = known.get(column.place)!;
-    if (column.typeShape !== typeShape) return false;
-    return column.version === version || (column.type === type && isFirm && before.file === after.file);
+    const isSame = column.version === version || (column.type === type && isFirm && before.file === after.file);
+    return isSame && column.typeShape === typeShape;
   });
   if (!isSteady || after.width - before.width !== added || (added > 0 && dropped > 0)) return null;
   return added > 0 ? 1 : dropped > 0 ? -1 : 0;

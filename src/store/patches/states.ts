@@ -14,7 +14,7 @@ export interface SyncedTable extends Table {
   /** A digest of what is in the shape and belongs to the table itself; and one for each column, by its `attnum`. */
   readonly ownShape: string;
   readonly columnShapes: Readonly<Record<number, string>>;
-  /** For each column, a digest of what its type consists of, such as the labels of an enum. */
+  /** For each column whose type consists of something, such as the labels of an enum, a digest of that. */
   readonly typeShapes: Readonly<Record<number, string>>;
   /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
   readonly outline: string;
