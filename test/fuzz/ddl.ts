@@ -2,7 +2,7 @@
 import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import type { Schema } from './schema.js';
-import type { Table } from './tables.js';
+import { relationOf, type Table } from './tables.js';
 import { type List, list, tagged, textOf } from './tree.js';
 import { familyOf, type SqlType } from './types.js';
 
@@ -43,8 +43,6 @@ type Form = (
   table: Table,
   schema: Schema,
 ) => readonly [statements: readonly string[], needsMigrate: boolean, dropsKey?: boolean];
-
-const relationOf = ({ schema, name }: Table) => identifier(schema, name);
 
 const forms: readonly Form[] = [
   (choices, table, { types }) => {

@@ -3,7 +3,7 @@ import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import { usual } from './constants.js';
 import { insertion, type Schema, valueFor } from './schema.js';
-import type { Column, Table } from './tables.js';
+import { type Column, relationOf, type Table } from './tables.js';
 import { list, optional, seq, type Tree, tagged } from './tree.js';
 
 type Write = (choices: Choices, table: Table, schema: Schema) => Tree;
@@ -24,10 +24,6 @@ export function writing(choices: Choices, schema: Schema, isAlone: boolean): Tre
   const table = choices.pick(schema.tables);
   if (isAlone && choices.percent(2)) return tagged(table.tag, truncation(choices, table));
   return tagged(table.tag, choices.weighted(writes)(choices, table, schema));
-}
-
-function relationOf(table: Table): string {
-  return identifier(table.schema, table.name);
 }
 
 function writable(table: Table): Column[] {

@@ -3,7 +3,7 @@ import { identifier, quotedText } from '../../src/sql.js';
 import type { Choices } from './choices.js';
 import type { Ddl } from './ddl.js';
 import type { Schema } from './schema.js';
-import type { Table } from './tables.js';
+import { type Column, relationOf, type Table } from './tables.js';
 import { list, tagged } from './tree.js';
 import type { SqlType } from './types.js';
 
@@ -42,17 +42,20 @@ const typeForms: Readonly<Record<string, readonly string[]>> = {
   'numeric domain': ['domain T drop not null', 'domain T set default 3'],
 };
 
-const relationOf = ({ schema, name }: Table) => identifier(schema, name);
-
 const alter =
   (...changes: readonly string[]): Form =>
   (_, table) =>
     changes.map((change) => `alter table ${relationOf(table)} ${change}`);
 
-/** Of a column that can be written, if there is one that is not in the key. */
-function columnOf(choices: Choices, { columns, key }: Table): string {
-  const others = columns.filter((column) => !column.isGenerated && !key.includes(column));
-  return identifier(choices.pick(others.length > 0 ? others : columns).name);
+/** The columns that can be written and are not in the key. */
+function otherColumns({ columns, key }: Table): readonly Column[] {
+  return columns.filter((column) => !column.isGenerated && !key.includes(column));
+}
+
+/** One of them, if there is one. */
+function columnOf(choices: Choices, table: Table): string {
+  const others = otherColumns(table);
+  return identifier(choices.pick(others.length > 0 ? others : table.columns).name);
 }
 
 const triggers = ['insert', 'update', 'delete', 'truncate'].map((event) => `tidemark_${event}`);
@@ -72,16 +75,14 @@ const tableForms: readonly Form[] = [
   },
   // Values of the same type, and others.
   (choices, table) => {
-    const integers = table.columns.filter(
-      (column) => column.type.name === 'integer' && !column.isGenerated && !table.key.includes(column),
-    );
+    const integers = otherColumns(table).filter((column) => column.type.name === 'integer');
     if (integers.length === 0) return [`analyze ${relationOf(table)}`];
     const name = identifier(choices.pick(integers).name);
     return [`alter table ${relationOf(table)} alter column ${name} type integer using ${name} + 1`];
   },
   // Two columns of a type for each other.
   (choices, table) => {
-    const others = table.columns.filter((column) => !column.isGenerated && !table.key.includes(column));
+    const others = otherColumns(table);
     const pairs = others.flatMap((one, i) =>
       others.slice(i + 1).flatMap((two) => (one.type === two.type ? [[one, two]] : [])),
     );

@@ -42,14 +42,13 @@ export async function runCase(value: Case, options: RunOptions): Promise<void> {
   const database = await options.databases.take();
   try {
     await prepare(value, database);
-    await surround(await database.connect(), value.surroundings);
     await new CaseRun(value, options, database).run();
   } finally {
     await options.databases.give(database);
   }
 }
 
-async function prepare({ setup, rows }: Case, database: CaseDatabase): Promise<void> {
+async function prepare({ setup, rows, surroundings }: Case, database: CaseDatabase): Promise<void> {
   const client = await database.connect();
   for (const statement of setup.items) {
     await client.query(textOf(statement)).catch((error: Error) => {
@@ -57,6 +56,7 @@ async function prepare({ setup, rows }: Case, database: CaseDatabase): Promise<v
     });
   }
   for (const statement of rows.items) await client.query(textOf(statement)).catch(() => {});
+  await surround(client, surroundings);
 }
 
 class CaseRun {

@@ -28,6 +28,11 @@ export interface Table {
   readonly creation: readonly Tree[];
 }
 
+/** Its name in SQL. */
+export function relationOf({ schema, name }: Pick<Table, 'schema' | 'name'>): string {
+  return identifier(schema, name);
+}
+
 export interface Place {
   readonly version: number;
   readonly schema: string;
