@@ -18,7 +18,6 @@ const withoutNestedLinks = ({ React }) => ({
 const labels = {
   'textarea.body-param__text': 'Request body',
   '.examples-select-element': 'Example',
-  '.content-type': 'Media type',
   '.parameters select': 'Value',
 };
 const label = () => {
