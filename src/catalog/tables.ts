@@ -42,6 +42,8 @@ export interface Table {
    * the DDL does not wait for those who have written to the table.
    */
   readonly textMayChange: boolean;
+  /** Whether every row has the same text in every session, as `tidemark.has_fixed_text` says it without a snapshot. */
+  readonly hasFixedText: boolean;
   /** The table itself, then its partitions at every level. Each needs triggers of its own. */
   readonly parts: readonly TablePart[];
 }
@@ -97,6 +99,11 @@ const tablesByName = `
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
         and coalesce(element.typnamespace, t.typnamespace) <> 'pg_catalog'::regnamespace
     ) as "textMayChange",
+    not exists (
+      select from pg_attribute a
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.atttypid <> all ('{smallint, integer, bigint,
+        numeric, boolean, text, character varying, character, uuid, json, jsonb, integer[], bigint[], text[], uuid[]}'::regtype[])
+    ) as "hasFixedText",
     (
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,
         'persistence', m.relpersistence, 'columns', ${columnsOf('m')}) order by m.oid <> c.oid, m.oid)

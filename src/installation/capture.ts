@@ -56,8 +56,15 @@ function captureFunctionName(id: number): string {
  * A row as a row literal. Since it is a whole row, it stays right when columns are added or dropped. The row of a
  * partition has the partition's own column order. Virtual generated columns have no value here.
  */
-function imageOf(row: string): string {
-  return `(${row}.*)::text`;
+type RowImage = (row: string) => string;
+
+/** In a function that fixes the settings itself. */
+const plainImage: RowImage = (row) => `(${row}.*)::text`;
+
+/** In a function that does not: settings are for the columns that the table may get, and DDL does not run this code. */
+function checkedImage(id: number): RowImage {
+  return (row) =>
+    `case when tidemark.has_fixed_text(${id}) then ${plainImage(row)} else tidemark.fixed_text(${row}.*) end`;
 }
 
 /** Types whose values are equal if and only if their texts are, with operators on the function's search path. */
@@ -87,7 +94,7 @@ const mayBeFoundEmpty = `current_setting('transaction_isolation') in ('read comm
  * nothing within a transaction. Instead, `stateQueries` recognizes the original row by its image, which is not also the
  * outcome of a change.
  */
-export function captureBody(id: number, table: Table): string {
+function captureBody(id: number, table: Table, imageOf: RowImage): string {
   const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
   const log = `insert into tidemark.change (table_id, xid, key, old, new_hash${column})`;
   const entry = (key: string, old: string, hash: string) =>
@@ -101,14 +108,14 @@ export function captureBody(id: number, table: Table): string {
   return `
 declare
   logged bigint;
-  is_empty boolean := false;
+  is_empty boolean;
 begin
 ${events}
   else
     if ${mayBeFoundEmpty} then
       execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
     end if;
-    if not is_empty then
+    if is_empty is not true then
       ${entry('null', 'null', 'null')};
     end if;
   end if;
@@ -141,12 +148,14 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
  * A row that has no counterpart in the join is null, and so are its image and its hash. Keys are compared as text where
  * a type's own operators need not be on the function's search path.
  *
+ * The first statement is for the UPDATE of one row that keeps its key: it needs no hash table, whatever plan was made, since
+ * `is not distinct from` cannot be hashed.
+ *
  * One UPDATE may find or leave several rows with the same key: if the key is deferrable, or if actions of foreign keys,
  * which triggers see as part of the UPDATE, change a row again. Then the join logs each old row of the key as many times as
  * there are new ones, and each new row as many times as there are old ones. More log rows cancel the surplus: an old row
  * that is logged as made, and a new row that is logged as gone. The join has as many rows as the UPDATE if and only if it
- * pairs each old row with one new row. That is looked at by itself: PL/pgSQL evaluates a condition without a query of its
- * own in a fraction of the time.
+ * pairs each old row with one new row.
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
   const keys = table.primaryKey.map(({ name, type }) => {
@@ -154,7 +163,7 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
     return [value('o'), value('n')] as const;
   });
   const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
-  const sameKey = keys.map(([o, n]) => `${o} = ${n}`).join(' and ');
+  const keyIs = (operator: string) => keys.map(([o, n]) => `${o} ${operator} ${n}`).join(' and ');
   const surplus = (row: string, other: string) => {
     const rows = other === 'o' ? 'old_rows o' : 'new_rows n';
     const columns = table.primaryKey.map(({ name }, i) => `${textOf(other, name)} as k${i + 1}`).join(', ');
@@ -164,10 +173,13 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
         cross join generate_series(2, c.times)`;
   };
   return `  if tg_op = 'UPDATE' then
-    ${changed(key, 'o', 'n')}
-    from old_rows o full join new_rows n on ${sameKey};
+    ${changed(keyOf(table, 'o'), 'o', 'n')}
+    from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${keyIs('is not distinct from')};
     get diagnostics logged = row_count;
-    if logged > 1 then
+    if logged = 0 then
+      ${changed(key, 'o', 'n')}
+      from old_rows o full join new_rows n on ${keyIs('=')};
+      get diagnostics logged = row_count;
       if logged <> (select count(*) from old_rows) then
         ${made('o')} from old_rows o ${surplus('o', 'n')};
         ${gone('n')} from new_rows n ${surplus('n', 'o')};
@@ -180,30 +192,55 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
 }
 
 /**
- * Writes values as the same text in every session. A table needs this as soon as it gets a column of a type such as
- * `timestamptz`, and DDL does not run this code: so every table has it from the beginning.
+ * Writes values as the same text in every session, as `tidemark.fixed_text` does. A function that does it for itself takes
+ * less time than one that has it done for each row, and more than one that need not.
  */
-const sameText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+const fixedText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'`;
 
+/** A capture function: its body, and the settings that the body relies on. */
+export interface CaptureFunction {
+  readonly body: string;
+  readonly settings: string;
+}
+
 /**
- * The statements that install or replace the capture of a table and its partitions. The function runs as its owner, so
- * that those who write to the table need no privileges on the log. Compiling its statements would take longer than running
- * them. With ENABLE ALWAYS, the triggers also fire in sessions that act as a replica.
+ * The function that captures a table.
+ * @param hasFixedText whether its rows have the same text in every session. The capture is right either way, but a wrong
+ *   answer costs time.
  */
-export function installCapture(id: number, table: Table): string[] {
-  const call = captureFunctionName(id);
-  const relation = identifier(table.schema, table.name);
+export function captureFunction(id: number, table: Table, hasFixedText: boolean = table.hasFixedText): CaptureFunction {
+  // The plans of a row trigger do not depend on the table, so an ALTER TABLE would not have them made again.
+  return hasFixedText && table.kind !== 'p'
+    ? { body: captureBody(id, table, checkedImage(id)), settings: '' }
+    : { body: captureBody(id, table, plainImage), settings: fixedText };
+}
+
+/**
+ * The statements that create or replace a table's capture function. It runs as its owner, so that those who write to the
+ * table need no privileges on the log. Compiling its statements would take longer than running them.
+ */
+export function createCaptureFunction(id: number, table: Table): string[] {
+  const name = captureFunctionName(id);
+  const { body, settings } = captureFunction(id, table);
   return [
-    `create or replace function ${call}() returns trigger language plpgsql security definer
-set search_path = pg_catalog, pg_temp set jit = off ${sameText}
-as ${quotedText(captureBody(id, table))}`,
+    `create or replace function ${name}() returns trigger language plpgsql security definer
+set search_path = pg_catalog, pg_temp set jit = off ${settings}
+as ${quotedText(body)}`,
     // Otherwise anyone with access to the schema could call it from their own trigger, and have the casts of their own
     // types run as the owner.
-    `revoke all on function ${call}() from public`,
-    ...triggersOf(table).flatMap(({ name, event, scope }) => [
-      `create or replace trigger ${name} ${event} on ${relation} ${scope} execute function ${call}()`,
-      `alter table ${relation} enable always trigger ${name}`,
-    ]),
+    `revoke all on function ${name}() from public`,
   ];
+}
+
+/**
+ * The statements that create or replace the triggers of a table and its partitions, for the function that there is. With
+ * ENABLE ALWAYS, they also fire in sessions that act as a replica.
+ */
+export function createCaptureTriggers(id: number, table: Table): string[] {
+  const relation = identifier(table.schema, table.name);
+  return triggersOf(table).flatMap(({ name, event, scope }) => [
+    `create or replace trigger ${name} ${event} on ${relation} ${scope} execute function ${captureFunctionName(id)}()`,
+    `alter table ${relation} enable always trigger ${name}`,
+  ]);
 }

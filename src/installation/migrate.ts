@@ -6,7 +6,7 @@ import { setOwn } from '../db/own-settings.js';
 import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { identifier } from '../sql.js';
-import { installCapture } from './capture.js';
+import { captureFunction, createCaptureFunction, createCaptureTriggers } from './capture.js';
 import { type CaptureFault, type CaptureRow, captureFault, captureSql, explainFault } from './capture-check.js';
 import { foreignSql } from './installation.js';
 import { setNotify } from './notify.js';
@@ -81,16 +81,19 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       await lockMigrations(client);
       const id = await register(client, found);
       const relation = identifier(found.schema, found.name);
-      if (!(await faultOf(client, id, found))) return;
+      const before = await checkCapture(client, id, found);
+      if (before.isBest) return;
       progress(`capturing changes to ${label}`);
+      // The triggers stay: clients are reset after they are replaced, because changes may have been missed before.
+      if (!before.fault) return runEach(client, createCaptureFunction(id, found));
       // Its columns and partitions may have changed before the lock was granted.
       await client.query(`lock table ${relation} in share row exclusive mode`);
       const table = await findTable({ query: queryOf(client) }, relation);
       if (table?.oid !== found.oid)
         throw new SetupError(`The table ${label} was replaced in the meantime. Run the migration again.`);
-      for (const statement of installCapture(id, table)) await client.query(statement);
-      const left = await faultOf(client, id, table);
-      if (left) throw new SetupError(explainFault(label, left));
+      await runEach(client, [...createCaptureFunction(id, table), ...createCaptureTriggers(id, table)]);
+      const { fault } = await checkCapture(client, id, table);
+      if (fault) throw new SetupError(explainFault(label, fault));
     });
   }
 }
@@ -135,9 +138,22 @@ async function register(client: ClientBase, table: Table): Promise<number> {
   return rows[0]!.id;
 }
 
-async function faultOf(client: ClientBase, id: number, table: Table): Promise<CaptureFault | undefined> {
+async function runEach(client: ClientBase, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await client.query(statement);
+}
+
+interface CaptureState {
+  /** Undefined if every change is captured. */
+  readonly fault: CaptureFault | undefined;
+  /** Whether every change is captured, and by the function that takes the least time. */
+  readonly isBest: boolean;
+}
+
+async function checkCapture(client: ClientBase, id: number, table: Table): Promise<CaptureState> {
   const { rows } = await client.query<CaptureRow>(captureSql, [[id]]);
-  return captureFault(table, id, rows);
+  const fault = captureFault(table, id, rows);
+  const best = captureFunction(id, table).body;
+  return { fault, isBest: !fault && rows.every(({ body }) => body === best) };
 }
 
 /**

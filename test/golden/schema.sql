@@ -5,33 +5,30 @@ function capture_1()
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
    SET jit TO 'off'
-   SET "DateStyle" TO 'ISO, YMD'
-   SET "IntervalStyle" TO 'iso_8601'
-   SET extra_float_digits TO '1'
-   SET "TimeZone" TO 'UTC'
-   SET bytea_output TO 'hex'
-   SET lc_monetary TO 'C'
   AS $function$
   declare
     logged bigint;
-    is_empty boolean := false;
+    is_empty boolean;
   begin
     if tg_op = 'UPDATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
-      from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+      from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and o."id"::text collate "C" is not distinct from n."id"::text collate "C";
       get diagnostics logged = row_count;
-      if logged > 1 then
+      if logged = 0 then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+        from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
+        get diagnostics logged = row_count;
         if logged <> (select count(*) from old_rows) then
-          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."id"::text collate "C" as k1, count(*) as times from new_rows n group by 1) c on o."id"::text collate "C" = c.k1
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], null, hashtextextended(case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, 0) from old_rows o join (select n."id"::text collate "C" as k1, count(*) as times from new_rows n group by 1) c on o."id"::text collate "C" = c.k1
           cross join generate_series(2, c.times);
-          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."id"::text collate "C" as k1, count(*) as times from old_rows o group by 1) c on n."id"::text collate "C" = c.k1
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, null from new_rows n join (select o."id"::text collate "C" as k1, count(*) as times from old_rows o group by 1) c on n."id"::text collate "C" = c.k1
           cross join generate_series(2, c.times);
         end if;
       end if;
     elsif tg_op = 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[n."id"::text collate "C"], null, hashtextextended(case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], (o.*)::text, null from old_rows o;
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[o."id"::text collate "C"], case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, null from old_rows o;
     else
       if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
         and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
@@ -39,7 +36,7 @@ function capture_1()
           <= 4194304 then
         execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
       end if;
-      if not is_empty then
+      if is_empty is not true then
         insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), null, null, null;
       end if;
     end if;
@@ -64,7 +61,7 @@ function capture_2()
   AS $function$
   declare
     logged bigint;
-    is_empty boolean := false;
+    is_empty boolean;
   begin
     if tg_op = 'UPDATE' then
       if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
@@ -84,7 +81,7 @@ function capture_2()
           <= 4194304 then
         execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
       end if;
-      if not is_empty then
+      if is_empty is not true then
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), null, null, null, tg_relid;
       end if;
     end if;
@@ -100,33 +97,30 @@ function capture_3()
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
    SET jit TO 'off'
-   SET "DateStyle" TO 'ISO, YMD'
-   SET "IntervalStyle" TO 'iso_8601'
-   SET extra_float_digits TO '1'
-   SET "TimeZone" TO 'UTC'
-   SET bytea_output TO 'hex'
-   SET lc_monetary TO 'C'
   AS $function$
   declare
     logged bigint;
-    is_empty boolean := false;
+    is_empty boolean;
   begin
     if tg_op = 'UPDATE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], (o.*)::text, hashtextextended((n.*)::text, 0)
-      from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+      from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and o."user_id"::text collate "C" is not distinct from n."user_id"::text collate "C" and o."profile_id"::text collate "C" is not distinct from n."profile_id"::text collate "C" and o."client_id"::text collate "C" is not distinct from n."client_id"::text collate "C" and o."mutation_id" is not distinct from n."mutation_id";
       get diagnostics logged = row_count;
-      if logged > 1 then
+      if logged = 0 then
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+        from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
+        get diagnostics logged = row_count;
         if logged <> (select count(*) from old_rows) then
-          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], null, hashtextextended((o.*)::text, 0) from old_rows o join (select n."user_id"::text collate "C" as k1, n."profile_id"::text collate "C" as k2, n."client_id"::text collate "C" as k3, n."mutation_id"::text collate "C" as k4, count(*) as times from new_rows n group by 1, 2, 3, 4) c on o."user_id"::text collate "C" = c.k1 and o."profile_id"::text collate "C" = c.k2 and o."client_id"::text collate "C" = c.k3 and o."mutation_id"::text collate "C" = c.k4
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], null, hashtextextended(case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, 0) from old_rows o join (select n."user_id"::text collate "C" as k1, n."profile_id"::text collate "C" as k2, n."client_id"::text collate "C" as k3, n."mutation_id"::text collate "C" as k4, count(*) as times from new_rows n group by 1, 2, 3, 4) c on o."user_id"::text collate "C" = c.k1 and o."profile_id"::text collate "C" = c.k2 and o."client_id"::text collate "C" = c.k3 and o."mutation_id"::text collate "C" = c.k4
           cross join generate_series(2, c.times);
-          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], (n.*)::text, null from new_rows n join (select o."user_id"::text collate "C" as k1, o."profile_id"::text collate "C" as k2, o."client_id"::text collate "C" as k3, o."mutation_id"::text collate "C" as k4, count(*) as times from old_rows o group by 1, 2, 3, 4) c on n."user_id"::text collate "C" = c.k1 and n."profile_id"::text collate "C" = c.k2 and n."client_id"::text collate "C" = c.k3 and n."mutation_id"::text collate "C" = c.k4
+          insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, null from new_rows n join (select o."user_id"::text collate "C" as k1, o."profile_id"::text collate "C" as k2, o."client_id"::text collate "C" as k3, o."mutation_id"::text collate "C" as k4, count(*) as times from old_rows o group by 1, 2, 3, 4) c on n."user_id"::text collate "C" = c.k1 and n."profile_id"::text collate "C" = c.k2 and n."client_id"::text collate "C" = c.k3 and n."mutation_id"::text collate "C" = c.k4
           cross join generate_series(2, c.times);
         end if;
       end if;
     elsif tg_op = 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], null, hashtextextended((n.*)::text, 0) from new_rows n;
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[n."user_id"::text collate "C", n."profile_id"::text collate "C", n."client_id"::text collate "C", n."mutation_id"::text collate "C"], null, hashtextextended(case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, 0) from new_rows n;
     elsif tg_op = 'DELETE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], (o.*)::text, null from old_rows o;
+      insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[o."user_id"::text collate "C", o."profile_id"::text collate "C", o."client_id"::text collate "C", o."mutation_id"::text collate "C"], case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, null from old_rows o;
     else
       if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
         and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
@@ -134,7 +128,7 @@ function capture_3()
           <= 4194304 then
         execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
       end if;
-      if not is_empty then
+      if is_empty is not true then
         insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), null, null, null;
       end if;
     end if;
@@ -254,6 +248,46 @@ function fixed_moment(text)
       raise exception 'a view cannot read text such as "now" as a date or time: its meaning changes' using errcode = 'invalid_datetime_format';
     end if;
     return value;
+  end
+  $function$
+
+
+function fixed_text(record)
+  fs  CREATE OR REPLACE FUNCTION tidemark.fixed_text(of_row record)
+   RETURNS text
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE STRICT
+   SET "DateStyle" TO 'ISO, YMD'
+   SET "IntervalStyle" TO 'iso_8601'
+   SET extra_float_digits TO '1'
+   SET "TimeZone" TO 'UTC'
+   SET bytea_output TO 'hex'
+   SET lc_monetary TO 'C'
+  AS $function$
+  begin
+    return of_row::text;
+  end
+  $function$
+
+
+function has_fixed_text(integer)
+  fi  CREATE OR REPLACE FUNCTION tidemark.has_fixed_text(of_table integer)
+   RETURNS boolean
+   LANGUAGE plpgsql
+   IMMUTABLE PARALLEL SAFE STRICT
+  AS $function$
+  declare
+    columns text := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
+    fixed text;
+  begin
+    foreach fixed in array array[
+      '"SMALLINT', '"INTEGER', '"BIGINT', '"NUMERIC', '"BOOLEAN', '"CHAR', '"VARCHAR',
+      '.pg_catalog.text', '.pg_catalog.uuid', '.pg_catalog.json', '.pg_catalog.jsonb',
+      '.pg_catalog._int4', '.pg_catalog._int8', '.pg_catalog._text', '.pg_catalog._uuid'
+    ] loop
+      columns := replace(columns, fixed || '" nillable="true"', '');
+    end loop;
+    return columns not like '%nillable="true"%';
   end
   $function$
 

@@ -80,6 +80,7 @@ const firstRun = [
   'applying 0022-replica-identity.sql',
   'applying 0024-disconnect.sql',
   'applying 0025-outlines-of-types.sql',
+  'applying 0026-rows-as-text.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -141,6 +142,7 @@ describe('migrate', () => {
         'applying 0022-replica-identity.sql',
         'applying 0024-disconnect.sql',
         'applying 0025-outlines-of-types.sql',
+        'applying 0026-rows-as-text.sql',
       ]);
       const { rows } = await database.pool.query(
         `
