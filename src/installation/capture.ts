@@ -79,6 +79,16 @@ function textOf(row: string, column: string): string {
   return `${row}.${identifier(column)}::text collate "C"`;
 }
 
+/** Whether two rows have the same key. Keys are compared as text where a type's own operators need not be on the path. */
+function sameKey({ primaryKey }: Table, a: string, operator: '=' | 'is not distinct from', b: string): string {
+  return primaryKey
+    .map(({ name, type }) => {
+      const value = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
+      return `${value(a)} ${operator} ${value(b)}`;
+    })
+    .join(' and ');
+}
+
 /**
  * Whether a TRUNCATE, which has locked the table, may look whether it has rows: the snapshot of a transaction that is not
  * READ COMMITTED may be too early to show them, and in a large table, the search could hold the lock for long.
@@ -132,7 +142,7 @@ interface Entries {
 
 function rowEvents(table: Table, { gone, made, changed }: Entries): string {
   return `  if tg_op = 'UPDATE' then
-    if ${keyOf(table, 'old')} = ${keyOf(table, 'new')} then
+    if ${sameKey(table, 'old', '=', 'new')} then
       ${changed(keyOf(table, 'old'), 'old', 'new')};
     else
       ${gone('old')};
@@ -145,8 +155,7 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
 }
 
 /**
- * A row that has no counterpart in the join is null, and so are its image and its hash. Keys are compared as text where
- * a type's own operators need not be on the function's search path.
+ * A row that has no counterpart in the join is null, and so are its image and its hash.
  *
  * The first statement is for the UPDATE of one row that keeps its key: it needs no hash table, whatever plan was made, since
  * `is not distinct from` cannot be hashed.
@@ -158,12 +167,7 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
  * pairs each old row with one new row.
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
-  const keys = table.primaryKey.map(({ name, type }) => {
-    const value = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
-    return [value('o'), value('n')] as const;
-  });
-  const key = `array[${keys.map(([o, n]) => `coalesce(${o}, ${n})::text`).join(', ')}]`;
-  const keyIs = (operator: string) => keys.map(([o, n]) => `${o} ${operator} ${n}`).join(' and ');
+  const key = `array[${table.primaryKey.map(({ name }) => `coalesce(${textOf('o', name)}, ${textOf('n', name)})`).join(', ')}]`;
   const surplus = (row: string, other: string) => {
     const rows = other === 'o' ? 'old_rows o' : 'new_rows n';
     const columns = table.primaryKey.map(({ name }, i) => `${textOf(other, name)} as k${i + 1}`).join(', ');
@@ -174,11 +178,11 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
   };
   return `  if tg_op = 'UPDATE' then
     ${changed(keyOf(table, 'o'), 'o', 'n')}
-    from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${keyIs('is not distinct from')};
+    from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${sameKey(table, 'o', 'is not distinct from', 'n')};
     get diagnostics logged = row_count;
     if logged = 0 then
       ${changed(key, 'o', 'n')}
-      from old_rows o full join new_rows n on ${keyIs('=')};
+      from old_rows o full join new_rows n on ${sameKey(table, 'o', '=', 'n')};
       get diagnostics logged = row_count;
       if logged <> (select count(*) from old_rows) then
         ${made('o')} from old_rows o ${surplus('o', 'n')};

@@ -15,7 +15,7 @@ function capture_1()
       from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and o."id"::text collate "C" is not distinct from n."id"::text collate "C";
       get diagnostics logged = row_count;
       if logged = 0 then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")::text], case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 1, pg_current_xact_id(), array[coalesce(o."id"::text collate "C", n."id"::text collate "C")], case when tidemark.has_fixed_text(1) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(1) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
         from old_rows o full join new_rows n on o."id"::text collate "C" = n."id"::text collate "C";
         get diagnostics logged = row_count;
         if logged <> (select count(*) from old_rows) then
@@ -64,7 +64,7 @@ function capture_2()
     is_empty boolean;
   begin
     if tg_op = 'UPDATE' then
-      if array[old."id"::text collate "C", old."day"::text collate "C"] = array[new."id"::text collate "C", new."day"::text collate "C"] then
+      if old."id" = new."id" and old."day"::text collate "C" = new."day"::text collate "C" then
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0), tg_relid;
       else
         insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
@@ -107,7 +107,7 @@ function capture_3()
       from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and o."user_id"::text collate "C" is not distinct from n."user_id"::text collate "C" and o."profile_id"::text collate "C" is not distinct from n."profile_id"::text collate "C" and o."client_id"::text collate "C" is not distinct from n."client_id"::text collate "C" and o."mutation_id" is not distinct from n."mutation_id";
       get diagnostics logged = row_count;
       if logged = 0 then
-        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C")::text, coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C")::text, coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C")::text, coalesce(o."mutation_id", n."mutation_id")::text], case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
+        insert into tidemark.change (table_id, xid, key, old, new_hash) select 3, pg_current_xact_id(), array[coalesce(o."user_id"::text collate "C", n."user_id"::text collate "C"), coalesce(o."profile_id"::text collate "C", n."profile_id"::text collate "C"), coalesce(o."client_id"::text collate "C", n."client_id"::text collate "C"), coalesce(o."mutation_id"::text collate "C", n."mutation_id"::text collate "C")], case when tidemark.has_fixed_text(3) then (o.*)::text else tidemark.fixed_text(o.*) end, hashtextextended(case when tidemark.has_fixed_text(3) then (n.*)::text else tidemark.fixed_text(n.*) end, 0)
         from old_rows o full join new_rows n on o."user_id"::text collate "C" = n."user_id"::text collate "C" and o."profile_id"::text collate "C" = n."profile_id"::text collate "C" and o."client_id"::text collate "C" = n."client_id"::text collate "C" and o."mutation_id" = n."mutation_id";
         get diagnostics logged = row_count;
         if logged <> (select count(*) from old_rows) then
