@@ -1,4 +1,4 @@
--- A row as text, the same in every session.
+-- A row as text, the same whatever the session's settings.
 create function tidemark.fixed_text(of_row record) returns text
 language plpgsql stable strict parallel safe
 set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
@@ -8,16 +8,21 @@ begin
 end
 $$;
 
--- Whether the rows of a captured table have the same text in every session anyway. It is called immutable so that it is
--- evaluated only when a statement with the table's rows is planned, which happens again after every ALTER TABLE. A query on
--- pg_attribute could miss a column that is younger than the transaction's snapshot; the XML schema is made of the columns
--- that the rows have. Replacing texts takes less of a session's first write than a regular expression does.
+-- True if the rows of a captured table have the same text whatever the session's settings. It is declared immutable so that
+-- the planner evaluates it; Postgres plans the capture function's statements again after each ALTER TABLE. A query on
+-- pg_attribute could miss a column that is newer than the transaction's snapshot. Postgres makes the XML schema of the same
+-- columns as the rows. Replacing substrings delays a session's first write less than a regular expression does.
 create function tidemark.has_fixed_text(of_table integer) returns boolean
 language plpgsql immutable strict parallel safe as $$
 declare
-  columns text := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
+  columns text;
   fixed text;
 begin
+  begin
+    columns := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
+  exception when feature_not_supported then
+    return false; -- This Postgres was built without libxml.
+  end;
   foreach fixed in array array[
     '"SMALLINT', '"INTEGER', '"BIGINT', '"NUMERIC', '"BOOLEAN', '"CHAR', '"VARCHAR',
     '.pg_catalog.text', '.pg_catalog.uuid', '.pg_catalog.json', '.pg_catalog.jsonb',

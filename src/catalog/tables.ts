@@ -42,7 +42,7 @@ export interface Table {
    * the DDL does not wait for those who have written to the table.
    */
   readonly textMayChange: boolean;
-  /** Whether every row has the same text in every session, as `tidemark.has_fixed_text` says it without a snapshot. */
+  /** True if a row's text is the same whatever the session's settings. `tidemark.has_fixed_text` says it to the planner. */
   readonly hasFixedText: boolean;
   /** The table itself, then its partitions at every level. Each needs triggers of its own. */
   readonly parts: readonly TablePart[];

@@ -58,10 +58,10 @@ function captureFunctionName(id: number): string {
  */
 type RowImage = (row: string) => string;
 
-/** In a function that fixes the settings itself. */
+/** For a function that has settings of its own. */
 const plainImage: RowImage = (row) => `(${row}.*)::text`;
 
-/** In a function that does not: settings are for the columns that the table may get, and DDL does not run this code. */
+/** For a function without: a column whose text depends on settings may be added at any time. */
 function checkedImage(id: number): RowImage {
   return (row) =>
     `case when tidemark.has_fixed_text(${id}) then ${plainImage(row)} else tidemark.fixed_text(${row}.*) end`;
@@ -79,7 +79,7 @@ function textOf(row: string, column: string): string {
   return `${row}.${identifier(column)}::text collate "C"`;
 }
 
-/** Whether two rows have the same key. Keys are compared as text where a type's own operators need not be on the path. */
+/** An SQL condition: two rows have the same key. It compares texts where a type's operators may not be on the search path. */
 function sameKey({ primaryKey }: Table, a: string, operator: '=' | 'is not distinct from', b: string): string {
   return primaryKey
     .map(({ name, type }) => {
@@ -195,10 +195,7 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
     ${gone('o')} from old_rows o;`;
 }
 
-/**
- * Writes values as the same text in every session, as `tidemark.fixed_text` does. A function that does it for itself takes
- * less time than one that has it done for each row, and more than one that need not.
- */
+/** The settings of a function that writes rows as `tidemark.fixed_text` does, which would take longer for each row. */
 const fixedText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'`;
 
@@ -210,8 +207,8 @@ export interface CaptureFunction {
 
 /**
  * The function that captures a table.
- * @param hasFixedText whether its rows have the same text in every session. The capture is right either way, but a wrong
- *   answer costs time.
+ * @param hasFixedText true if a row's text is the same whatever the session's settings. A wrong answer costs time, and
+ *   nothing else.
  */
 export function captureFunction(id: number, table: Table, hasFixedText: boolean = table.hasFixedText): CaptureFunction {
   // The plans of a row trigger do not depend on the table, so an ALTER TABLE would not have them made again.

@@ -145,7 +145,7 @@ async function runEach(client: ClientBase, statements: readonly string[]): Promi
 interface CaptureState {
   /** Undefined if every change is captured. */
   readonly fault: CaptureFault | undefined;
-  /** Whether every change is captured, and by the function that takes the least time. */
+  /** True if every change is captured, by the fastest function for the table's columns. */
   readonly isBest: boolean;
 }
 

@@ -277,9 +277,14 @@ function has_fixed_text(integer)
    IMMUTABLE PARALLEL SAFE STRICT
   AS $function$
   declare
-    columns text := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
+    columns text;
     fixed text;
   begin
+    begin
+      columns := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
+    exception when feature_not_supported then
+      return false; -- This Postgres was built without libxml.
+    end;
     foreach fixed in array array[
       '"SMALLINT', '"INTEGER', '"BIGINT', '"NUMERIC', '"BOOLEAN', '"CHAR', '"VARCHAR',
       '.pg_catalog.text', '.pg_catalog.uuid', '.pg_catalog.json', '.pg_catalog.jsonb',

@@ -187,6 +187,23 @@ describe('a session that has planned its statements before', () => {
     expect((await oldTexts(table)).filter((old) => !old.includes('2026-01-02 03:04:05+00'))).toEqual([]);
   });
 
+  it('writes it on a Postgres that was built without libxml', async () => {
+    const { rows } = await pool.query(`select pg_get_functiondef('tidemark.has_fixed_text'::regproc) as definition`);
+    const { definition } = rows[0];
+    await pool.query(`create function public.no_schema(regclass, boolean, boolean, text) returns text language plpgsql as $$begin
+      raise feature_not_supported using message = 'unsupported XML feature';
+    end$$`);
+    await pool.query(definition.replace('table_to_xmlschema(', 'public.no_schema('));
+    try {
+      const table = await written();
+      await pool.query(`alter table ${table} add column ${at}`);
+      await writeAll(table);
+      expect(await strayHashes(table)).toEqual([]);
+    } finally {
+      await pool.query(definition);
+    }
+  });
+
   it('writes it after its own DDL in the same transaction', async () => {
     const table = await written();
     await writer.query(`begin; alter table ${table} add column ${at}`);
