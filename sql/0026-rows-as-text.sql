@@ -1,5 +1,5 @@
 -- A row as text, the same whatever the session's settings.
-create function tidemark.fixed_text(of_row record) returns text
+create or replace function tidemark.fixed_text(of_row record) returns text
 language plpgsql stable strict parallel safe
 set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C' as $$
@@ -12,7 +12,7 @@ $$;
 -- the planner evaluates it; Postgres plans the capture function's statements again after each ALTER TABLE. A query on
 -- pg_attribute could miss a column that is newer than the transaction's snapshot. Postgres makes the XML schema of the same
 -- columns as the rows. Replacing substrings delays a session's first write less than a regular expression does.
-create function tidemark.has_fixed_text(of_table integer) returns boolean
+create or replace function tidemark.has_fixed_text(of_table integer) returns boolean
 language plpgsql immutable strict parallel safe as $$
 declare
   columns text;

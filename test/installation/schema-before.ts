@@ -10,7 +10,6 @@ export const withoutTimelines: string = `
   ${outlineBefore.replace('create function', 'create or replace function')}
   drop function tidemark.history, tidemark.record_timeline, tidemark.timeline_number;
   drop function tidemark.keep_views, tidemark.hold_layouts, tidemark.fields, tidemark.written_in,
-    tidemark.unclear_image, tidemark.type_outline, tidemark.disconnect,
-    tidemark.fixed_text, tidemark.has_fixed_text;
+    tidemark.unclear_image, tidemark.type_outline, tidemark.disconnect;
   drop table tidemark.layout, tidemark.view_text, tidemark.timeline, tidemark.expansion;
   alter table tidemark.tick drop column timeline, drop column position, drop column cookie_form`;
