@@ -52,6 +52,8 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
       'row_security = off',
     ],
   },
+  /** Of the triggers, only those that always fire do. */
+  replica: { ofDatabase: [], ofRole: ['session_replication_role = replica'] },
   /** Postgres makes other plans. */
   plans: {
     ofDatabase: [
@@ -66,7 +68,8 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
   },
 };
 
-export const settingsNames: readonly string[] = Object.keys(known);
+/** The settings under which foreign keys have their actions, as generated applications expect. */
+export const settingsNames: readonly string[] = Object.keys(known).filter((name) => name !== 'replica');
 
 /**
  * The statements that give a database the settings of this name that its Postgres has.

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 beforeEach(async () => {
-  await server.pool.query('delete from list; delete from amount');
+  await server.pool.query('delete from todo; delete from list; delete from amount');
   await server.pool.query("insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries')");
   clientGroupID = `group ${++group}`;
   clientID = `client ${group}`;
