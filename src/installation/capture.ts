@@ -168,6 +168,7 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
  */
 function statementEvents(table: Table, { gone, made, changed }: Entries): string {
   const key = `array[${table.primaryKey.map(({ name }) => `coalesce(${textOf('o', name)}, ${textOf('n', name)})`).join(', ')}]`;
+  const isSameKey = sameKey(table, 'o', 'is not distinct from', 'n');
   const surplus = (row: string, other: string) => {
     const rows = other === 'o' ? 'old_rows o' : 'new_rows n';
     const columns = table.primaryKey.map(({ name }, i) => `${textOf(other, name)} as k${i + 1}`).join(', ');
@@ -178,7 +179,7 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
   };
   return `  if tg_op = 'UPDATE' then
     ${changed(keyOf(table, 'o'), 'o', 'n')}
-    from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${sameKey(table, 'o', 'is not distinct from', 'n')};
+    from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${isSameKey};
     get diagnostics logged = row_count;
     if logged = 0 then
       ${changed(key, 'o', 'n')}

@@ -81,7 +81,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       await lockMigrations(client);
       const id = await register(client, found);
       const relation = identifier(found.schema, found.name);
-      const before = await checkCapture(client, id, found);
+      const before = await captureState(client, id, found);
       if (before.isBest) return;
       progress(`capturing changes to ${label}`);
       // The triggers stay: clients are reset after they are replaced, because changes may have been missed before.
@@ -92,7 +92,7 @@ export async function captureTables(db: Database, tables: readonly Table[], prog
       if (table?.oid !== found.oid)
         throw new SetupError(`The table ${label} was replaced in the meantime. Run the migration again.`);
       await runEach(client, [...createCaptureFunction(id, table), ...createCaptureTriggers(id, table)]);
-      const { fault } = await checkCapture(client, id, table);
+      const { fault } = await captureState(client, id, table);
       if (fault) throw new SetupError(explainFault(label, fault));
     });
   }
@@ -149,7 +149,7 @@ interface CaptureState {
   readonly isBest: boolean;
 }
 
-async function checkCapture(client: ClientBase, id: number, table: Table): Promise<CaptureState> {
+async function captureState(client: ClientBase, id: number, table: Table): Promise<CaptureState> {
   const { rows } = await client.query<CaptureRow>(captureSql, [[id]]);
   const fault = captureFault(table, id, rows);
   const best = captureFunction(id, table).body;

@@ -2,6 +2,14 @@ import type { Fault } from '../fault.js';
 
 const file = 'src/installation/capture.ts';
 const tests = ['test/installation/capture.test.ts'];
+/** The settings that decide how values are written as text. */
+const formats = [
+  "datestyle = 'ISO, YMD'",
+  "intervalstyle = 'iso_8601'",
+  'extra_float_digits = 1',
+  "timezone = 'UTC'",
+  "bytea_output = 'hex'",
+];
 const fixedText = ['test/installation/fixed-text.test.ts'];
 const roles = ['test/installation/roles.test.ts'];
 
@@ -41,14 +49,7 @@ export const capture: readonly Fault[] = [
     replace: '',
     tests,
   },
-  ...["intervalstyle = 'iso_8601'", 'extra_float_digits = 1'].map((setting) => ({
-    name: `the writer’s own ${setting.split(' ')[0]} shows in the log`,
-    file,
-    find: ` set ${setting}`,
-    replace: '',
-    tests,
-  })),
-  ...["datestyle = 'ISO, YMD'", "timezone = 'UTC'", "bytea_output = 'hex'"].map((setting) => ({
+  ...formats.map((setting) => ({
     name: `the writer’s own ${setting.split(' ')[0]} shows in the log`,
     file,
     find: `set ${setting}`,
@@ -125,13 +126,7 @@ export const capture: readonly Fault[] = [
     replace: 'return hasFixedText',
     tests: fixedText,
   },
-  ...[
-    "datestyle = 'ISO, YMD'",
-    "intervalstyle = 'iso_8601'",
-    'extra_float_digits = 1',
-    "timezone = 'UTC'",
-    "bytea_output = 'hex'",
-  ].map((setting) => ({
+  ...formats.map((setting) => ({
     name: `the writer’s own ${setting.split(' ')[0]} shows in a column that a table got after \`migrate\``,
     file: 'sql/0026-rows-as-text.sql',
     find: `set ${setting}`,
