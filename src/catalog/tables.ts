@@ -67,6 +67,9 @@ const columnsOf = (c: string) => `array(
       where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
     )`;
 
+/** SQL for the names that XML does not escape. `tidemark.has_fixed_text` finds types by their names in XML. */
+const sameInXml = `'^[a-zA-Z]([a-zA-Z0-9]|_(?!x))*$'`;
+
 /**
  * The names come out of a subquery, which keeps the planner from knowing how many there are. Otherwise it would hold that the
  * plan for any number, which is kept, costs more than another plan each time, and making that takes longer than running it.
@@ -100,9 +103,11 @@ const tablesByName = `
         and coalesce(element.typnamespace, t.typnamespace) <> 'pg_catalog'::regnamespace
     ) as "textMayChange",
     not exists (
-      select from pg_attribute a
+      select from pg_attribute a join pg_type t on t.oid = a.atttypid join pg_namespace tn on tn.oid = t.typnamespace
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.atttypid <> all ('{smallint, integer, bigint,
-        numeric, boolean, text, character varying, character, uuid, json, jsonb, integer[], bigint[], text[], uuid[]}'::regtype[])
+        numeric, boolean, text, character varying, character, uuid, json, jsonb, inet,
+        boolean[], integer[], bigint[], numeric[], text[], character varying[], uuid[]}'::regtype[])
+        and not (t.typtype = 'e' and tn.nspname ~ ${sameInXml} and t.typname ~ ${sameInXml})
     ) as "hasFixedText",
     (
       select json_agg(json_build_object('oid', m.oid::int8, 'schema', mn.nspname, 'name', m.relname, 'kind', m.relkind,

@@ -58,13 +58,25 @@ function captureFunctionName(id: number): string {
  */
 type RowImage = (row: string) => string;
 
-/** For a function that has settings of its own. */
+/** For a function that has the settings `fixedText`. */
 const plainImage: RowImage = (row) => `(${row}.*)::text`;
 
-/** For a function without: a column whose text depends on settings may be added at any time. */
-function checkedImage(id: number): RowImage {
-  return (row) =>
-    `case when tidemark.has_fixed_text(${id}) then ${plainImage(row)} else tidemark.fixed_text(${row}.*) end`;
+/** For a function without them: a column whose text depends on settings may be added at any time. */
+function checkedImage(hasFixedText: string): RowImage {
+  return (row) => `case when ${hasFixedText} then ${plainImage(row)} else tidemark.fixed_text(${row}.*) end`;
+}
+
+/**
+ * An SQL expression that the planner evaluates. The statements of statement triggers read the table, so Postgres plans them
+ * again after an ALTER TABLE.
+ */
+function hasFixedTextSql(id: number): string {
+  return `tidemark.has_fixed_text(${id})`;
+}
+
+/** The same for row triggers, whose statements read no table: the comparison, which is always true, names it. */
+function partitionHasFixedTextSql(id: number): string {
+  return `case when tg_relid <> tidemark.relation_of(${id}) then ${hasFixedTextSql(id)} end`;
 }
 
 /** Types whose values are equal if and only if their texts are, with operators on the function's search path. */
@@ -104,8 +116,12 @@ const mayBeFoundEmpty = `current_setting('transaction_isolation') in ('read comm
  * nothing within a transaction. Instead, `stateQueries` recognizes the original row by its image, which is not also the
  * outcome of a change.
  */
-function captureBody(id: number, table: Table, imageOf: RowImage): string {
-  const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
+function captureBody(id: number, table: Table, isChecked: boolean): string {
+  const isPartitioned = table.kind === 'p';
+  const check = isPartitioned ? 'has_fixed_text' : hasFixedTextSql(id);
+  const toText = isChecked ? checkedImage(check) : plainImage;
+  const imageOf: RowImage = isPartitioned ? (row) => `${row}_text` : toText;
+  const [column, partition] = isPartitioned ? [', partition', ', tg_relid'] : ['', ''];
   const log = `insert into tidemark.change (table_id, xid, key, old, new_hash${column})`;
   const entry = (key: string, old: string, hash: string) =>
     `${log} select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
@@ -113,11 +129,13 @@ function captureBody(id: number, table: Table, imageOf: RowImage): string {
   const gone = (row: string) => entry(keyOf(table, row), imageOf(row), 'null');
   const made = (row: string) => entry(keyOf(table, row), 'null', hash(row));
   const changed = (key: string, old: string, made: string) => entry(key, imageOf(old), hash(made));
-  const events =
-    table.kind === 'p' ? rowEvents(table, { gone, made, changed }) : statementEvents(table, { gone, made, changed });
+  const entries = { gone, made, changed };
+  const [variables, events] = isPartitioned
+    ? [rowVariables(id, isChecked), rowEvents(table, toText, entries)]
+    : ['  logged bigint;', statementEvents(table, entries)];
   return `
 declare
-  logged bigint;
+${variables}
   is_empty boolean;
 begin
 ${events}
@@ -134,14 +152,24 @@ end
 `;
 }
 
+/** The variables of a row trigger. */
+function rowVariables(id: number, isChecked: boolean): string {
+  const check = `  has_fixed_text constant boolean := ${partitionHasFixedTextSql(id)};\n`;
+  return `${isChecked ? check : ''}  old_text text;\n  new_text text;`;
+}
+
 interface Entries {
   readonly gone: (row: string) => string;
   readonly made: (row: string) => string;
   readonly changed: (key: string, old: string, made: string) => string;
 }
 
-function rowEvents(table: Table, { gone, made, changed }: Entries): string {
+/** PL/pgSQL evaluates an expression faster than an INSERT of one row does, so it makes the images. */
+function rowEvents(table: Table, toText: RowImage, { gone, made, changed }: Entries): string {
+  const setText = (row: string) => `${row}_text := ${toText(row)};`;
   return `  if tg_op = 'UPDATE' then
+    ${setText('old')}
+    ${setText('new')}
     if ${sameKey(table, 'old', '=', 'new')} then
       ${changed(keyOf(table, 'old'), 'old', 'new')};
     else
@@ -149,8 +177,10 @@ function rowEvents(table: Table, { gone, made, changed }: Entries): string {
       ${made('new')};
     end if;
   elsif tg_op = 'INSERT' then
+    ${setText('new')}
     ${made('new')};
   elsif tg_op = 'DELETE' then
+    ${setText('old')}
     ${gone('old')};`;
 }
 
@@ -197,8 +227,14 @@ function statementEvents(table: Table, { gone, made, changed }: Entries): string
 }
 
 /** The settings of a function that writes rows as `tidemark.fixed_text` does, which would take longer for each row. */
-const fixedText = `set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+const fixedText = ` set datestyle = 'ISO, YMD' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 set timezone = 'UTC' set bytea_output = 'hex' set lc_monetary = 'C'`;
+
+/**
+ * Compiling the statements would take longer than running them. A row trigger would set it for each row; its statements
+ * cost next to nothing by the planner's estimate.
+ */
+const notCompiled = ' set jit = off';
 
 /** A capture function: its body, and the settings that the body relies on. */
 export interface CaptureFunction {
@@ -212,22 +248,22 @@ export interface CaptureFunction {
  *   nothing else.
  */
 export function captureFunction(id: number, table: Table, hasFixedText: boolean = table.hasFixedText): CaptureFunction {
-  // The plans of a row trigger do not depend on the table, so an ALTER TABLE would not have them made again.
-  return hasFixedText && table.kind !== 'p'
-    ? { body: captureBody(id, table, checkedImage(id)), settings: '' }
-    : { body: captureBody(id, table, plainImage), settings: fixedText };
+  return {
+    body: captureBody(id, table, hasFixedText),
+    settings: `${table.kind === 'p' ? '' : notCompiled}${hasFixedText ? '' : fixedText}`,
+  };
 }
 
 /**
  * The statements that create or replace a table's capture function. It runs as its owner, so that those who write to the
- * table need no privileges on the log. Compiling its statements would take longer than running them.
+ * table need no privileges on the log.
  */
 export function createCaptureFunction(id: number, table: Table): string[] {
   const name = captureFunctionName(id);
   const { body, settings } = captureFunction(id, table);
   return [
     `create or replace function ${name}() returns trigger language plpgsql security definer
-set search_path = pg_catalog, pg_temp set jit = off ${settings}
+set search_path = pg_catalog, pg_temp${settings}
 as ${quotedText(body)}`,
     // Otherwise anyone with access to the schema could call it from their own trigger, and have the casts of their own
     // types run as the owner.

@@ -51,7 +51,6 @@ function capture_2()
    LANGUAGE plpgsql
    SECURITY DEFINER
    SET search_path TO 'pg_catalog', 'pg_temp'
-   SET jit TO 'off'
    SET "DateStyle" TO 'ISO, YMD'
    SET "IntervalStyle" TO 'iso_8601'
    SET extra_float_digits TO '1'
@@ -60,20 +59,25 @@ function capture_2()
    SET lc_monetary TO 'C'
   AS $function$
   declare
-    logged bigint;
+    old_text text;
+    new_text text;
     is_empty boolean;
   begin
     if tg_op = 'UPDATE' then
+      old_text := (old.*)::text;
+      new_text := (new.*)::text;
       if old."id" = new."id" and old."day"::text collate "C" = new."day"::text collate "C" then
-        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, hashtextextended((new.*)::text, 0), tg_relid;
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], old_text, hashtextextended(new_text, 0), tg_relid;
       else
-        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
-        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], old_text, null, tg_relid;
+        insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended(new_text, 0), tg_relid;
       end if;
     elsif tg_op = 'INSERT' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended((new.*)::text, 0), tg_relid;
+      new_text := (new.*)::text;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[new."id"::text collate "C", new."day"::text collate "C"], null, hashtextextended(new_text, 0), tg_relid;
     elsif tg_op = 'DELETE' then
-      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], (old.*)::text, null, tg_relid;
+      old_text := (old.*)::text;
+      insert into tidemark.change (table_id, xid, key, old, new_hash, partition) select 2, pg_current_xact_id(), array[old."id"::text collate "C", old."day"::text collate "C"], old_text, null, tg_relid;
     else
       if current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
         and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
@@ -275,6 +279,8 @@ function has_fixed_text(integer)
    RETURNS boolean
    LANGUAGE plpgsql
    IMMUTABLE PARALLEL SAFE STRICT
+   SET search_path TO 'pg_catalog', 'pg_temp'
+   SET lock_timeout TO '1ms'
   AS $function$
   declare
     columns text;
@@ -282,17 +288,28 @@ function has_fixed_text(integer)
   begin
     begin
       columns := table_to_xmlschema((select relation from tidemark.synced_table where id = of_table), true, false, '');
-    exception when feature_not_supported then
-      return false; -- This Postgres was built without libxml.
+    exception when feature_not_supported or lock_not_available then
+      return false; -- This Postgres was built without libxml, or the table is being altered.
     end;
     foreach fixed in array array[
       '"SMALLINT', '"INTEGER', '"BIGINT', '"NUMERIC', '"BOOLEAN', '"CHAR', '"VARCHAR',
       '.pg_catalog.text', '.pg_catalog.uuid', '.pg_catalog.json', '.pg_catalog.jsonb',
-      '.pg_catalog._int4', '.pg_catalog._int8', '.pg_catalog._text', '.pg_catalog._uuid'
+      '.pg_catalog.inet', '.pg_catalog._bool', '.pg_catalog._int4', '.pg_catalog._int8', '.pg_catalog._numeric',
+      '.pg_catalog._text', '.pg_catalog._varchar', '.pg_catalog._uuid'
     ] loop
       columns := replace(columns, fixed || '" nillable="true"', '');
     end loop;
-    return columns not like '%nillable="true"%';
+    if columns not like '%nillable="true"%' then
+      return true;
+    end if;
+    -- The other columns may be of enum types. XML escapes some characters of names; names that may have any are left out.
+    return not exists (
+      select from regexp_matches(columns, 'type="([^"]*)" nillable="true"', 'g') other (type)
+      cross join regexp_match(type[1], '^UDT\.[^.]*\.([a-zA-Z](?:[a-zA-Z0-9]|_(?!x))*)\.([a-zA-Z](?:[a-zA-Z0-9]|_(?!x))*)$') name
+      where not exists (
+        select from pg_type where typtype = 'e' and oid = to_regtype('"' || name[1] || '"."' || name[2] || '"')
+      )
+    );
   end
   $function$
 
@@ -585,6 +602,16 @@ function record_timeline()
     select max(number) as number from tidemark.timeline where system_identifier = c.system_identifier
   ) previous on true
   on conflict do nothing
+  $function$
+
+
+function relation_of(integer)
+  fi  CREATE OR REPLACE FUNCTION tidemark.relation_of(of_table integer)
+   RETURNS regclass
+   LANGUAGE sql
+   IMMUTABLE PARALLEL SAFE STRICT
+  AS $function$
+    select relation from tidemark.synced_table where id = of_table
   $function$
 
 

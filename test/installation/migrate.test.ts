@@ -81,6 +81,7 @@ const firstRun = [
   'applying 0024-disconnect.sql',
   'applying 0025-outlines-of-types.sql',
   'applying 0026-rows-as-text.sql',
+  'applying 0027-rows-of-partitions.sql',
   'capturing changes to public.todo',
   'capturing changes to public.event',
   'capturing changes to tidemark.refusal',
@@ -143,6 +144,7 @@ describe('migrate', () => {
         'applying 0024-disconnect.sql',
         'applying 0025-outlines-of-types.sql',
         'applying 0026-rows-as-text.sql',
+        'applying 0027-rows-of-partitions.sql',
       ]);
       const { rows } = await database.pool.query(
         `
