@@ -126,7 +126,7 @@ export interface TimeoutOptions {
 export interface PokesOptions {
   /**
    * How often a server looks for changes to poke clients about while there are none for minutes, in milliseconds. For ten
-   * seconds after a change it looks each 20th of that. It looks at once after the pushes and calls that it serves itself.
+   * seconds after a change it looks each 30th of that. It looks at once after the pushes and calls that it serves itself.
    * Default 200.
    */
   readonly intervalMs?: number | undefined;

@@ -3,12 +3,12 @@ const longestRetryMs = 1_000;
 const longestRestMs = 500;
 /**
  * The pause between two looks, by the time since the last change. During a burst of changes it is a 16th of that time, at
- * least 5 ms. Then it stays at a 20th of the interval, so that the first change after a quiet moment is seen soon. After
+ * least 5 ms. Then it stays at a 30th of the interval, so that the first change after a quiet moment is seen soon. After
  * many seconds it grows to the interval.
  */
 const burstRatio = 16;
 const quietRatio = 800;
-const attentiveRatio = 20;
+const attentiveRatio = 30;
 const minPauseMs = 5;
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */

@@ -70,6 +70,15 @@ describe('after a look', () => {
     }
   });
 
+  it('seconds after one that had news, it is due after a 30th of the interval', () => {
+    const times = new LookTimes(() => 600);
+    times.begin(1000);
+    times.succeed(1000, true);
+    times.begin(6000);
+    times.succeed(6000, false);
+    expect(times.due()).toBe(6020);
+  });
+
   it('with a nudge while it was under way, it is due when there has been rest', () => {
     const times = begun();
     times.nudge();
