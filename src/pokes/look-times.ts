@@ -1,15 +1,20 @@
 const firstRetryMs = 50;
 const longestRetryMs = 1_000;
 const longestRestMs = 500;
-/**
- * The pause between two looks, by the time since the last change. During a burst of changes it is a 16th of that time, at
- * least 5 ms. Then it stays at a 30th of the interval, so that the first change after a quiet moment is seen soon. After
- * many seconds it grows to the interval.
- */
 const burstRatio = 16;
 const quietRatio = 800;
 const attentiveRatio = 30;
 const minPauseMs = 5;
+
+/**
+ * The pause between two looks in milliseconds, by the time since the last change. During a burst of changes it is a 16th of
+ * that time, at least 5 ms. Then it stays at a 30th of the interval, so that the first change after a quiet moment is seen
+ * soon. After many seconds it grows to the interval.
+ */
+export function pauseAfter(sinceNewsMs: number, intervalMs: number): number {
+  const attentiveMs = Math.min(sinceNewsMs / burstRatio, intervalMs / attentiveRatio);
+  return Math.min(Math.max(attentiveMs, sinceNewsMs / quietRatio, minPauseMs), intervalMs);
+}
 
 /** Decides when the tail looks next. Pure: times come in and go out, in milliseconds. */
 export class LookTimes {
@@ -60,9 +65,6 @@ export class LookTimes {
       return this.#isNudged ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, longestRetryMs);
     }
     if (this.#isNudged) return 0;
-    const sinceNewsMs = this.#begunAt - this.#newsAt;
-    const intervalMs = this.#intervalMs();
-    const attentiveMs = Math.min(sinceNewsMs / burstRatio, intervalMs / attentiveRatio);
-    return Math.min(Math.max(attentiveMs, sinceNewsMs / quietRatio, minPauseMs), intervalMs);
+    return pauseAfter(this.#begunAt - this.#newsAt, this.#intervalMs());
   }
 }

@@ -160,7 +160,7 @@ describe('the formulas say what happens by chance', () => {
     const took = durationsOf(deployment(2), figures, assumptions);
     const options = { work: one, deployment: deployment(2), took, assumed: assumptions, seconds: 60 };
     const happened = simulate({ ...options, random: new Random(4) });
-    const { rates, asking } = loadOf(one, deployment(2), took, assumptions);
+    const { rates, asking } = loadOf({ ...one, writes: happened.pushes }, deployment(2), took, assumptions);
     expect(asking).toBe('later');
     expect(rates.pairs / happened.pairs).toBeCloseTo(1, 1);
     expect(rates.pokes / happened.pokes).toBeGreaterThan(0.8);

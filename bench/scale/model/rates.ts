@@ -1,4 +1,5 @@
 /** How often what happens, by formulas. Pure. `simulation.ts` lets it happen instead. */
+import { pauseAfter } from '../../../src/pokes/look-times.js';
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
 import { patienceMs } from '../../../src/pokes/postponed.js';
 import { paceMs } from '../../../src/sources/paced-looks.js';
@@ -55,10 +56,8 @@ export function batchOf(arrivals: number): number {
 
 /** After a look that finds something, a server rests for twice as long as it took. */
 const rest = 3;
-/** The pause between two looks is a part of the time since the last change, and within these bounds, in milliseconds. */
+/** The longest pause between two looks, in milliseconds. */
 const longestPauseMs = 200;
-const pauseOf = (sinceNews: number) =>
-  Math.min(Math.max(Math.min(sinceNews / 16, longestPauseMs / 20), sinceNews / 800, 5), longestPauseMs);
 /** After a question beside the looks, in milliseconds. */
 export const longestRestMs = 1_000;
 
@@ -139,7 +138,7 @@ function looking(writes: number, fixed: number, each: number, lookMs: number) {
 /** How often a server looks in vain after a rest in which nothing was new, until the next change. */
 function looksWhileWaiting(writes: number, from: number, lookMs: number): number {
   let looks = 0;
-  for (let t = from; writes * (t - from) < 12 && looks < 1e6; t += Math.max(pauseOf(t), lookMs)) {
+  for (let t = from; writes * (t - from) < 12 && looks < 1e6; t += Math.max(pauseAfter(t, longestPauseMs), lookMs)) {
     looks += Math.exp(-writes * (t - from));
   }
   return looks;

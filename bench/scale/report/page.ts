@@ -210,7 +210,7 @@ the rules of the server, and a test holds the formulas against it.
 
 - **Load is the sum of what happens**, each thing at its cost. Time spent on waiting is not.
 - **Looks for pokes.** After one that finds something, a server rests for twice as long as it took. What is written in
-  the meantime is found by the next one. Without changes it looks each 5 to 10 ms at first, and after 10 s at intervals of
+  the meantime is found by the next one. Without changes it looks each 5 to 7 ms at first, and after 10 s at intervals of
   an 800th of the time since the last change, at most 200 ms.
 - **Pokes and pulls.** Each client that sees a write is poked once for each look, and pulls within ${spreadMs} ms, once for all pokes
   in that time.
