@@ -31,13 +31,13 @@ export async function costOf(
     `select coalesce(sum(calls), 0)::float8 as calls from pg_stat_statements s
      join pg_database d on d.oid = s.dbid where d.datname = current_database()`,
   );
-  const database = [...after.backends].map(([pid, ms]) => ms - (before.backends.get(pid) ?? 0));
+  const databaseMs = cpuBetween(before.backends, after.backends);
   return {
     serverUs:
       before.server === undefined || after.server === undefined
         ? undefined
         : (1000 * (after.server - before.server)) / times,
-    databaseUs: database.length === 0 ? undefined : (1000 * database.reduce((sum, ms) => sum + ms, 0)) / times,
+    databaseUs: after.backends.size === 0 ? undefined : (1000 * databaseMs) / times,
     statements: rows[0]!.calls / times,
   };
 }
@@ -53,6 +53,11 @@ export async function backendsOf(pool: pg.Pool): Promise<Map<number, number>> {
       return ms === undefined ? [] : [[pid, ms] as const];
     }),
   );
+}
+
+/** The milliseconds that backends took between two moments, without those that have ended meanwhile. */
+export function cpuBetween(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
+  return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0);
 }
 
 /** A line for each part of a cost that is known. */

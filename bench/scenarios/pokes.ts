@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { atMost, type Goal } from '../goal.js';
-import { backendsOf } from '../meters.js';
+import { backendsOf, cpuBetween } from '../meters.js';
 import { type ServerProcess, type ServerState, startProcess, startServer } from '../processes.js';
 import { type Bench, type Result, withDatabase } from '../scenario.js';
 import type { Arrivals, Order } from '../servers/listeners.js';
@@ -141,24 +141,20 @@ async function singleWrites(stage: Stage): Promise<Result[]> {
   await order({ do: 'open', url: server.url, users: listening, pulls: false });
   const first: number[] = [];
   const started = performance.now();
-  const before = await cpuOfBackends(pool);
+  const before = await backendsOf(pool);
   for (let round = 0; round < rounds; round++) {
     await sleep(500 + 4_500 * Math.random());
     const { committed, pokes: arrived } = await arrivalsOf(stage, 1, concerned);
     first.push(arrived[0]! - committed);
   }
   await order({ do: 'close' });
-  const share = (100 * ((await cpuOfBackends(pool)) - before)) / (performance.now() - started);
+  const share = (100 * cpuBetween(before, await backendsOf(pool))) / (performance.now() - started);
   const name = `${concerned} clients, write after 0.5 to 5 s without one`;
   return [
     quantileOf(`${name}: commit to first poke`, first, 0.5, atMost(12)),
     quantileOf(`${name}: commit to first poke`, first, 0.95, atMost(30)),
     { name: `${concerned} clients, write each 0.5 to 5 s: Postgres's CPU`, value: share, unit: '% of a core' },
   ];
-}
-
-async function cpuOfBackends(pool: pg.Pool): Promise<number> {
-  return [...(await backendsOf(pool)).values()].reduce((sum, ms) => sum + ms, 0);
 }
 
 function latency(name: string, samples: readonly number[]): Result {
@@ -182,21 +178,21 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
   await sleep(1_500);
   const before = {
     server: (await server.ask<ServerState>({})).cpuMs,
-    postgres: await cpuOfBackends(pool),
+    postgres: await backendsOf(pool),
     commits: await commits(),
   };
   await sleep(1_000 * seconds);
   const after = {
     server: (await server.ask<ServerState>({})).cpuMs,
-    postgres: await cpuOfBackends(pool),
+    postgres: await backendsOf(pool),
     commits: await commits(),
   };
   const name = `${users} listeners, idle`;
-  const share = (part: 'server' | 'postgres') => (after[part] - before[part]) / (10 * seconds);
+  const share = (ms: number) => ms / (10 * seconds);
   return [
     { name: `${name}: transactions`, value: (after.commits - before.commits) / seconds, unit: '/s' },
-    { name: `${name}: the server's CPU`, value: share('server'), unit: '% of a core' },
-    { name: `${name}: Postgres's CPU`, value: share('postgres'), unit: '% of a core' },
+    { name: `${name}: the server's CPU`, value: share(after.server - before.server), unit: '% of a core' },
+    { name: `${name}: Postgres's CPU`, value: share(cpuBetween(before.postgres, after.postgres)), unit: '% of a core' },
   ];
 }
 
