@@ -38,6 +38,13 @@ describe('the repository', () => {
   });
 });
 
+describe('an installation from the lockfile', () => {
+  it('finds this version of Node new enough for every dependency', async () => {
+    const { stderr } = await promisify(execFile)('npm', ['ci', '--dry-run', '--offline'], { cwd: fileURLToPath(root) });
+    expect(stderr).not.toContain('EBADENGINE');
+  });
+});
+
 describe('the package', () => {
   it('holds what was compiled, what operates it and licences, and nothing else', async () => {
     const files = await packed();
