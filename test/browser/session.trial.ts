@@ -47,7 +47,6 @@ it('another account shows what is theirs, and nothing else', async () => {
     await page.getByRole('radiogroup', { name: 'Account' }).getByText(account).click();
     await list(own).waitFor();
     expect(await lists.textContent()).not.toContain(another);
-    // What is kept is shown before it has been pulled: a pull that is under way at the end would be a failed one.
     await expect.poll(() => state(app)).toBe('online');
   }
 });

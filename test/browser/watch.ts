@@ -9,13 +9,16 @@ export interface Watch {
   requestsTo(path: string): Request[];
 }
 
-/** A page that goes away ends its stream of pokes. */
-const endedStream = /\/sync\/poke\?.* net::ERR_ABORTED$/;
+/**
+ * A client that is closed or goes offline, and a page that goes away, aborts what it asks the server for. Each stream of
+ * pokes starts with a pull, so one can be in flight at any time.
+ */
+const aborted = /\/sync\/(poke\?.*|pull) net::ERR_ABORTED$/;
 
 /** Watches all pages of a profile, from before they load. */
 export function watch(context: BrowserContext, origin: string): Watch {
   const problems: string[] = [];
-  const allowed = [endedStream];
+  const allowed = [aborted];
   const requests: Request[] = [];
   context.on('console', (message) => {
     // A violation of the content security policy is among them.
