@@ -12,7 +12,7 @@ export interface GateOptions {
   readonly mostWaiting: number;
   /** How long each may wait, in milliseconds. Whoever would have to wait for longer is refused at once. */
   readonly longestWaitMs: number;
-  /** What each is taken to last until one has ended, in milliseconds. */
+  /** What each is taken to last until enough have ended, in milliseconds. */
   readonly usualMs: number;
   /** Why there is no place, for whoever is refused. */
   readonly refusal: string;
@@ -21,8 +21,11 @@ export interface GateOptions {
 /** There is no place, and there will be none in time. */
 export class NoPlaceError extends Problem {}
 
-/** How much of what each is taken to last is changed by each one that ends. */
-const weight = 1 / 8;
+/**
+ * How many of the last ones tell how long the next one takes: their median. When very many come at once, this process is
+ * busy for a moment, and those that are in seem to last a hundred times as long. That must not send the others away.
+ */
+const remembered = 31;
 /** In seconds. */
 const longestRetryAfter = 60;
 
@@ -52,13 +55,15 @@ export class Gate {
   #running = 0;
   readonly #waiting = new Set<Waiting>();
   readonly #shares = new Map<string, Share>();
-  #usualMs: number;
+  /** What the last ones have lasted, in milliseconds, in no order. */
+  readonly #lasted: number[];
+  #ended = 0;
   /** When the place becomes free that was promised last. */
   #promised = 0;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#usualMs = options.usualMs;
+    this.#lasted = new Array<number>(remembered).fill(options.usualMs);
   }
 
   /** How many have a place. */
@@ -150,7 +155,8 @@ export class Gate {
 
   /** How long a place takes to become free if all are taken, in milliseconds. */
   get #turnMs(): number {
-    return this.#usualMs / this.#options.places;
+    const usualMs = this.#lasted.toSorted((a, b) => a - b)[remembered >> 1]!;
+    return usualMs / this.#options.places;
   }
 
   /** How long whoever comes now would wait. */
@@ -170,7 +176,7 @@ export class Gate {
       this.#running--;
       share.running--;
       this.#keep(userID, share);
-      this.#usualMs += weight * (performance.now() - started - this.#usualMs);
+      this.#lasted[this.#ended++ % remembered] = performance.now() - started;
       this.#letNextIn();
     };
   }

@@ -97,6 +97,19 @@ describe('those who come to a gate', () => {
     expect(await refused(gate)).toBe(1);
   });
 
+  it('are not refused because a few of the last ones have met a busy moment', async () => {
+    const gate = new Gate({ ...options, usualMs: 1, mostWaiting: 1000, longestWaitMs: 1000 });
+    const leaves = await filled(gate, { ...options, mostWaiting: 500 });
+    const busyUntil = performance.now() + 100;
+    while (performance.now() < busyUntil);
+    for (let i = 0; i < 10; i++) {
+      leaves.shift()!();
+      await settled();
+    }
+    comeIn(gate, leaves);
+    expect(gate.waiting).toBe(491);
+  });
+
   it('are refused if a place is not to be expected in time', async () => {
     const gate = new Gate({ ...options, mostWaiting: 1000, longestWaitMs: 1000 });
     const leaves = await filled(gate, { ...options, mostWaiting: 20 });
