@@ -14,9 +14,10 @@ const parts = {
   'replicache-impl.js': ['ReplicacheImpl'],
   'dag/lazy-store.js': ['LazyStore'],
   'dag/store-impl.js': ['StoreImpl'],
-  'db/commit.js': ['baseSnapshotFromCommit', 'commitFromHead'],
-  'get-kv-store-provider.js': ['getKVStoreProvider'],
-  'hash.js': ['assertHash', 'newRandomHash'],
+  'db/commit.js': ['baseSnapshotFromCommit', 'commitFromHash', 'commitFromHead'],
+  'frozen-json.js': ['deepFreeze'],
+  'hash.js': ['assertHash', 'emptyHash', 'newRandomHash'],
+  'kv/mem-store.js': ['MemStore', 'dropMemStore'],
   'log-options.js': ['createLogContext'],
   'persist/client-groups.js': ['clientGroupHasPendingMutations', 'getClientGroups', 'setClientGroup'],
   'persist/idb-databases-store.js': ['IDBDatabasesStore'],
@@ -26,6 +27,20 @@ const parts = {
   'sync/request-id.js': ['newRequestID'],
   'with-transactions.js': ['withRead', 'withWrite'],
 };
+
+/** The files that are bundled in place of the package's, by their ends. */
+const replacements = {
+  '/replicache/src/get-kv-store-provider.js': 'get-kv-store-provider.js',
+  '/shared/src/json-schema.js': 'valita.js',
+  '/shared/src/sleep.js': 'sleep.js',
+  '/shared/src/valita.js': 'valita.js',
+};
+
+/** Our own text of a file of the package; undefined if the package's is bundled. */
+function replacementOf(file) {
+  const end = Object.keys(replacements).find((name) => file.endsWith(`/out${name}`));
+  return end && readFileSync(`${root}scripts/engine/${replacements[end]}`, 'utf8');
+}
 
 const apache = 'https://www.apache.org/licenses/LICENSE-2.0';
 
@@ -85,7 +100,7 @@ export async function bundleEngine(target) {
             ? Object.entries(parts)
                 .map(([file, names]) => `export { ${names.join(', ')} } from '${folder}/${file}';`)
                 .join('\n')
-            : null,
+            : (replacementOf(id) ?? null),
         transform(code, id) {
           return id.startsWith(folder) ? withoutLogs(code, this.parse(code)) : null;
         },

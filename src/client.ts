@@ -13,7 +13,7 @@ export type {
   PendingMutation,
   ReadonlyJSON,
   StoreProvider,
-} from './client/store.js';
+} from './client/stores/types.js';
 export type { Status } from './client/sync/status.js';
 export type {
   AnyViews,

@@ -34,6 +34,10 @@ export function refusedRequest(url: string, status: number, text: string): Clien
 
 /** The error of a request that got no response. */
 export function unreachable(url: string, cause: unknown): ClientError {
+  if ((cause as { name?: unknown }).name === 'TimeoutError') {
+    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this goes on, look for a proxy between the page and the server that holds back requests or responses.`;
+    return new ClientError('timeout', message, { cause });
+  }
   const todo = 'is it running, and if it is of another origin, does its withCORS name this page’s?';
   return new ClientError('unreachable', `${url} cannot be reached: ${todo} It is tried again.`, { cause });
 }
@@ -48,8 +52,53 @@ export function refusedClient({ error, versionType }: { error?: unknown; version
   return new ClientError('version-not-supported', message);
 }
 
+/** The error of every call of a client that was closed. */
+export function closedClient(): ClientError {
+  const message =
+    'This client was closed, so the call has no effect. What to do: create another one with createClient.';
+  return new ClientError('closed', message);
+}
+
+/** The error of a call that the server, or a proxy before it, is known not to take. */
+export function callTooLarge(): ClientError {
+  const message =
+    'The args are too large to be sent, so the call has no effect: a smaller call was answered with 413. What to do: split the call, upload files elsewhere and pass their address, or raise `limits.push` of createSync and the limits of proxies.';
+  return new ClientError('body-too-large', message);
+}
+
+/** The error of every call of a client whose user has signed out. */
+export function signedOut(): ClientError {
+  const message = 'The user has signed out, so the call has no effect. What to do: show the page for signing in.';
+  return new ClientError('signed-out', message);
+}
+
 /** The error of a client whose record is lost. */
 export function startOver(): ClientError {
   const message = 'The record of this client is lost, so it must start over. What to do: reload the page.';
   return new ClientError('client-state-not-found', message);
+}
+
+/** Why what is in memory cannot be stored. */
+export function storageFailed(cause: unknown): ClientError {
+  const name = (cause as { name?: unknown } | null)?.name;
+  if (name === 'QuotaExceededError') {
+    const message =
+      'The browser has no room left, so changes are only in memory: they are lost if this page is closed before they are sent. What to do: tell the user to free disk space. Storing is tried again.';
+    return new ClientError('storage-full', message, { cause });
+  }
+  if (name === 'NotFoundError') {
+    const message =
+      'The local database was deleted while it was in use, so changes are only in memory: they are lost if this page is closed before they are sent. What to do: reload the page when nothing is pending.';
+    return new ClientError('storage-lost', message, { cause });
+  }
+  const message =
+    'The local database cannot be written, so changes are only in memory: they are lost if this page is closed before they are sent. What to do: see `cause`. Storing is tried again.';
+  return new ClientError('storage-failed', message, { cause });
+}
+
+/** Why all data of a client is in memory. */
+export function storageUnavailable(cause: unknown): ClientError {
+  const message =
+    'The local database cannot be opened or written, so everything is only in memory: what is not sent is lost when this page is closed, and nothing is here without a network next time. What to do: tell the user; private windows, blocked site data and full disks are common causes. The next load of the page tries again.';
+  return new ClientError('storage-unavailable', message, { cause });
 }

@@ -1,13 +1,15 @@
 import { connectPokes } from '../poke.js';
 import type { RowOf } from '../view/define.js';
-import { ClientError } from './client-error.js';
-import { callsByName, engineCall, engineMutators, namedMutators, toServer } from './mutate.js';
+import { type ClientError, signedOut } from './client-error.js';
+import { callsByName, engineCall, engineMutators, namedMutators, tellDropped, toServer } from './mutate.js';
 import type { Observable } from './observable.js';
 import { type AnyOptions, type ClientOptions, checkOptions, engineIndexes, placeOf } from './options.js';
 import { type Refusal, Refusals } from './refused.js';
 import { readView, writeView } from './rows/read.js';
 import { type ClientView, clientView } from './rows/view.js';
-import type { PendingMutation } from './store.js';
+import { openStores, type StoreLimits } from './stores/open-stores.js';
+import type { PendingMutation } from './stores/types.js';
+import type { RequestLimits } from './sync/deadline.js';
 import { Network } from './sync/network.js';
 import { type Status, StatusTracker } from './sync/status.js';
 import { SyncEngine } from './sync/sync-engine.js';
@@ -58,38 +60,51 @@ export function createClient<Mutators, Views extends AnyViews>(
   return openClient(options as AnyOptions).client as Client<Mutators, Views>;
 }
 
-/** A client, whatever its types, and its engine. */
-export function openClient(options: AnyOptions): {
+/**
+ * A client, whatever its types, and its engine.
+ * @param limits of its requests and its stores; other than the default in tests alone
+ */
+export function openClient(
+  options: AnyOptions,
+  limits: { readonly requests?: RequestLimits; readonly stores?: StoreLimits } = {},
+): {
   readonly client: Client<never, AnyViews>;
   readonly engine: SyncEngine;
 } {
   checkOptions(options);
-  const { url = '', user, auth, getAuth, credentials, schemaVersion, kvStore, pullInterval } = options;
+  const { url = '', user, auth, getAuth, credentials, schemaVersion, kvStore = 'idb', pullInterval } = options;
   const base = url.replace(/\/+$/, '');
   const mutators = namedMutators(options.mutators ?? {});
   const status = new StatusTracker();
-  const network = new Network();
+  const network = new Network(limits.requests);
   const place = (view: string) => placeOf(options, view);
-  const engine = new SyncEngine(
+  const engine: SyncEngine = new SyncEngine(
     {
       name: `tidemark ${base} ${user}`,
       pullURL: `${base}/sync/pull`,
       pushURL: `${base}/sync/push`,
       auth,
       schemaVersion,
-      kvStore,
+      kvStore: openStores(kvStore, (cause) => status.inMemory(cause), limits.stores),
       pullInterval,
       logLevel: 'error',
-      mutators: engineMutators(mutators, (tx) => ({
-        clientID: tx.clientID,
-        mutationID: tx.mutationID,
-        reason: tx.reason,
-        view: (name: string) => writeView(tx, place(name)),
-      })),
+      mutators: engineMutators(
+        mutators,
+        (tx) => ({
+          clientID: tx.clientID,
+          mutationID: tx.mutationID,
+          reason: tx.reason,
+          view: (name: string) => writeView(tx, place(name)),
+        }),
+        () => engine.betweenRepeats(),
+        tellDropped,
+      ),
       indexes: engineIndexes(options),
     },
     { network, credentials, status, toServer, getAuth },
   );
+  // If the browser refuses, it may delete the data when disk space is short, as it may without this.
+  if (options.persistentStorage) globalThis.navigator?.storage?.persist?.().catch(() => {});
   const refusals = new Refusals(engine);
 
   const pokes = { url: `${base}/sync/poke?refused=true`, credentials };
@@ -100,25 +115,25 @@ export function openClient(options: AnyOptions): {
     get auth() {
       return engine.auth;
     },
-    pull: () => engine.pull({ now: true }),
+    pull: () => engine.pullWhenPushed(),
   };
   let disconnect = connectPokes(target, pokes);
 
+  const stopWatching = onReturn(() => network.isOpen && engine.resume());
+
   let closing: Promise<void> | undefined;
-  const close = (error: ClientError | null = null) => {
+  const close = (error?: ClientError, shown: ClientError | null = error ?? null) => {
     closing ??= (async () => {
       disconnect();
+      stopWatching();
       network.close();
-      status.end('closed', error);
-      await engine.close();
+      status.end('closed', shown);
+      await engine.close(error && { error, discard: true });
       tabs.leave();
     })();
     return closing;
   };
-  const tabs = new Tabs(engine.name, () => {
-    const message = 'The user has signed out in another tab. What to do: show the page for signing in.';
-    void close(new ClientError('signed-out', message));
-  });
+  const tabs = new Tabs(engine.name, () => void close(signedOut()));
 
   const read = <Result>(body: (tx: ReadTransaction<AnyViews>) => Promise<Result>) => {
     return (tx: Parameters<typeof readView>[0]) => body({ view: (name) => readView(tx, place(name)) as never });
@@ -141,7 +156,7 @@ export function openClient(options: AnyOptions): {
       if (online) {
         network.open();
         disconnect = connectPokes(target, pokes);
-        for (const sent of [engine.push({ now: true }), engine.pull({ now: true })]) sent.catch(() => {});
+        engine.resume();
       } else {
         disconnect();
         network.close();
@@ -151,10 +166,22 @@ export function openClient(options: AnyOptions): {
     clientID: engine.clientID,
     close: () => close(),
     async signOut() {
-      await close();
+      await close(signedOut(), null);
       await tabs.closeOthers();
       await eraseDatabases(engine);
     },
   };
   return { client, engine };
+}
+
+/** Calls the listener when the browser has a network again, and when the page becomes visible. */
+function onReturn(listener: () => void): () => void {
+  const { document } = globalThis;
+  const onVisible = () => document.visibilityState === 'visible' && listener();
+  globalThis.addEventListener?.('online', listener);
+  document?.addEventListener('visibilitychange', onVisible);
+  return () => {
+    globalThis.removeEventListener?.('online', listener);
+    document?.removeEventListener('visibilitychange', onVisible);
+  };
 }

@@ -1,6 +1,5 @@
 /** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
-
-import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './store.js';
+import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './stores/types.js';
 
 export interface ScanResult<Key> {
   values(): AsyncIterableIterator<ReadonlyJSON>;
@@ -88,7 +87,7 @@ export interface EngineOptions {
   readonly mutators: Readonly<Record<string, MutatorFunction>>;
   readonly indexes?: Readonly<Record<string, IndexDefinition>> | undefined;
   readonly schemaVersion?: string | undefined;
-  readonly kvStore?: 'idb' | 'mem' | StoreProvider | undefined;
+  readonly kvStore: StoreProvider;
   readonly auth?: string | undefined;
   readonly pullURL?: string | undefined;
   readonly pushURL?: string | undefined;
@@ -124,7 +123,6 @@ export declare class ReplicacheImpl {
   readonly clientGroupID: Promise<string>;
   readonly profileID: Promise<string>;
   readonly closed: boolean;
-  readonly online: boolean;
   readonly memdag: Store;
   readonly perdag: Store;
   readonly mutate: Readonly<Record<string, (args?: ReadonlyJSON) => Promise<void>>>;
@@ -136,7 +134,8 @@ export declare class ReplicacheImpl {
   getAuth: (() => string | null | undefined | Promise<string | null | undefined>) | null | undefined;
   onClientStateNotFound: (() => void) | null;
   onUpdateNeeded: ((reason: UpdateNeededReason) => void) | null;
-  onOnlineChange: ((online: boolean) => void) | null;
+  /** Read again for each request. */
+  readonly requestOptions: { minDelayMs: number; maxDelayMs: number };
   pull(options?: { readonly now?: boolean | undefined }): Promise<void>;
   push(options?: { readonly now?: boolean | undefined }): Promise<void>;
   query<Result>(body: (tx: ReadTransaction) => Promise<Result> | Result): Promise<Result>;
@@ -149,6 +148,8 @@ export declare class ReplicacheImpl {
     options: { readonly prefix: string; readonly initialValuesInFirstDiff?: boolean },
   ): () => void;
   experimentalPendingMutations(): Promise<readonly PendingMutation[]>;
+  /** Pulls. `syncHead` is `emptyHash` if there is nothing to apply. */
+  beginPull(): Promise<{ readonly requestID: string; readonly syncHead: string; readonly ok: boolean }>;
   maybeEndPull(syncHead: string, requestID: string): Promise<void>;
   refresh(): Promise<void>;
   recoverMutations(): Promise<boolean> | undefined;
@@ -172,20 +173,16 @@ export interface StoreWrite extends StoreRead {
   commit(): Promise<void>;
 }
 
-export declare class StoreImpl implements Store {
+export declare class StoreImpl {
   constructor(store: KeyValueStore, newHash: () => string, assertHash: (hash: unknown) => void);
-  read(): Promise<StoreRead>;
-  write(): Promise<StoreWrite>;
-  close(): Promise<void>;
 }
+export interface StoreImpl extends Store {}
 
 /** A store in memory that reads from another one what it does not have, and never writes to it. */
-export declare class LazyStore implements Store {
+export declare class LazyStore {
   constructor(source: Store, cacheBytes: number, newHash: () => string, assertHash: (hash: unknown) => void);
-  read(): Promise<StoreRead>;
-  write(): Promise<StoreWrite>;
-  close(): Promise<void>;
 }
+export interface LazyStore extends Store {}
 
 export interface LogContext {
   readonly error?: ((...words: unknown[]) => void) | undefined;
@@ -214,9 +211,25 @@ export declare class IDBDatabasesStore {
   close(): Promise<void>;
 }
 
-/** A state of the data. */
+/** A state of the data: one that the server has sent, or what a mutation has made of another state. */
 export interface Commit {
   readonly valueHash: string;
+  readonly chunk: { readonly hash: string };
+  readonly meta: SnapshotMeta | LocalMeta;
+}
+
+export interface SnapshotMeta {
+  readonly type: 5;
+}
+
+export interface LocalMeta {
+  readonly type: 4;
+  /** The state that the mutation was called on. */
+  readonly basisHash: string;
+  readonly clientID: string;
+  readonly mutationID: number;
+  readonly mutatorName: string;
+  readonly mutatorArgsJSON: ReadonlyJSON;
 }
 
 /** What has changed between two states, by the names of the indexes. All entries have no name. */
@@ -228,6 +241,7 @@ export interface DiffConfig {
   shouldComputeDiffsForIndex(name: string): boolean;
 }
 
+export declare function commitFromHash(hash: string, read: StoreRead): Promise<Commit>;
 export declare function commitFromHead(name: string, read: StoreRead): Promise<Commit>;
 /** The server's last state, on which the pending mutations of a state have been made. */
 export declare function baseSnapshotFromCommit(commit: Commit, read: StoreRead): Promise<Commit>;
@@ -239,10 +253,14 @@ export declare function diffCommits(
   formatVersion: 7,
 ): Promise<Diffs>;
 
-export declare function getKVStoreProvider(
-  log: LogContext,
-  kvStore: 'idb' | 'mem' | StoreProvider | undefined,
-): StoreProvider;
+/** A store in memory. Those of one name share their data. */
+export declare class MemStore {
+  constructor(name: string);
+}
+export interface MemStore extends KeyValueStore {}
+export declare function dropMemStore(name: string): Promise<void>;
+export declare function deepFreeze<Value extends ReadonlyJSON>(value: Value): Value;
+export declare const emptyHash: string;
 export declare function newRandomHash(): string;
 export declare function assertHash(hash: unknown): void;
 export declare function createLogContext(level: LogLevel | undefined, sinks: LogSink[] | undefined): LogContext;

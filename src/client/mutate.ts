@@ -1,6 +1,6 @@
 import type { MutatorFunction, WriteTransaction } from '#engine';
 import { ClientError } from './client-error.js';
-import type { PendingMutation, ReadonlyJSON } from './store.js';
+import type { PendingMutation, ReadonlyJSON } from './stores/types.js';
 
 /** A mutator of the application, by its name with dots. */
 export type NamedMutators = ReadonlyMap<string, (tx: unknown, args: unknown) => Promise<void> | void>;
@@ -21,16 +21,81 @@ export function namedMutators(tree: object, prefix = ''): NamedMutators {
   );
 }
 
-/** The mutators as the engine takes them. */
+/**
+ * The mutators as the engine takes them.
+ * @param beforeRepeat called before a mutator is repeated on newer data
+ * @param onDropped called with the error of a mutator that is repeated
+ */
 export function engineMutators(
   mutators: NamedMutators,
   transaction: (tx: WriteTransaction) => unknown,
+  beforeRepeat: () => Promise<void>,
+  onDropped: (name: string, tx: WriteTransaction, error: unknown) => void,
 ): Record<string, MutatorFunction> {
   const entries = [...mutators].map(([name, run]): [string, MutatorFunction] => [
     name,
-    async (tx, args) => run(transaction(tx), args),
+    async (tx, args) => {
+      if (tx.reason === 'initial') return run(transaction(tx), args);
+      await beforeRepeat();
+      const attempt = revocable(tx);
+      try {
+        await run(transaction(attempt), args);
+      } catch (error) {
+        // It would stop every pull as long as its mutation is pending. What the server makes of it is shown all the same.
+        await attempt.revoke();
+        onDropped(name, tx, error);
+      }
+    },
   ]);
-  return Object.fromEntries([...entries, [plainCall, async () => {}]]);
+  return Object.fromEntries([
+    ...entries,
+    [plainCall, (tx) => (tx.reason === 'initial' ? Promise.resolve() : beforeRepeat())],
+  ]);
+}
+
+/** The mutations that have been told of: each is repeated many times. */
+const told = new Set<string>();
+
+/** Says on the console that a mutation has no effect here any more. */
+export function tellDropped(name: string, { clientID, mutationID }: WriteTransaction, error: unknown): void {
+  const mutation = `${clientID} ${mutationID}`;
+  if (told.has(mutation)) return;
+  told.add(mutation);
+  console.error(
+    `The client’s mutator "${name}" failed when it was repeated on newer data, so the page shows nothing of the call until the server has decided. What to do: have the mutator allow for rows that have changed or are gone.`,
+    error,
+  );
+}
+
+/** A transaction whose writes can be taken back. */
+function revocable(tx: WriteTransaction): WriteTransaction & { revoke(): Promise<void> } {
+  const before = new Map<string, Promise<ReadonlyJSON | undefined>>();
+  const remember = async (key: string) => {
+    if (!before.has(key)) before.set(key, tx.get(key));
+    await before.get(key);
+  };
+  return {
+    clientID: tx.clientID,
+    mutationID: tx.mutationID,
+    reason: tx.reason,
+    get: (key) => tx.get(key),
+    has: (key) => tx.has(key),
+    scan: tx.scan.bind(tx) as WriteTransaction['scan'],
+    async set(key, value) {
+      await remember(key);
+      await tx.set(key, value);
+    },
+    async del(key) {
+      await remember(key);
+      return tx.del(key);
+    },
+    async revoke() {
+      for (const [key, reading] of before) {
+        const value = await reading;
+        await (value === undefined ? tx.del(key) : tx.set(key, value));
+      }
+    },
+  };
 }
 
 /** The engine's call of a mutator. */

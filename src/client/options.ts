@@ -2,7 +2,7 @@ import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
 import { indexName } from './rows/keys.js';
 import type { Place } from './rows/read.js';
-import type { StoreProvider } from './store.js';
+import type { StoreProvider } from './stores/types.js';
 import type { AnyViews, ClientMutators, TextField } from './types.js';
 
 /** The options of `createClient`. */
@@ -27,6 +27,8 @@ export interface ClientOptions<Mutators, Views extends AnyViews> {
   readonly schemaVersion?: string | undefined;
   /** Where the data is: IndexedDB, memory, or a store of your own. Default `idb`. */
   readonly kvStore?: 'idb' | 'mem' | StoreProvider | undefined;
+  /** True to ask the browser to keep the data when disk space is short, which some ask the user about. Default false. */
+  readonly persistentStorage?: boolean | undefined;
   /** How long to wait for a poke before pulling without one, in milliseconds; null for ever. Default 60,000. */
   readonly pullInterval?: number | null | undefined;
 }

@@ -9,7 +9,7 @@ export interface Mutation {
   readonly clientID: string;
   /** The mutator's name. Any string: an unknown name fails this mutation, but not the push. */
   readonly name: string;
-  /** Any JSON value; null if the client passed none. */
+  /** Any JSON value; null if the client passed none; `tooLargeArgs` if the client could not send them. */
   readonly args: unknown;
   /** Milliseconds on the client's own clock, not since the Unix epoch. */
   readonly timestamp: number;
@@ -19,6 +19,12 @@ export interface Mutation {
 export interface PushRequest extends Envelope {
   readonly mutations: readonly Mutation[];
 }
+
+/** In place of args that no request can carry. The mutation is refused, so that those behind it can go on. */
+export const tooLargeArgs: unique symbol = Symbol('args that are too large to be sent');
+
+/** The name under which a client pushes such a mutation, with `{ name }` as its args. */
+const withdrawnName = 'tidemark/withdrawn';
 
 /** The most clients in a push. A client group has one for each time that the application was opened. */
 const mostClients = 1_000;
@@ -56,8 +62,14 @@ function decodeMutation(value: unknown, index: number): Mutation {
   return {
     id: readInteger(field(mutation, 'id'), `${at}.id`, 1),
     clientID: readID(field(mutation, 'clientID'), `${at}.clientID`),
-    name,
-    args: field(mutation, 'args') ?? null,
+    ...decodeCall(name, field(mutation, 'args') ?? null, at),
     timestamp,
   };
+}
+
+function decodeCall(name: string, args: unknown, at: string): Pick<Mutation, 'name' | 'args'> {
+  if (name !== withdrawnName) return { name, args };
+  const called = field(readObject(args, `${at}.args`), 'name');
+  if (typeof called !== 'string') throw malformed(`${at}.args.name`, 'a string');
+  return { name: called, args: tooLargeArgs };
 }

@@ -2,8 +2,8 @@ import { useSyncExternalStore } from 'react';
 import type { Client } from '../client/create-client.js';
 import type { Observable } from '../client/observable.js';
 import type { Refusal } from '../client/refused.js';
-import type { PendingMutation } from '../client/store.js';
-import type { Status } from '../client/sync/status.js';
+import type { PendingMutation } from '../client/stores/types.js';
+import { initialStatus, type Status } from '../client/sync/status.js';
 import type { AnyViews, Mutate } from '../client/types.js';
 
 /** The calls of a client's mutators: the same object in each render. */
@@ -13,7 +13,7 @@ export function useMutate<Mutators, Views extends AnyViews>(client: Client<Mutat
 
 /** The state of a client's connection, and what is wrong with it. */
 export function useStatus(client: { readonly status: Observable<Status> }): Status {
-  return useObservable(client.status, connecting);
+  return useObservable(client.status, initialStatus);
 }
 
 /** The mutations, of all tabs, that the server has not confirmed; the oldest first. */
@@ -28,8 +28,6 @@ export function useRefused(client: { readonly refused: Observable<readonly Refus
   return useObservable(client.refused, none);
 }
 
-// What a page that is rendered on a server shows, and the browser at first.
-const connecting: Status = { state: 'connecting', error: null, outdated: false };
 const none: readonly never[] = [];
 
 function useObservable<Value>({ subscribe, get }: Observable<Value>, onServer: Value): Value {

@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { Problem } from '../errors.js';
 import { findUnstorable } from '../protocol/json.js';
+import { tooLargeArgs } from '../protocol/push.js';
 import { pathOf } from './issues.js';
 import type { Mutator, Mutators } from './mutators.js';
 
@@ -20,7 +22,7 @@ export interface PreparedCall<Tx, Context> {
 
 /**
  * Finds a mutator and validates its args.
- * @throws UnknownMutatorError, InvalidArgsError, and whatever a validator throws
+ * @throws UnknownMutatorError, InvalidArgsError, Problem `body-too-large`, and whatever a validator throws
  */
 export async function prepare<Tx, Context>(
   mutators: Mutators<Tx, Context>,
@@ -29,6 +31,7 @@ export async function prepare<Tx, Context>(
 ): Promise<PreparedCall<Tx, Context>> {
   const mutator = mutators.get(name);
   if (mutator === undefined) throw new UnknownMutatorError();
+  if (args === tooLargeArgs) throw new Problem('body-too-large', 'The call is too large to be sent');
   const unstorable = findUnstorable(args);
   if (unstorable !== undefined) throw new InvalidArgsError([{ message: unstorable }]);
   const valid = await validate(mutator.validator, args);

@@ -62,7 +62,8 @@ export interface Tab {
 /** A browser profile. */
 export interface ClientProfile {
   readonly watch: Watch;
-  tab(user: string, version?: string): Promise<Tab>;
+  /** @param prepare called before the page loads */
+  tab(user: string, version?: string, prepare?: (page: Page) => Promise<unknown>): Promise<Tab>;
   /** Cuts the tabs off from the server, but for loading the page; or connects them again. */
   setSyncing(syncing: boolean): void;
   readonly setOffline: (offline: boolean) => Promise<void>;
@@ -142,8 +143,9 @@ export function useClientPages(page: ClientPage = { html, input: `${builtPackage
       watches.push(watching);
       return {
         watch: watching,
-        async tab(user, version = '') {
+        async tab(user, version = '', prepare = async () => {}) {
           const page = await context.newPage();
+          await prepare(page);
           await page.goto(`${url}/?user=${user}&version=${version}&profile=${name}`);
           return {
             page,

@@ -17,7 +17,7 @@ export const databases: (own: IDBDatabasesStore) => bundle.IDBDatabasesStore = (
 describe('the bundle of the engine', () => {
   it('has what is declared, and nothing else, and its functions take as many args', () => {
     const types = read('src/client/engine.d.ts');
-    const names = [...types.matchAll(/^export declare (?:class|function) (\w+)/gm)].map(([, name]) => name!);
+    const names = [...types.matchAll(/^export declare (?:class|const|function) (\w+)/gm)].map(([, name]) => name!);
     expect(Object.keys(bundle).toSorted()).toEqual(names.toSorted());
     expect(bundle.push.length).toBe(9);
     // The last one has a default.
@@ -28,11 +28,10 @@ describe('the bundle of the engine', () => {
 
   it('names the works in it, with their licences', () => {
     const licences = read('dist/client/engine.js.LICENSE.txt');
-    for (const name of ['@rocicorp/zero 1.9.0 (Apache-2.0)', '@rocicorp/lock', 'compare-utf8', '@badrap/valita']) {
+    for (const name of ['@rocicorp/zero 1.9.0 (Apache-2.0)', '@rocicorp/lock', 'compare-utf8']) {
       expect(licences).toContain(name);
     }
     expect(licences).toMatch(/https:\/\/www\.apache\.org\/licenses\/LICENSE-2\.0/);
-    expect(licences).toMatch(/Copyright \(c\) 2021 Badrap Oy/);
     expect(read('dist/client/engine.js')).toMatch(/^\/\*! .*engine\.js\.LICENSE\.txt/);
   });
 
@@ -58,7 +57,7 @@ const sizes = [...read('docs/client.md').matchAll(/^\| `tidemark\/([\w-]+)` \| (
 
 it('the sizes in docs/client.md are those of the entries for the browser', () => {
   expect(sizes.map(([, entry, , most]) => [entry, most])).toEqual([
-    ['client', '40'],
+    ['client', '42'],
     ['poke', '1.5'],
     ['react', '3'],
     ['tanstack-db', '3'],

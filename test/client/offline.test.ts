@@ -20,7 +20,9 @@ it('a client that is taken off the network sends nothing, works on, and catches 
   ann.setOnline(true);
   await expect.poll(() => ann.view('list').list()).toHaveLength(2);
   await expect.poll(() => ann.pending.get()).toEqual([]);
-  await expect.poll(() => ann.status.get()).toEqual({ state: 'online', error: null, outdated: false });
+  await expect
+    .poll(() => ann.status.get())
+    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null });
   expect(await lists()).toEqual(['mine', 'other']);
   await expect.poll(() => other.view('list').list()).toHaveLength(2);
 });

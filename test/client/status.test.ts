@@ -32,7 +32,13 @@ describe('the status of a client', () => {
     const ann = client({ schemaVersion: '2' });
     await expect.poll(() => ann.status.get()).toMatchObject({ state: 'error', outdated: true });
     expect(ann.status.get().error).toMatchObject({ code: 'version-not-supported', message: /schemaVersions/ });
-    expect(client({ schemaVersion: '1' }).status.get()).toEqual({ state: 'connecting', error: null, outdated: false });
+    expect(client({ schemaVersion: '1' }).status.get()).toEqual({
+      state: 'connecting',
+      error: null,
+      outdated: false,
+      storage: 'memory',
+      storageError: null,
+    });
   });
 
   it('is the same object until it changes, and told to those who listen', async () => {
@@ -66,7 +72,7 @@ describe('the status of a client', () => {
     await ann.close();
     const next = client({ user });
     await expect.poll(() => next.view('list').list()).toHaveLength(1);
-    expect(next.status.get().state).toBe('online');
+    await expect.poll(() => next.status.get().state).toBe('online');
   });
 });
 

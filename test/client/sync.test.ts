@@ -11,7 +11,13 @@ describe('a client', () => {
     expect(await client.view('list').get('l')).toEqual({ id: 'l', name: 'Groceries', ownerID: 'me' });
     await expect.poll(() => client.view('list').get('l')).toEqual({ id: 'l', name: 'Groceries', ownerID: 'ann' });
     await expect.poll(() => client.pending.get()).toEqual([]);
-    expect(client.status.get()).toEqual({ state: 'online', error: null, outdated: false });
+    expect(client.status.get()).toEqual({
+      state: 'online',
+      error: null,
+      outdated: false,
+      storage: 'memory',
+      storageError: null,
+    });
   });
 
   it('is poked when something changes elsewhere, without a pull of its own', async () => {

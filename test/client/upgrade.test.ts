@@ -101,7 +101,9 @@ it('a client that meets an old server first is outdated only until it meets a ne
 
   await application.server.stop();
   await application.server.start({ schemaVersions: ['1', '2'] });
-  await expect.poll(() => next.status.get()).toEqual({ state: 'online', error: null, outdated: false });
+  await expect
+    .poll(() => next.status.get())
+    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null });
   await expect.poll(() => next.pending.get()).toEqual([]);
   expect(await lists()).toEqual(['a']);
 });

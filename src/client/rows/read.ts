@@ -1,7 +1,7 @@
 /** Reads and writes of one view, in a transaction of the engine. */
 import type { ReadTransaction, WriteTransaction } from '#engine';
 import { ClientError } from '../client-error.js';
-import type { ReadonlyJSON } from '../store.js';
+import type { ReadonlyJSON } from '../stores/types.js';
 import type { Key, ListOptions, ReadView, WriteView } from '../types.js';
 import { indexName, keyText } from './keys.js';
 

@@ -1,17 +1,34 @@
-/** Whether requests may go out. While they may not, they wait; those under way end. */
+import { Deadline, type RequestLimits, requestLimits } from './deadline.js';
+import type { TextResponse } from './transport.js';
+
+/** Sends requests while the client may use the network. While it may not, they wait; those under way end. */
 export class Network {
+  readonly #limits: RequestLimits;
+  readonly #requests = new Set<Deadline>();
   #passage = Promise.resolve();
   #open: (() => void) | undefined;
-  #requests = new AbortController();
+
+  constructor(limits: RequestLimits = requestLimits) {
+    this.#limits = limits;
+  }
 
   get isOpen(): boolean {
     return this.#open === undefined;
   }
 
-  /** Sends a request as soon as that is allowed. */
-  async fetch(url: string, init: RequestInit): Promise<Response> {
+  /**
+   * Posts a request as soon as that is allowed.
+   * @throws DOMException named `TimeoutError` if the response does not come in time, and what `post` throws
+   */
+  async post(url: string, options: Parameters<Deadline['post']>[1]): Promise<TextResponse> {
     while (!this.isOpen) await this.#passage;
-    return fetch(url, { ...init, signal: this.#requests.signal });
+    const request = new Deadline(this.#limits);
+    this.#requests.add(request);
+    try {
+      return await request.post(url, options);
+    } finally {
+      this.#requests.delete(request);
+    }
   }
 
   open(): void {
@@ -24,7 +41,6 @@ export class Network {
     this.#passage = new Promise((resolve) => {
       this.#open = resolve;
     });
-    this.#requests.abort();
-    this.#requests = new AbortController();
+    for (const request of this.#requests) request.abort();
   }
 }

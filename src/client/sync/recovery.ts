@@ -24,7 +24,7 @@ import {
   withRead,
   withWrite,
 } from '#engine';
-import type { StoreProvider } from '../store.js';
+import type { StoreProvider } from '../stores/types.js';
 
 /** The format of the engine's databases. Others are left alone. */
 const format = 7;

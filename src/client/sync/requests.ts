@@ -35,21 +35,19 @@ export async function send(
     'X-Replicache-RequestID': requestID,
     ...(auth && { Authorization: auth }),
   };
-  const init: RequestInit = {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-    ...(credentials && { credentials }),
-  };
   try {
-    const response = await network.fetch(url, init);
-    const httpRequestInfo: HTTPRequestInfo = { httpStatusCode: response.status, errorMessage: '' };
-    if (response.status !== 200) {
-      const errorMessage = await response.text();
-      status?.refused(kind, url, response.status, errorMessage);
-      return { httpRequestInfo: { ...httpRequestInfo, errorMessage } };
+    const { status: httpStatusCode, text } = await network.post(url, {
+      headers,
+      body: JSON.stringify(body),
+      credentials,
+    });
+    if (httpStatusCode !== 200) {
+      // A push that is too large is sent in parts.
+      if (kind === 'pull' || httpStatusCode !== 413) status?.refused(kind, url, httpStatusCode, text);
+      return { httpRequestInfo: { httpStatusCode, errorMessage: text } };
     }
-    const answer = (await response.json()) as { readonly error?: unknown };
+    const httpRequestInfo: HTTPRequestInfo = { httpStatusCode, errorMessage: '' };
+    const answer = JSON.parse(text) as { readonly error?: unknown };
     if (answer.error) status?.failed(kind, refusedClient(answer));
     else status?.succeeded(kind);
     // A push is answered with an empty object, or with an error that the engine knows.

@@ -1,4 +1,4 @@
-import { type ClientError, refusedRequest, unreachable } from '../client-error.js';
+import { type ClientError, refusedRequest, storageFailed, storageUnavailable, unreachable } from '../client-error.js';
 import { Cell, type Observable } from '../observable.js';
 
 /** How a client is connected to its server. */
@@ -16,20 +16,40 @@ export interface Status {
   readonly error: ClientError | null;
   /** Whether a newer version of the application is open in another tab, or this one is no longer served: reload. */
   readonly outdated: boolean;
+  /**
+   * Where the data and the pending mutations are:
+   * - `saved`: in the local database, so they are there when the page is loaded again
+   * - `saving`: some are still in memory alone; they are being written
+   * - `failing`: some are in memory alone, since the database cannot be written; this is tried again
+   * - `memory`: all are in memory alone, since the database cannot be used, or since `kvStore` is `mem`
+   */
+  readonly storage: 'saved' | 'saving' | 'failing' | 'memory';
+  /** Why the database cannot be used or written, and what to do; null if nothing is wrong. */
+  readonly storageError: ClientError | null;
 }
 
 type Kind = 'pull' | 'push';
 
 const unserved = 'version-not-supported';
 
-/** Follows the requests of a client. */
+/** The status of a client that has just been created. */
+export const initialStatus: Status = {
+  state: 'connecting',
+  error: null,
+  outdated: false,
+  storage: 'saved',
+  storageError: null,
+};
+
+/** Follows the requests and the storage of a client. */
 export class StatusTracker {
-  readonly #cell = new Cell<Status>({ state: 'connecting', error: null, outdated: false });
+  readonly #cell = new Cell<Status>(initialStatus);
   readonly #failures: Partial<Record<Kind, ClientError>> = {};
   #pulled = false;
   #disconnected = false;
   #outdated = false;
-  #final: Status | undefined;
+  #storage: Pick<Status, 'storage' | 'storageError'> = { storage: 'saved', storageError: null };
+  #final: Pick<Status, 'state' | 'error' | 'outdated'> | undefined;
   readonly #networkChanged = () => this.#update();
 
   constructor() {
@@ -71,6 +91,30 @@ export class StatusTracker {
     this.#update();
   }
 
+  /** That something is in memory alone. */
+  saving(): void {
+    if (this.#storage.storage === 'saved') this.#setStorage('saving', null);
+  }
+
+  saved(): void {
+    if (this.#storage.storage !== 'memory') this.#setStorage('saved', null);
+  }
+
+  /** @param cause why the local database cannot be written */
+  notSaved(cause: unknown): void {
+    if (this.#storage.storage !== 'memory') this.#setStorage('failing', storageFailed(cause));
+  }
+
+  /** @param cause why the local database cannot be used; null if memory was asked for */
+  inMemory(cause: unknown): void {
+    this.#setStorage('memory', cause === null ? null : storageUnavailable(cause));
+  }
+
+  #setStorage(storage: Status['storage'], storageError: ClientError | null): void {
+    this.#storage = { storage, storageError };
+    this.#update();
+  }
+
   /** That nothing more will happen. */
   end(state: 'closed' | 'error', error: ClientError | null): void {
     if (this.#final?.state === 'closed') return;
@@ -80,22 +124,17 @@ export class StatusTracker {
   }
 
   #update(): void {
-    const next = this.#final ?? this.#judge();
+    const next: Status = { ...(this.#final ?? this.#judge()), ...this.#storage };
     const now = this.#cell.get();
-    if (next.state !== now.state || next.error !== now.error || next.outdated !== now.outdated) this.#cell.set(next);
-  }
-
-  /** Whether the last push was refused by a server that does not serve the version: the engine takes it for sent. */
-  get isPushUnserved(): boolean {
-    return this.#failures.push?.code === unserved;
+    if (Object.entries(next).some(([name, value]) => value !== now[name as keyof Status])) this.#cell.set(next);
   }
 
   /** In a rolling deployment, the next server may serve the version that this one does not serve yet. */
   get #isOutdated(): boolean {
-    return this.#outdated || this.#failures.pull?.code === unserved || this.isPushUnserved;
+    return this.#outdated || this.#failures.pull?.code === unserved || this.#failures.push?.code === unserved;
   }
 
-  #judge(): Status {
+  #judge(): Pick<Status, 'state' | 'error' | 'outdated'> {
     const error = this.#failures.pull ?? this.#failures.push ?? null;
     const outdated = this.#isOutdated;
     if (this.#disconnected || globalThis.navigator?.onLine === false) return { state: 'offline', error, outdated };
@@ -106,6 +145,7 @@ export class StatusTracker {
 
 const states: Readonly<Record<string, Status['state']>> = {
   unreachable: 'offline',
+  timeout: 'offline',
   unauthenticated: 'unauthorized',
   'http-401': 'unauthorized',
 };

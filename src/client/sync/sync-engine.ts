@@ -2,28 +2,40 @@ import {
   createLogContext,
   type DiffOperation,
   type EngineOptions,
-  getKVStoreProvider,
+  emptyHash,
   type LogContext,
-  type Puller,
-  type Pusher,
-  type PushRequest,
   type ReadTransaction,
   ReplicacheImpl,
 } from '#engine';
-import { startOver } from '../client-error.js';
-import { Cell, isolate, type Observable } from '../observable.js';
-import type { PendingMutation, StoreProvider } from '../store.js';
+import { type ClientError, callTooLarge, closedClient, startOver } from '../client-error.js';
+import type { Observable } from '../observable.js';
+import type { PendingMutation, StoreProvider } from '../stores/types.js';
+import { within } from '../stores/within.js';
+import { Credentials, type GetAuth } from './credentials.js';
+import { Listeners } from './listeners.js';
+import { Outbox } from './outbox.js';
+import { PendingMutations } from './pending.js';
 import { recoverMutations } from './recovery.js';
-import { type RequestOptions, send } from './requests.js';
+import { Saving } from './saving.js';
+import { createPuller, createPusher, type Sender, type SenderOptions } from './senders.js';
 import type { StatusTracker } from './status.js';
-import { unconfirmedKeys } from './unconfirmed.js';
+import { Turns } from './turns.js';
+
+/** The longest wait, at the end, for the store, in milliseconds. */
+const maxKeepingMs = 5_000;
+/** How many pending mutations are many: each pull repeats all of them. */
+const manyPending = 200;
+
+export interface CloseOptions {
+  readonly error?: ClientError;
+  /** True if the data is about to be deleted. */
+  readonly discard?: boolean;
+}
 
 /** What a `SyncEngine` needs besides the engine's options. */
-export interface SyncEngineOptions extends RequestOptions {
+export interface SyncEngineOptions extends SenderOptions {
   readonly status: StatusTracker;
-  readonly getAuth?: ReplicacheImpl['getAuth'];
-  /** Says how a pushed mutation is called on the server. */
-  readonly toServer: (mutation: PendingMutation) => PendingMutation;
+  readonly getAuth?: GetAuth | undefined;
 }
 
 /**
@@ -34,39 +46,34 @@ export class SyncEngine extends ReplicacheImpl {
   readonly log: LogContext;
   readonly stores: StoreProvider;
   readonly #options: SyncEngineOptions;
-  readonly #pending: Cell<readonly PendingMutation[]> = new Cell<readonly PendingMutation[]>([]);
-  #tellsUnconfirmed = false;
-  readonly #unconfirmed: Cell<ReadonlySet<string>> = new Cell<ReadonlySet<string>>(new Set(), () => {
-    this.#tellsUnconfirmed = true;
-    void this.#updatePending();
-    return () => {
-      this.#tellsUnconfirmed = false;
-    };
-  });
+  readonly #pending: PendingMutations;
+  readonly #saving: Saving;
+  readonly #outbox = new Outbox();
+  readonly #credentials: Credentials;
+  readonly #sender: Sender;
+  readonly #listeners = new Listeners();
+  readonly #turns = new Turns();
+  #isApplyingPull = false;
+  #persistsRunning = 0;
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
-  readonly #starting = new Set<Promise<void>>();
-  #asked: Promise<void> | undefined;
+  readonly #calls = new Set<Promise<void>>();
+  /** Why every call is rejected. */
+  #ended: ClientError | undefined;
 
   constructor(engineOptions: EngineOptions, options: SyncEngineOptions) {
     super(engineOptions);
     this.#options = options;
     this.log = createLogContext(engineOptions.logLevel, engineOptions.logSinks);
-    this.stores = getKVStoreProvider(this.log, engineOptions.kvStore);
+    this.stores = engineOptions.kvStore;
+    this.#pending = new PendingMutations(this, options.toServer, () => void this.#updatePending());
+    this.#saving = new Saving(options.status, () => this.persist());
+    this.#credentials = new Credentials(this, options.getAuth, this.log);
+    this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
     // Without an address, the engine's own are kept: they send nothing.
-    if (this.pullURL) this.puller = this.#pull(options.status);
-    if (this.pushURL) this.pusher = this.#push(options.status);
-    const { getAuth } = options;
-    if (getAuth) {
-      this.getAuth = async () => {
-        try {
-          return await getAuth();
-        } catch (error) {
-          this.log.error?.('getAuth failed', error);
-          return null;
-        }
-      };
-    }
+    if (this.pullURL) this.puller = createPuller(this.#sender, options.status, () => void this.#recoverOnce());
+    if (this.pushURL) this.pusher = createPusher(this.#sender, options.status);
+    if (options.getAuth) this.getAuth = () => this.#credentials.renew();
     this.onUpdateNeeded = ({ type }) => {
       if (type === 'NewClientGroup') options.status.outdated();
     };
@@ -76,86 +83,173 @@ export class SyncEngine extends ReplicacheImpl {
 
   /** The mutations that no pull has confirmed, of all tabs that share this one's data. */
   get pending(): Observable<readonly PendingMutation[]> {
-    return this.#pending;
+    return this.#pending.observable;
+  }
+
+  /** The keys whose values are not the server's, but what pending mutations have made of them. */
+  get unconfirmed(): Observable<ReadonlySet<string>> {
+    return this.#pending.unconfirmed;
   }
 
   /**
-   * The keys whose values are not the server's, but what pending mutations have made of them. As long as nobody listens,
-   * it does not follow each call.
+   * Calls a mutator. Rejects only if the call is not kept.
+   * @throws ClientError once the client is closed, and what the mutator throws
    */
-  get unconfirmed(): Observable<ReadonlySet<string>> {
-    return this.#unconfirmed;
+  async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    if (this.#outbox.isTooLarge(args)) throw callTooLarge();
+    const call = this.mutate[name]!(args);
+    this.#calls.add(call);
+    try {
+      await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+    this.#saving.changed();
+    await this.#updatePending('calls');
   }
 
-  /** Calls a mutator. */
-  async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<void> {
-    await this.mutate[name]!(args);
-    // Comparing takes longer with each pending mutation, so many calls would take very long.
-    await this.#updatePending({ compare: this.#tellsUnconfirmed });
+  /** @throws ClientError once the client is closed */
+  override async query<Result>(body: (tx: ReadTransaction) => Promise<Result> | Result): Promise<Result> {
+    if (this.#ended) throw this.#ended;
+    return super.query(body);
+  }
+
+  /** @throws ClientError once the client is closed */
+  override async pull(options?: { readonly now?: boolean | undefined }): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    await super.pull(options);
   }
 
   override subscribe<Result>(
     body: (tx: ReadTransaction) => Promise<Result>,
     { onData, onError }: { onData: (result: Result) => void; onError?: ((error: unknown) => void) | undefined },
   ): () => void {
-    const run = this.#run();
+    const listener = this.#listeners.add();
     const stop = super.subscribe(body, {
-      onData: (result) => run.call(() => onData(result)),
-      onError: (error) => run.call(() => (onError ? onError(error) : this.log.error?.('A subscription failed', error))),
+      onData: (result) => listener.call(() => onData(result)),
+      onError: (error) =>
+        listener.call(() => (onError ? onError(error) : this.log.error?.('A subscription failed', error))),
     });
-    return () => run.stop(stop);
+    return () => {
+      listener.stop();
+      stop();
+    };
   }
 
   override experimentalWatch(
     callback: (diff: readonly DiffOperation[]) => void,
     options: { readonly prefix: string; readonly initialValuesInFirstDiff?: boolean },
   ): () => void {
-    const run = this.#run();
-    const stop = super.experimentalWatch((diff) => run.call(() => callback(diff)), options);
-    return () => run.stop(stop);
-  }
-
-  /** A listener that is not called after it was stopped, and whose first call a `close` waits for. */
-  #run(): { call(listener: () => void): void; stop(stop: () => void): void } {
-    let active = true;
-    let started = () => {};
-    const start = new Promise<void>((resolve) => {
-      started = resolve;
-    });
-    this.#starting.add(start);
-    void start.then(() => this.#starting.delete(start));
-    return {
-      call(listener) {
-        started();
-        if (active) isolate(listener);
-      },
-      stop(stop) {
-        active = false;
-        stop();
-      },
+    const listener = this.#listeners.add();
+    const stop = super.experimentalWatch((diff) => listener.call(() => callback(diff)), options);
+    return () => {
+      listener.stop();
+      stop();
     };
   }
 
-  override async close(): Promise<void> {
+  /**
+   * Closes the client. Calls that have begun are finished and kept, unless `discard` is set.
+   * @param error with which later calls are rejected
+   */
+  override async close({ error = closedClient(), discard = false }: CloseOptions = {}): Promise<void> {
+    this.#ended ??= error;
+    // A mutator of the application's may never end.
+    await within(Promise.allSettled(this.#calls), maxKeepingMs).catch(() => {});
+    if (!discard) await this.#keep();
+    this.#saving.end();
     // The engine would reject their first reads where nobody can catch that.
-    await Promise.all(this.#starting);
+    await this.#listeners.started();
     await super.close();
   }
 
-  override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
-    await super.maybeEndPull(syncHead, requestID);
-    await this.#updatePending();
+  /** Writes to the store what is only in memory, as the engine does up to a second and a half after a call. */
+  async #keep(): Promise<void> {
+    await within(this.persist(), maxKeepingMs).catch((error: unknown) => {
+      this.log.error?.('The last changes could not be kept in this browser', error);
+    });
   }
 
+  override async persist(): Promise<void> {
+    this.#persistsRunning++;
+    try {
+      await this.#saving.save(() => super.persist());
+    } finally {
+      this.#persistsRunning--;
+    }
+  }
+
+  /**
+   * Called before each pending mutation is repeated on newer data: gives other tasks their turn. But not while a
+   * transaction of IndexedDB is open, which would end.
+   */
+  async betweenRepeats(): Promise<void> {
+    if (this.#isApplyingPull && this.#persistsRunning === 0) await this.#turns.next();
+  }
+
+  /** Pulls, but while many mutations are being pushed, not before those of this batch can be confirmed. */
+  async pullWhenPushed(): Promise<void> {
+    if (this.#pending.now.length > manyPending) await this.#outbox.batchSent();
+    await this.pull({ now: true });
+  }
+
+  override async beginPull(): ReturnType<ReplicacheImpl['beginPull']> {
+    const succeeded = this.#outbox.beginPull();
+    const begun = await super.beginPull();
+    if (begun.ok) succeeded();
+    if (begun.ok && begun.syncHead === emptyHash) this.#endPull();
+    return begun;
+  }
+
+  override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
+    this.#isApplyingPull = true;
+    try {
+      await super.maybeEndPull(syncHead, requestID);
+    } finally {
+      this.#isApplyingPull = false;
+    }
+    this.#saving.pulled();
+    await this.#updatePending();
+    this.#endPull();
+  }
+
+  /** Takes over what other tabs have stored. */
   override async refresh(): Promise<void> {
     await super.refresh();
     await this.#updatePending();
+    this.#pushUnacknowledged();
+  }
+
+  #endPull(): void {
+    this.#outbox.endPull();
+    this.#pushUnacknowledged();
+  }
+
+  /**
+   * Pushes what the engine would push later, or not at all: what another tab has left, and what is waiting for another
+   * try although the server can be reached again.
+   */
+  #pushUnacknowledged(): void {
+    if (this.#outbox.isDue(this.#pending.now)) this.#send('push');
+  }
+
+  /** Asks the server at once, and sends what is pending: the network is back, or the user. */
+  resume(): void {
+    if (this.#pending.now.length > 0) this.#send('push');
+    this.#send('pull');
+  }
+
+  #send(kind: 'push' | 'pull'): void {
+    if (this.#ended) return;
+    // The status says what fails.
+    super[kind]({ now: true }).catch(() => {});
   }
 
   /** Whether nothing is left to be sent. Never rejects: what failed is tried again after the next pull. */
   override recoverMutations(): Promise<boolean> {
     if (this.closed || !this.pullURL || !this.pushURL) return Promise.resolve(false);
-    this.#recovering ??= recoverMutations(this, this.#pull(), this.#push())
+    this.#recovering ??= recoverMutations(this, createPuller(this.#sender), createPusher(this.#sender))
       .catch(() => false)
       .then((recovered) => {
         this.#recovered = recovered;
@@ -165,52 +259,23 @@ export class SyncEngine extends ReplicacheImpl {
     return this.#recovering;
   }
 
-  #pull(status?: StatusTracker): Puller {
-    return async (request, requestID) => {
-      const auth = await this.authorization();
-      const { pullURL: url } = this;
-      // With it, the server tells which mutations it has refused.
-      const body = { ...request, refused: true };
-      const pulled = await send({ kind: 'pull', url, auth, requestID, body }, this.#options, status);
-      if (status && pulled.response && !this.#recovered) void this.recoverMutations();
-      if (status?.isPushUnserved && pulled.response) this.push().catch(() => {});
-      return pulled;
-    };
+  async #recoverOnce(): Promise<void> {
+    if (!this.#recovered) await this.recoverMutations();
   }
 
-  #push(status?: StatusTracker): Pusher {
-    return async (request: PushRequest, requestID) => {
-      const auth = await this.authorization();
-      const { pushURL: url } = this;
-      const { toServer } = this.#options;
-      const mutations = request.mutations.map((mutation) => ({ ...mutation, ...toServer(mutation) }));
-      return send({ kind: 'push', url, auth, requestID, body: { ...request, mutations } }, this.#options, status);
-    };
-  }
-
-  async #updatePending({ compare = true }: { compare?: boolean } = {}): Promise<void> {
+  async #updatePending(after: 'calls' | 'other changes' = 'other changes'): Promise<void> {
     try {
-      // Waits until the engine is open.
-      await this.query(() => undefined);
-      const found = await this.experimentalPendingMutations();
-      if (compare) this.#unconfirmed.set(await unconfirmedKeys(this.memdag));
-      const known = this.#pending.get();
-      const same =
-        found.length === known.length &&
-        found.every(({ id, clientID }, i) => id === known[i]!.id && clientID === known[i]!.clientID);
-      if (!same) this.#pending.set(found.map(this.#options.toServer));
+      await this.#pending.update(after);
+      // A push whose response was lost is not sent again if a pull confirms it first.
+      if (this.#pending.now.length === 0) this.#options.status.succeeded('push');
     } catch (error) {
-      if (!this.closed) throw error;
+      if (!this.#ended) this.log.error?.('Cannot read the pending mutations', error);
     }
   }
 
-  /** The `Authorization`: if there is none, the application is asked for one before the first request. */
-  async authorization(): Promise<string> {
-    this.#asked ??= (async () => {
-      if (!this.auth) this.auth = (await this.getAuth?.()) ?? '';
-    })();
-    await this.#asked;
-    return this.auth;
+  /** The `Authorization` of the next request. */
+  authorization(): Promise<string> {
+    return this.#credentials.get();
   }
 
   /** The server, or this browser, has lost the client's record: only a new client can go on. */

@@ -1,6 +1,7 @@
 /** The engine of `tidemark/client`, with the options of Replicache. */
 import type { EngineOptions } from '#engine';
 import { toServer } from '../../../src/client/mutate.js';
+import { memoryStores } from '../../../src/client/stores/memory.js';
 import { Network } from '../../../src/client/sync/network.js';
 import { StatusTracker } from '../../../src/client/sync/status.js';
 import { SyncEngine } from '../../../src/client/sync/sync-engine.js';
@@ -8,5 +9,5 @@ import { SyncEngine } from '../../../src/client/sync/sync-engine.js';
 /** Returns what has the methods of a `Replicache`. */
 export function openOwnEngine(options: unknown): unknown {
   const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
-  return new SyncEngine(options as EngineOptions, requests);
+  return new SyncEngine({ ...(options as EngineOptions), kvStore: memoryStores }, requests);
 }

@@ -66,12 +66,15 @@ describe('a client is reset, converges, and a new tab starts from the new data',
   });
 
   it('with mutations pending, and none of them is lost', async () => {
-    const ann = client('ann', { pushDelay: 60_000 });
+    const ann = client('ann');
+    // No request goes to this port.
+    ann.rep.pushURL = 'http://127.0.0.1:9/sync/push';
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await ann.pullUntil(async () => fixture.wire.pulls().length > 0);
     await query('update tidemark.meta set install_id = gen_random_uuid()');
     await ann.pullUntil(async () => fixture.wire.pulls().some(({ answer }) => answer.patch[0]?.op === 'clear'));
     expect(await ann.pending()).toBe(1);
+    ann.rep.pushURL = `${fixture.server.url}/sync/push`;
     await ann.rep.push({ now: true });
     await ann.settle();
     expect(await ann.entries()).toMatchObject({ 'list/a': { ownerID: 'ann' } });

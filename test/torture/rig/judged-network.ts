@@ -1,5 +1,6 @@
 /** The network of one client: it delivers some pushes twice, and judges what comes back. */
 import { Network } from '../../../src/client/sync/network.js';
+import type { TextResponse } from '../../../src/client/sync/transport.js';
 import type { PullAnswer } from '../../conformance/wire.js';
 import type { Random } from '../../oracle/random.js';
 import type { Mirror } from './mirror.js';
@@ -23,12 +24,13 @@ export class JudgedNetwork extends Network {
     this.#options = options;
   }
 
-  override async fetch(url: string, init: RequestInit): Promise<Response> {
+  override async post(url: string, options: Parameters<Network['post']>[1]): Promise<TextResponse> {
     const { pathname } = new URL(url);
+    const init = { method: 'POST', headers: options.headers, body: options.body };
     return pathname === '/sync/pull' ? this.#pull(pathname, init) : this.#push(pathname, init);
   }
 
-  async #pull(path: string, init: RequestInit): Promise<Response> {
+  async #pull(path: string, init: RequestInit): Promise<TextResponse> {
     const { tally, mirror } = this.#options;
     tally.pulls++;
     const { cookie } = JSON.parse(String(init.body));
@@ -37,10 +39,10 @@ export class JudgedNetwork extends Network {
     if (!('error' in answer)) {
       for (const fault of mirror.take(cookie, answer as PullAnswer)) tally.object(fault);
     }
-    return new Response(text, { status });
+    return { status, text };
   }
 
-  async #push(path: string, init: RequestInit): Promise<Response> {
+  async #push(path: string, init: RequestInit): Promise<TextResponse> {
     const { random, tally } = this.#options;
     const isDoubled = random.chance(doubledShare);
     tally.pushes++;
@@ -49,10 +51,10 @@ export class JudgedNetwork extends Network {
     const [received] = await Promise.all(sent);
     const { status, text } = received!;
     if (status === 200) tally.accepted++;
-    return new Response(text, { status });
+    return { status, text };
   }
 
-  async #send(path: string, init: RequestInit): Promise<{ readonly status: number; readonly text: string }> {
+  async #send(path: string, init: RequestInit): Promise<TextResponse> {
     const { route, tally } = this.#options;
     const { status, text, retryAfter } = await receive(route() + path, init).catch((error: unknown) => {
       tally.broken++;

@@ -1,0 +1,134 @@
+/**
+ * Makes a store provider that the engine can rely on: each of its operations settles in time, and where its stores cannot
+ * be opened, memory takes their place.
+ */
+import { indexedDBStores } from './indexed-db.js';
+import { memoryStores } from './memory.js';
+import type { KeyValueRead, KeyValueStore, KeyValueWrite, StoreProvider } from './types.js';
+import { within } from './within.js';
+
+/** The longest waits for a store, in milliseconds. */
+export interface StoreLimits {
+  /** Until it has been opened, read and written. */
+  readonly maxOpenMs: number;
+  /** For one operation of a store that is open. */
+  readonly maxOperationMs: number;
+}
+
+const storeLimits: StoreLimits = { maxOpenMs: 8_000, maxOperationMs: 60_000 };
+
+/** What is written to see whether a store can be written. */
+const probeKey = 'tidemark/opened';
+
+/**
+ * @param kvStore as the option of `createClient`
+ * @param onMemory called if the data is in memory: with the cause if the stores cannot be used, and null if memory was
+ * asked for
+ */
+export function openStores(
+  kvStore: 'idb' | 'mem' | StoreProvider,
+  onMemory: (cause: unknown) => void,
+  limits: StoreLimits = storeLimits,
+): StoreProvider {
+  if (kvStore !== 'mem') return limitedStores(kvStore === 'idb' ? indexedDBStores : kvStore, onMemory, limits);
+  onMemory(null);
+  return memoryStores;
+}
+
+function limitedStores(
+  provider: StoreProvider,
+  onMemory: (cause: unknown) => void,
+  limits: StoreLimits,
+): StoreProvider {
+  let chosen: Promise<StoreProvider> | undefined;
+  const choose = async (name: string): Promise<StoreProvider> => {
+    try {
+      await within(probe(provider, name), limits.maxOpenMs);
+      return provider;
+    } catch (cause) {
+      onMemory(cause);
+      return memoryStores;
+    }
+  };
+  return {
+    create(name) {
+      chosen ??= choose(name);
+      return new LimitedStore(
+        chosen.then((stores) => stores.create(name)),
+        limits.maxOperationMs,
+      );
+    },
+    async drop(name) {
+      await memoryStores.drop(name);
+      await within(provider.drop(name), limits.maxOperationMs);
+    },
+  };
+}
+
+/** Writes and reads a store. */
+async function probe(provider: StoreProvider, name: string): Promise<void> {
+  const store = provider.create(name);
+  const write = await store.write();
+  try {
+    await write.get(probeKey);
+    await write.put(probeKey, true);
+    await write.commit();
+  } finally {
+    write.release();
+  }
+  const read = await store.read();
+  try {
+    await read.get(probeKey);
+  } finally {
+    read.release();
+  }
+  await store.close();
+}
+
+class LimitedStore implements KeyValueStore {
+  readonly #store: Promise<KeyValueStore>;
+  readonly #maxMs: number;
+  #closed = false;
+
+  constructor(store: Promise<KeyValueStore>, maxMs: number) {
+    this.#store = store;
+    this.#maxMs = maxMs;
+    // Whoever uses it is told.
+    store.catch(() => {});
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  async read(): Promise<KeyValueRead> {
+    const store = await this.#store;
+    return limitedRead(await within(store.read(), this.#maxMs), this.#maxMs);
+  }
+
+  async write(): Promise<KeyValueWrite> {
+    const store = await this.#store;
+    const write = await within(store.write(), this.#maxMs);
+    return Object.assign(limitedRead(write, this.#maxMs), {
+      put: (key: string, value: Parameters<KeyValueWrite['put']>[1]) => write.put(key, value),
+      del: (key: string) => write.del(key),
+      commit: () => within(write.commit(), this.#maxMs),
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await within((await this.#store).close(), this.#maxMs);
+  }
+}
+
+function limitedRead(read: KeyValueRead, maxMs: number): KeyValueRead {
+  return {
+    has: (key) => within(read.has(key), maxMs),
+    get: (key) => within(read.get(key), maxMs),
+    release: () => read.release(),
+    get closed() {
+      return read.closed;
+    },
+  };
+}

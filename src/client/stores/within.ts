@@ -1,0 +1,15 @@
+/**
+ * Limits how long a store is waited for.
+ * @throws DOMException named `TimeoutError` if the result does not come in time
+ */
+export async function within<Result>(result: Promise<Result>, ms: number): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DOMException(`Nothing came for ${ms / 1000} seconds`, 'TimeoutError')), ms);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,44 @@
+/** Limits how long a request waits for its response. A browser has no limit of its own. */
+import { post, type RequestOptions, type TextResponse } from './transport.js';
+
+/** The longest waits, in milliseconds. */
+export interface RequestLimits {
+  /** For the headers of a response. */
+  readonly maxHeadersMs: number;
+  /** For more of a response's body. */
+  readonly maxSilenceMs: number;
+}
+
+export const requestLimits: RequestLimits = { maxHeadersMs: 60_000, maxSilenceMs: 30_000 };
+
+/** Aborts a request that makes no progress. */
+export class Deadline {
+  readonly #limits: RequestLimits;
+  readonly #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(limits: RequestLimits) {
+    this.#limits = limits;
+  }
+
+  /** Posts a request, and reads the text of its response, however long that is. */
+  async post(url: string, options: Omit<RequestOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
+    try {
+      this.#expect(this.#limits.maxHeadersMs);
+      const onProgress = () => this.#expect(this.#limits.maxSilenceMs);
+      return await post(url, { ...options, signal: this.#abort.signal, onProgress });
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  #expect(ms: number): void {
+    clearTimeout(this.#timer);
+    const late = () => this.#abort.abort(new DOMException(`Nothing came for ${ms / 1000} seconds`, 'TimeoutError'));
+    this.#timer = setTimeout(late, ms);
+  }
+}

@@ -1,0 +1,71 @@
+import type { PulledResult, PushedMutation } from '#engine';
+import type { PendingMutation } from '../stores/types.js';
+import { within } from '../stores/within.js';
+import { Acknowledged } from './acknowledged.js';
+import { Pushes } from './pushes.js';
+
+/** The shortest time between pushes that the engine does not make by itself, in milliseconds. */
+const minPauseMs = 1_000;
+/** How long a batch is waited for, at most, before a pull. */
+const maxBatchMs = 2_000;
+
+/** What is on its way to the server, and what has arrived. */
+export class Outbox {
+  readonly #pushes = new Pushes();
+  readonly #acknowledged = new Acknowledged();
+  #inFlight = 0;
+  #pushedAt = Number.NEGATIVE_INFINITY;
+  #batch: Promise<unknown> = Promise.resolve();
+  /** The moment at which the last pull began. */
+  #pullMoment = 0;
+
+  /** True if a call with these args is known to be too large to be sent. */
+  isTooLarge(args: unknown): boolean {
+    return this.#pushes.isTooLarge(args);
+  }
+
+  /** Pushes mutations in batches, by `push`. */
+  async send(
+    mutations: readonly PushedMutation[],
+    push: (batch: readonly PushedMutation[]) => Promise<PulledResult>,
+  ): Promise<PulledResult> {
+    this.#inFlight++;
+    try {
+      return await this.#pushes.send(mutations, async (batch) => {
+        const sent = push(batch);
+        this.#batch = sent;
+        const pushed = await sent;
+        if (pushed.httpRequestInfo.httpStatusCode === 200 && !pushed.response) this.#acknowledged.add(batch);
+        return pushed;
+      });
+    } finally {
+      this.#inFlight--;
+      this.#pushedAt = performance.now();
+    }
+  }
+
+  /** Waits until the batch that is being pushed is answered, for a short time. */
+  async batchSent(): Promise<void> {
+    // Its own sender is told what fails.
+    await within(this.#batch, maxBatchMs).catch(() => {});
+  }
+
+  /** A pull is beginning. Returns what to call when it has succeeded. */
+  beginPull(): () => void {
+    const moment = this.#acknowledged.now;
+    return () => {
+      this.#pullMoment = moment;
+    };
+  }
+
+  /** That what the last pull has brought is applied. */
+  endPull(): void {
+    this.#acknowledged.forget(this.#pullMoment);
+  }
+
+  /** True if mutations are waiting that nobody is sending. */
+  isDue(pending: readonly PendingMutation[]): boolean {
+    if (this.#inFlight > 0 || performance.now() - this.#pushedAt < minPauseMs) return false;
+    return pending.some((mutation) => !this.#acknowledged.has(mutation));
+  }
+}

@@ -1,0 +1,61 @@
+import type { PulledResult, PushedMutation } from '#engine';
+import { type BatchLimits, batchLimits, firstBatch, halfOf, sizeOf } from './batches.js';
+
+/** The name under which a mutation is pushed whose args are too large to be sent: the server refuses it. */
+const withdrawnName = 'tidemark/withdrawn';
+
+const tooLarge = 413;
+
+/** Pushes mutations in batches, and leaves out the args that no batch can carry. */
+export class Pushes {
+  #limits: BatchLimits = batchLimits;
+  /** The size of the smallest mutation that was too large by itself, in bytes. */
+  #maxBytes = Number.POSITIVE_INFINITY;
+  readonly #withdrawn = new Set<string>();
+
+  /** True if a call with these args is known to be too large to be sent. */
+  isTooLarge(args: unknown): boolean {
+    return Number.isFinite(this.#maxBytes) && sizeOf(args) >= this.#maxBytes;
+  }
+
+  /**
+   * Pushes all, in their order, until a batch fails.
+   * @param push pushes a batch
+   * @returns what the last batch was answered with
+   */
+  async send(
+    mutations: readonly PushedMutation[],
+    push: (batch: readonly PushedMutation[]) => Promise<PulledResult>,
+  ): Promise<PulledResult> {
+    for (let rest = mutations; ; ) {
+      const batch = firstBatch(rest.map(this.#asSent), this.#limits);
+      const pushed = await push(batch.mutations);
+      if (pushed.httpRequestInfo.httpStatusCode === tooLarge) {
+        if (batch.mutations.length > 1) this.#limits = halfOf(batch);
+        else if (!this.#withdraw(batch.mutations[0]!, batch.bytes)) return pushed;
+        continue;
+      }
+      rest = rest.slice(batch.mutations.length);
+      if (pushed.httpRequestInfo.httpStatusCode !== 200 || pushed.response || rest.length === 0) return pushed;
+    }
+  }
+
+  readonly #asSent = (mutation: PushedMutation): PushedMutation =>
+    this.#withdrawn.has(keyOf(mutation))
+      ? { ...mutation, name: withdrawnName, args: { name: mutation.name } }
+      : mutation;
+
+  /** @returns false if the mutation has been withdrawn already, so that even its bare record is too large */
+  #withdraw(mutation: PushedMutation, bytes: number): boolean {
+    if (this.#withdrawn.has(keyOf(mutation))) return false;
+    this.#withdrawn.add(keyOf(mutation));
+    this.#maxBytes = Math.min(this.#maxBytes, bytes);
+    // It alone was what the batches before were too large for.
+    this.#limits = { ...batchLimits, bytes: Math.min(batchLimits.bytes, Math.ceil(bytes / 2)) };
+    return true;
+  }
+}
+
+function keyOf({ clientID, id }: PushedMutation): string {
+  return `${clientID} ${id}`;
+}

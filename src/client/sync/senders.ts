@@ -1,0 +1,59 @@
+/** The engine's puller and pusher: requests of our own, which tell the status what becomes of them. */
+import type { HTTPRequestInfo, PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
+import type { PendingMutation } from '../stores/types.js';
+import { type Credentials, reauthenticateAfterMs } from './credentials.js';
+import type { Outbox } from './outbox.js';
+import { type RequestOptions, send } from './requests.js';
+import type { StatusTracker } from './status.js';
+
+/** The shortest wait before the engine sends a request again, in milliseconds. */
+const minRetryMs = 30;
+
+export interface SenderOptions extends RequestOptions {
+  /** Says how a pushed mutation is called on the server. */
+  readonly toServer: (mutation: PendingMutation) => PendingMutation;
+}
+
+/** What requests are made with. */
+export interface Sender {
+  readonly engine: Pick<ReplicacheImpl, 'pullURL' | 'pushURL' | 'requestOptions'>;
+  readonly credentials: Credentials;
+  readonly outbox: Outbox;
+  readonly options: SenderOptions;
+}
+
+/** @param onPulled called after each pull that succeeds */
+export function createPuller(sender: Sender, status?: StatusTracker, onPulled?: () => void): Puller {
+  const { engine, credentials, options } = sender;
+  return async (request, requestID) => {
+    const auth = await credentials.get();
+    // With it, the server tells which mutations it has refused.
+    const body = { ...request, refused: true };
+    const pulled = await send({ kind: 'pull', url: engine.pullURL, auth, requestID, body }, options, status);
+    if (pulled.response) onPulled?.();
+    return delayed(sender, pulled);
+  };
+}
+
+export function createPusher(sender: Sender, status?: StatusTracker): Pusher {
+  const { engine, credentials, outbox, options } = sender;
+  return async (request, requestID) => {
+    const auth = await credentials.get();
+    const { pushURL: url } = engine;
+    const mutations = request.mutations.map((mutation) => ({ ...mutation, ...options.toServer(mutation) }));
+    const pushed = await outbox.send(mutations, (batch) => {
+      const body = { ...request, mutations: batch };
+      return send({ kind: 'push', url, auth, requestID, body }, options, status);
+    });
+    const { httpStatusCode, errorMessage } = pushed.httpRequestInfo;
+    if (httpStatusCode === 413) status?.refused('push', url, httpStatusCode, errorMessage);
+    return delayed(sender, pushed);
+  };
+}
+
+/** Until the credentials change, a request after a 401 would be refused, too: the engine tries again seldom. */
+function delayed({ engine }: Sender, result: PulledResult): PulledResult {
+  const { httpStatusCode }: HTTPRequestInfo = result.httpRequestInfo;
+  engine.requestOptions.minDelayMs = httpStatusCode === 401 ? reauthenticateAfterMs : minRetryMs;
+  return result;
+}

@@ -1,0 +1,62 @@
+/** Sends requests, and tells when some of a response has come. */
+
+/** A response that has been read. */
+export interface TextResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface RequestOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly credentials?: RequestCredentials | undefined;
+  readonly signal: AbortSignal;
+  /** Called when the headers have come, and each time that more of the body has. */
+  readonly onProgress: () => void;
+}
+
+/**
+ * Posts a request.
+ * @throws the signal's reason once it is aborted, and TypeError if there is no response
+ */
+export type Post = (url: string, options: RequestOptions) => Promise<TextResponse>;
+
+/**
+ * The transport of this environment. Browsers have both: with a reader of `fetch`, Chromium aborts some requests at their
+ * end, and React Native has no such reader.
+ */
+export const post: Post = (url, options) =>
+  globalThis.XMLHttpRequest ? postWithXHR(url, options) : postWithFetch(url, options);
+
+const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress }) =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const xhr = new XMLHttpRequest();
+    const abort = () => xhr.abort();
+    signal.addEventListener('abort', abort);
+    xhr.onreadystatechange = onProgress;
+    xhr.onprogress = onProgress;
+    xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
+    xhr.onerror = () => reject(new TypeError('The request got no response'));
+    xhr.onabort = () => reject(signal.reason);
+    xhr.onloadend = () => signal.removeEventListener('abort', abort);
+    xhr.open('POST', url);
+    xhr.withCredentials = credentials === 'include';
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+    xhr.send(body);
+  });
+
+const postWithFetch: Post = async (url, { onProgress, credentials, ...options }) => {
+  const response = await fetch(url, { method: 'POST', ...options, ...(credentials && { credentials }) });
+  onProgress();
+  const { status } = response;
+  if (!response.body) return { status, text: '' };
+  const decoder = new TextDecoder();
+  let text = '';
+  for (const reader = response.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    onProgress();
+    if (done) return { status, text: text + decoder.decode() };
+    text += decoder.decode(value, { stream: true });
+  }
+};

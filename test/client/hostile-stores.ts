@@ -1,0 +1,72 @@
+/** Stores in memory that fail as those of browsers do. */
+
+import { memoryStores } from '../../src/client/stores/memory.js';
+import type { KeyValueRead, KeyValueStore, StoreProvider } from '../../src/client.js';
+
+/** What the stores do: as they should, fail when they are opened, never answer, or fail when they are written. */
+export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'cannot be read';
+
+export interface HostileStores extends StoreProvider {
+  behaviour: Behaviour;
+}
+
+const never = new Promise<never>(() => {});
+
+export function hostileStores(behaviour: Behaviour = 'works'): HostileStores {
+  const stores: HostileStores = {
+    behaviour,
+    create: (name) => new HostileStore(memoryStores.create(name), stores),
+    drop: (name) => memoryStores.drop(name),
+  };
+  return stores;
+}
+
+class HostileStore implements KeyValueStore {
+  readonly #store: KeyValueStore;
+  readonly #stores: HostileStores;
+
+  constructor(store: KeyValueStore, stores: HostileStores) {
+    this.#store = store;
+    this.#stores = stores;
+  }
+
+  get closed(): boolean {
+    return this.#store.closed;
+  }
+
+  async read(): Promise<KeyValueRead> {
+    await this.#open();
+    if (this.#stores.behaviour === 'cannot be read') throw new DOMException('Broken', 'DataError');
+    return this.#store.read();
+  }
+
+  async write() {
+    await this.#open();
+    const write = await this.#store.write();
+    const commit = async () => {
+      if (this.#stores.behaviour === 'full') throw new DOMException('Full', 'QuotaExceededError');
+      if (this.#stores.behaviour === 'hangs') await never;
+      await write.commit();
+    };
+    return {
+      has: (key: string) => write.has(key),
+      get: (key: string) => write.get(key),
+      put: (...entry: Parameters<typeof write.put>) => write.put(...entry),
+      del: (key: string) => write.del(key),
+      commit,
+      release: () => write.release(),
+      get closed() {
+        return write.closed;
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #open(): Promise<void> {
+    if (this.#stores.behaviour === 'refuses') throw new DOMException('Denied', 'SecurityError');
+    if (this.#stores.behaviour === 'hangs') await never;
+  }
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { openClient } from '../../src/client/create-client.js';
+import { optimistic, type TasksClient, useApplication } from './application.js';
+
+const application = useApplication();
+
+it.each([false, true])(
+  'an offline call reads as much after thousands as at first, with unconfirmed rows: %s',
+  async (marks) => {
+    const { url } = application.server;
+    const options = { user: randomUUID(), url, auth: 'Bearer ann', kvStore: 'mem', mutators: optimistic };
+    const opened = openClient(options as never);
+    const ann = opened.client as unknown as TasksClient;
+    const { memdag } = opened.engine;
+    let chunks = 0;
+    const read = memdag.read.bind(memdag);
+    memdag.read = async () => {
+      const reading = (await read()) as unknown as { getChunk(hash: string): Promise<unknown> };
+      const getChunk = reading.getChunk.bind(reading);
+      reading.getChunk = (hash) => {
+        chunks++;
+        return getChunk(hash);
+      };
+      return reading as never;
+    };
+    await expect.poll(() => ann.status.get().state).toBe('online');
+    ann.setOnline(false);
+    await ann.mutate.list.create({ id: 'a', name: 'A' });
+    const unconfirmed = ann.view('todo').observeUnconfirmed();
+    const stop = marks ? unconfirmed.subscribe(() => {}) : () => {};
+    const counts: number[] = [];
+    for (let part = 0; part < 8; part++) {
+      const before = chunks;
+      for (let i = 0; i < 500; i++) {
+        const id = `${part} ${i}`;
+        await ann.mutate.todo.create({ id, listID: 'a', title: id, sort: 1 });
+      }
+      counts.push(chunks - before);
+    }
+    expect(ann.pending.get()).toHaveLength(4001);
+    if (marks) await expect.poll(() => unconfirmed.get().size, { timeout: 5000 }).toBe(4000);
+    stop();
+    // The tree of the rows grows, so a call that compares reads a little more.
+    console.log(counts);
+    expect(counts.at(-1)! / counts[0]!).toBeLessThan(2);
+    await ann.close();
+  },
+  60_000,
+);

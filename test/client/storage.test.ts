@@ -1,0 +1,102 @@
+/** Stores that cannot be opened, that are full, or that stop to work. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openClient } from '../../src/client/create-client.js';
+import { optimistic, type TasksClient, useApplication } from './application.js';
+import { type Behaviour, type HostileStores, hostileStores } from './hostile-stores.js';
+
+vi.spyOn(console, 'error').mockImplementation(() => {});
+
+const application = useApplication();
+
+const clients: TasksClient[] = [];
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+
+/** A client of Ann's that waits less long for operations of its store, and as long as given for its opening. */
+function open(kvStore: HostileStores, user: string = randomUUID(), maxOpenMs = 20_000): TasksClient {
+  const { url } = application.server;
+  const options = { user, url, auth: 'Bearer ann', kvStore, mutators: optimistic };
+  const limits = { stores: { maxOpenMs, maxOperationMs: 1000 } };
+  const client = openClient(options as never, limits).client as unknown as TasksClient;
+  clients.push(client);
+  return client;
+}
+
+const storage = (client: TasksClient) => client.status.get().storage;
+const create = (client: TasksClient, id: string) => client.mutate.list.create({ id, name: id });
+const kept = async (client: TasksClient) => (await client.view('list').list()).map(({ id }) => id);
+
+describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s when it is opened', (how) => {
+  it('is replaced by memory, and the status says so', async () => {
+    const ann = open(hostileStores(how), randomUUID(), 500);
+    await create(ann, 'a');
+    expect(await kept(ann)).toEqual(['a']);
+    expect(ann.status.get()).toMatchObject({
+      storage: 'memory',
+      storageError: { code: 'storage-unavailable', message: /What to do/ },
+    });
+    await expect.poll(() => ann.status.get().state).toBe('online');
+    await expect.poll(() => ann.pending.get()).toEqual([]);
+    await ann.pull();
+    await ann.signOut().catch(() => {});
+    expect(ann.status.get().state).toBe('closed');
+  });
+});
+
+it('what is not stored yet is said to be', async () => {
+  const ann = open(hostileStores());
+  await expect.poll(() => storage(ann)).toBe('saved');
+  await create(ann, 'a');
+  expect(ann.status.get()).toMatchObject({ storage: 'saving', storageError: null });
+  await expect.poll(() => storage(ann), { timeout: 3000 }).toBe('saved');
+});
+
+describe.each<[Behaviour, code: string]>([
+  ['full', 'storage-full'],
+  ['hangs', 'storage-failed'],
+  ['refuses', 'storage-failed'],
+])('a store that becomes %s', (how, code) => {
+  it('is said to fail from the first call on, and keeps everything when it works again', async () => {
+    const stores = hostileStores();
+    const user = randomUUID();
+    const ann = open(stores, user);
+    await expect.poll(() => ann.status.get()).toMatchObject({ state: 'online', storage: 'saved' });
+    ann.setOnline(false);
+    stores.behaviour = how;
+    for (let i = 0; i < 20; i++) {
+      await create(ann, `${10 + i}`);
+      expect(storage(ann)).not.toBe('saved');
+    }
+    await expect
+      .poll(() => ann.status.get(), { timeout: 5000 })
+      .toMatchObject({
+        storage: 'failing',
+        storageError: { code, message: /What to do/ },
+      });
+    expect(ann.pending.get()).toHaveLength(20);
+
+    stores.behaviour = 'works';
+    await expect
+      .poll(() => ann.status.get(), { timeout: 15_000 })
+      .toMatchObject({ storage: 'saved', storageError: null });
+    await create(ann, '30');
+    await expect.poll(() => storage(ann), { timeout: 5000 }).toBe('saved');
+    // As if the page had been loaded again: nothing is written at the end.
+    stores.behaviour = 'full';
+    const next = open(hostileStores(), user);
+    next.setOnline(false);
+    expect(await kept(next)).toHaveLength(21);
+    stores.behaviour = 'works';
+  });
+});
+
+it('closes although its store hangs', async () => {
+  const stores = hostileStores();
+  const ann = open(stores);
+  await expect.poll(() => storage(ann)).toBe('saved');
+  await create(ann, 'a');
+  stores.behaviour = 'hangs';
+  await ann.close();
+  expect(ann.status.get().state).toBe('closed');
+  stores.behaviour = 'works';
+});
