@@ -85,7 +85,9 @@ describe.each<[Behaviour, code: string]>([
     stores.behaviour = 'full';
     const next = open(hostileStores(), user);
     next.setOnline(false);
-    expect(await kept(next)).toHaveLength(21);
+    // A client of the test before may have sent its list late, so that this one has pulled it.
+    const made = (await kept(next)).filter((id) => id !== 'a');
+    expect(made).toEqual(Array.from({ length: 21 }, (_, i) => `${10 + i}`));
     stores.behaviour = 'works';
   });
 });

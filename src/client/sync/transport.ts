@@ -34,7 +34,7 @@ const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress
     const xhr = new XMLHttpRequest();
     const abort = () => xhr.abort();
     signal.addEventListener('abort', abort);
-    xhr.onreadystatechange = onProgress;
+    xhr.onreadystatechange = () => xhr.readyState >= xhr.HEADERS_RECEIVED && onProgress();
     xhr.onprogress = onProgress;
     xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
     xhr.onerror = () => reject(new TypeError('The request got no response'));
