@@ -116,9 +116,8 @@ it('the browser is asked to keep the data if the application wants that, and not
     }),
   );
   expect(await page.title()).toBe('Lists');
-  await page.evaluate(async () => {
-    const { createClient } = await import('/client.js' as string);
-    await createClient({ user: 'another', auth: 'Bearer ann', persistentStorage: true }).close();
-  });
+  // As text, since Vitest rewrites imports.
+  await page.evaluate(`import('/client.js').then(({ createClient }) =>
+    createClient({ user: 'another', auth: 'Bearer ann', persistentStorage: true }).close())`);
   expect(await page.title()).toBe('asked');
 });
