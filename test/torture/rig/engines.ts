@@ -27,9 +27,10 @@ async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
   const { SyncEngine }: typeof import('../../../src/client/sync/sync-engine.js') = await load('sync/sync-engine.js');
   const { StatusTracker }: typeof import('../../../src/client/sync/status.js') = await load('sync/status.js');
+  const { memoryStores }: typeof import('../../../src/client/stores/memory.js') = await load('stores/memory.js');
   const { toServer }: typeof import('../../../src/client/mutate.js') = await load('mutate.js');
   return (network) => (options) => {
     const requests = { network, credentials: undefined, status: new StatusTracker(), toServer };
-    return new SyncEngine(options as never, requests) as unknown as Engine;
+    return new SyncEngine({ ...(options as object), kvStore: memoryStores } as never, requests) as unknown as Engine;
   };
 }
