@@ -28,6 +28,7 @@ export function useRefused(client: { readonly refused: Observable<readonly Refus
   return useObservable(client.refused, none);
 }
 
+// What a page that is rendered on a server shows, and the browser at first.
 const none: readonly never[] = [];
 
 function useObservable<Value>({ subscribe, get }: Observable<Value>, onServer: Value): Value {

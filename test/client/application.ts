@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { mutators } from '../../examples/tasks/src/mutators.js';
 import type { views } from '../../examples/tasks/src/views.js';
-import { type Client, type ClientOptions, createClient } from '../../src/client.js';
+import { openClient } from '../../src/client/create-client.js';
+import type { Client, ClientOptions } from '../../src/client.js';
 import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
 
 export type TasksClient = Client<typeof mutators, typeof views>;
@@ -19,10 +20,17 @@ export const optimistic: NonNullable<TasksOptions['mutators']> = {
   },
 };
 
+export interface OpenedClient {
+  readonly client: TasksClient;
+  readonly engine: ReturnType<typeof openClient>['engine'];
+}
+
 export interface Application {
   readonly server: TestServer;
   /** Opens a client of Ann's with a database of its own; with `user`, of that name. */
   client(options?: Partial<TasksOptions>): TasksClient;
+  /** Opens a client as `client` does, with limits of its own, and shows its engine. */
+  open(options?: Partial<TasksOptions>, limits?: Parameters<typeof openClient>[1]): OpenedClient;
   /** What a tab without a network finds of a user's data. */
   stored<Found>(options: Partial<TasksOptions>, find: (tab: TasksClient) => Promise<Found>): Promise<Found>;
 }
@@ -41,17 +49,18 @@ export function useApplication(options: ServerOptions = {}): Application {
     get server() {
       return server;
     },
-    client(clientOptions) {
-      const client = createClient<typeof mutators, typeof views>({
+    client: (clientOptions) => application.open(clientOptions).client,
+    open(clientOptions, limits) {
+      const defaults: TasksOptions = {
         user: randomUUID(),
         url: server.url,
         auth: 'Bearer ann',
         kvStore: 'mem',
         mutators: optimistic,
-        ...clientOptions,
-      });
-      clients.push(client);
-      return client;
+      };
+      const opened = openClient({ ...defaults, ...clientOptions } as never, limits) as unknown as OpenedClient;
+      clients.push(opened.client);
+      return opened;
     },
     async stored(clientOptions, find) {
       const tab = application.client(clientOptions);

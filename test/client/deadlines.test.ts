@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { openClient } from '../../src/client/create-client.js';
 import type { TasksClient } from './application.js';
-import { optimistic, useApplication } from './application.js';
+import { useApplication } from './application.js';
 
 vi.spyOn(console, 'error').mockImplementation(() => {});
 
@@ -49,9 +48,7 @@ function pass(request: IncomingMessage, response: ServerResponse): void {
 
 /** A client of Ann's with short limits. */
 function open(): TasksClient {
-  const options = { user: crypto.randomUUID(), url, auth: 'Bearer ann', kvStore: 'mem', mutators: optimistic } as const;
-  const limits = { maxHeadersMs: 1000, maxSilenceMs: 500 };
-  return openClient(options as never, { requests: limits }).client as unknown as TasksClient;
+  return application.open({ url }, { requests: { maxHeadersMs: 1000, maxSilenceMs: 500 } }).client;
 }
 
 it.each<[kind: string, Behaviour, path: string]>([

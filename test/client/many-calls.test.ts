@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { openClient } from '../../src/client/create-client.js';
-import { optimistic, type TasksClient, useApplication } from './application.js';
+import { useApplication } from './application.js';
 
 const application = useApplication();
 
 it.each([false, true])(
   'an offline call reads as much after thousands as at first, with unconfirmed rows: %s',
   async (marks) => {
-    const { url } = application.server;
-    const options = { user: randomUUID(), url, auth: 'Bearer ann', kvStore: 'mem', mutators: optimistic };
-    const opened = openClient(options as never);
-    const ann = opened.client as unknown as TasksClient;
-    const { memdag } = opened.engine;
+    const {
+      client: ann,
+      engine: { memdag },
+    } = application.open();
     let chunks = 0;
     const read = memdag.read.bind(memdag);
     memdag.read = async () => {

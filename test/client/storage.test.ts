@@ -1,25 +1,16 @@
 /** Stores that cannot be opened, that are full, or that stop to work. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openClient } from '../../src/client/create-client.js';
-import { optimistic, type TasksClient, useApplication } from './application.js';
+import { describe, expect, it, vi } from 'vitest';
+import { type TasksClient, useApplication } from './application.js';
 import { type Behaviour, type HostileStores, hostileStores } from './hostile-stores.js';
 
 vi.spyOn(console, 'error').mockImplementation(() => {});
 
 const application = useApplication();
 
-const clients: TasksClient[] = [];
-afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
-
 /** A client of Ann's that waits less long for operations of its store, and as long as given for its opening. */
 function open(kvStore: HostileStores, user: string = randomUUID(), maxOpenMs = 20_000): TasksClient {
-  const { url } = application.server;
-  const options = { user, url, auth: 'Bearer ann', kvStore, mutators: optimistic };
-  const limits = { stores: { maxOpenMs, maxOperationMs: 1000 } };
-  const client = openClient(options as never, limits).client as unknown as TasksClient;
-  clients.push(client);
-  return client;
+  return application.open({ user, kvStore }, { stores: { maxOpenMs, maxOperationMs: 1000 } }).client;
 }
 
 const storage = (client: TasksClient) => client.status.get().storage;

@@ -2,10 +2,11 @@
  * Makes a store provider that the engine can rely on: each of its operations settles in time, and where its stores cannot
  * be opened, memory takes their place.
  */
+
+import { within } from '../within.js';
 import { indexedDBStores } from './indexed-db.js';
 import { memoryStores } from './memory.js';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, StoreProvider } from './types.js';
-import { within } from './within.js';
 
 /** The longest waits for a store, in milliseconds. */
 export interface StoreLimits {
@@ -41,23 +42,22 @@ function limitedStores(
   limits: StoreLimits,
 ): StoreProvider {
   let chosen: Promise<StoreProvider> | undefined;
-  const choose = async (name: string): Promise<StoreProvider> => {
+  const openFirst = async (name: string): Promise<{ stores: StoreProvider; store: KeyValueStore }> => {
     try {
-      await within(probe(provider, name), limits.maxOpenMs);
-      return provider;
+      return { stores: provider, store: await within(openProbed(provider, name), limits.maxOpenMs) };
     } catch (cause) {
       onMemory(cause);
-      return memoryStores;
+      return { stores: memoryStores, store: memoryStores.create(name) };
     }
   };
+  const open = (name: string): Promise<KeyValueStore> => {
+    if (chosen) return chosen.then((stores) => stores.create(name));
+    const first = openFirst(name);
+    chosen = first.then(({ stores }) => stores);
+    return first.then(({ store }) => store);
+  };
   return {
-    create(name) {
-      chosen ??= choose(name);
-      return new LimitedStore(
-        chosen.then((stores) => stores.create(name)),
-        limits.maxOperationMs,
-      );
-    },
+    create: (name) => new LimitedStore(open(name), limits.maxOperationMs),
     async drop(name) {
       await memoryStores.drop(name);
       await within(provider.drop(name), limits.maxOperationMs);
@@ -65,8 +65,8 @@ function limitedStores(
   };
 }
 
-/** Writes and reads a store. */
-async function probe(provider: StoreProvider, name: string): Promise<void> {
+/** Opens a store that has been written and read. */
+async function openProbed(provider: StoreProvider, name: string): Promise<KeyValueStore> {
   const store = provider.create(name);
   const write = await store.write();
   try {
@@ -82,7 +82,7 @@ async function probe(provider: StoreProvider, name: string): Promise<void> {
   } finally {
     read.release();
   }
-  await store.close();
+  return store;
 }
 
 class LimitedStore implements KeyValueStore {

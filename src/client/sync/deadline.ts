@@ -1,5 +1,6 @@
 /** Limits how long a request waits for its response. A browser has no limit of its own. */
-import { post, type RequestOptions, type TextResponse } from './transport.js';
+import { timeoutError } from '../within.js';
+import { type PostOptions, post, type TextResponse } from './transport.js';
 
 /** The longest waits, in milliseconds. */
 export interface RequestLimits {
@@ -22,7 +23,7 @@ export class Deadline {
   }
 
   /** Posts a request, and reads the text of its response, however long that is. */
-  async post(url: string, options: Omit<RequestOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
+  async post(url: string, options: Omit<PostOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
     try {
       this.#expect(this.#limits.maxHeadersMs);
       const onProgress = () => this.#expect(this.#limits.maxSilenceMs);
@@ -38,7 +39,6 @@ export class Deadline {
 
   #expect(ms: number): void {
     clearTimeout(this.#timer);
-    const late = () => this.#abort.abort(new DOMException(`Nothing came for ${ms / 1000} seconds`, 'TimeoutError'));
-    this.#timer = setTimeout(late, ms);
+    this.#timer = setTimeout(() => this.#abort.abort(timeoutError(ms)), ms);
   }
 }

@@ -1,6 +1,6 @@
 import type { PulledResult, PushedMutation } from '#engine';
 import type { PendingMutation } from '../stores/types.js';
-import { within } from '../stores/within.js';
+import { within } from '../within.js';
 import { Acknowledged } from './acknowledged.js';
 import { Pushes } from './pushes.js';
 
@@ -50,12 +50,9 @@ export class Outbox {
     await within(this.#batch, maxBatchMs).catch(() => {});
   }
 
-  /** A pull is beginning. Returns what to call when it has succeeded. */
-  beginPull(): () => void {
-    const moment = this.#acknowledged.now;
-    return () => {
-      this.#pullMoment = moment;
-    };
+  /** That a pull begins. The engine has one at a time. */
+  beginPull(): void {
+    this.#pullMoment = this.#acknowledged.now;
   }
 
   /** That what the last pull has brought is applied. */

@@ -1,10 +1,9 @@
 import type { PulledResult, PushedMutation } from '#engine';
 import { type BatchLimits, batchLimits, firstBatch, halfOf, sizeOf } from './batches.js';
+import { tooLarge } from './requests.js';
 
 /** The name under which a mutation is pushed whose args are too large to be sent: the server refuses it. */
 const withdrawnName = 'tidemark/withdrawn';
-
-const tooLarge = 413;
 
 /** Pushes mutations in batches, and leaves out the args that no batch can carry. */
 export class Pushes {

@@ -9,6 +9,9 @@ export interface RequestOptions {
   readonly credentials: RequestCredentials | undefined;
 }
 
+/** The status of a request that the server, or a proxy before it, does not take for its size. */
+export const tooLarge = 413;
+
 /** A request of the sync protocol. */
 export interface SyncRequest {
   readonly kind: 'pull' | 'push';
@@ -43,7 +46,7 @@ export async function send(
     });
     if (httpStatusCode !== 200) {
       // A push that is too large is sent in parts.
-      if (kind === 'pull' || httpStatusCode !== 413) status?.refused(kind, url, httpStatusCode, text);
+      if (kind === 'pull' || httpStatusCode !== tooLarge) status?.refused(kind, url, httpStatusCode, text);
       return { httpRequestInfo: { httpStatusCode, errorMessage: text } };
     }
     const httpRequestInfo: HTTPRequestInfo = { httpStatusCode, errorMessage: '' };

@@ -1,9 +1,9 @@
 /** The engine's puller and pusher: requests of our own, which tell the status what becomes of them. */
-import type { HTTPRequestInfo, PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
+import type { PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
 import type { PendingMutation } from '../stores/types.js';
 import { type Credentials, reauthenticateAfterMs } from './credentials.js';
 import type { Outbox } from './outbox.js';
-import { type RequestOptions, send } from './requests.js';
+import { type RequestOptions, send, tooLarge } from './requests.js';
 import type { StatusTracker } from './status.js';
 
 /** The shortest wait before the engine sends a request again, in milliseconds. */
@@ -23,20 +23,23 @@ export interface Sender {
 }
 
 /** @param onPulled called after each pull that succeeds */
-export function createPuller(sender: Sender, status?: StatusTracker, onPulled?: () => void): Puller {
-  const { engine, credentials, options } = sender;
+export function createPuller(
+  { engine, credentials, options }: Sender,
+  status?: StatusTracker,
+  onPulled?: () => void,
+): Puller {
   return async (request, requestID) => {
     const auth = await credentials.get();
     // With it, the server tells which mutations it has refused.
     const body = { ...request, refused: true };
     const pulled = await send({ kind: 'pull', url: engine.pullURL, auth, requestID, body }, options, status);
     if (pulled.response) onPulled?.();
-    return delayed(sender, pulled);
+    setRetryDelay(engine, pulled);
+    return pulled;
   };
 }
 
-export function createPusher(sender: Sender, status?: StatusTracker): Pusher {
-  const { engine, credentials, outbox, options } = sender;
+export function createPusher({ engine, credentials, outbox, options }: Sender, status?: StatusTracker): Pusher {
   return async (request, requestID) => {
     const auth = await credentials.get();
     const { pushURL: url } = engine;
@@ -46,14 +49,13 @@ export function createPusher(sender: Sender, status?: StatusTracker): Pusher {
       return send({ kind: 'push', url, auth, requestID, body }, options, status);
     });
     const { httpStatusCode, errorMessage } = pushed.httpRequestInfo;
-    if (httpStatusCode === 413) status?.refused('push', url, httpStatusCode, errorMessage);
-    return delayed(sender, pushed);
+    if (httpStatusCode === tooLarge) status?.refused('push', url, httpStatusCode, errorMessage);
+    setRetryDelay(engine, pushed);
+    return pushed;
   };
 }
 
 /** Until the credentials change, a request after a 401 would be refused, too: the engine tries again seldom. */
-function delayed({ engine }: Sender, result: PulledResult): PulledResult {
-  const { httpStatusCode }: HTTPRequestInfo = result.httpRequestInfo;
-  engine.requestOptions.minDelayMs = httpStatusCode === 401 ? reauthenticateAfterMs : minRetryMs;
-  return result;
+function setRetryDelay({ requestOptions }: Sender['engine'], { httpRequestInfo }: PulledResult): void {
+  requestOptions.minDelayMs = httpRequestInfo.httpStatusCode === 401 ? reauthenticateAfterMs : minRetryMs;
 }

@@ -10,7 +10,7 @@ import {
 import { type ClientError, callTooLarge, closedClient, startOver } from '../client-error.js';
 import type { Observable } from '../observable.js';
 import type { PendingMutation, StoreProvider } from '../stores/types.js';
-import { within } from '../stores/within.js';
+import { within } from '../within.js';
 import { Credentials, type GetAuth } from './credentials.js';
 import { Listeners } from './listeners.js';
 import { Outbox } from './outbox.js';
@@ -195,9 +195,8 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async beginPull(): ReturnType<ReplicacheImpl['beginPull']> {
-    const succeeded = this.#outbox.beginPull();
+    this.#outbox.beginPull();
     const begun = await super.beginPull();
-    if (begun.ok) succeeded();
     if (begun.ok && begun.syncHead === emptyHash) this.#endPull();
     return begun;
   }

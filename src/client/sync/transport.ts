@@ -6,7 +6,7 @@ export interface TextResponse {
   readonly text: string;
 }
 
-export interface RequestOptions {
+export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly credentials?: RequestCredentials | undefined;
@@ -19,7 +19,7 @@ export interface RequestOptions {
  * Posts a request.
  * @throws the signal's reason once it is aborted, and TypeError if there is no response
  */
-export type Post = (url: string, options: RequestOptions) => Promise<TextResponse>;
+export type Post = (url: string, options: PostOptions) => Promise<TextResponse>;
 
 /**
  * The transport of this environment. Browsers have both: with a reader of `fetch`, Chromium aborts some requests at their

@@ -1,11 +1,16 @@
+/** The error of what has not come in time. */
+export function timeoutError(ms: number): DOMException {
+  return new DOMException(`Nothing came for ${ms / 1000} seconds`, 'TimeoutError');
+}
+
 /**
- * Limits how long a store is waited for.
+ * Limits how long a result is waited for.
  * @throws DOMException named `TimeoutError` if the result does not come in time
  */
 export async function within<Result>(result: Promise<Result>, ms: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DOMException(`Nothing came for ${ms / 1000} seconds`, 'TimeoutError')), ms);
+    timer = setTimeout(() => reject(timeoutError(ms)), ms);
   });
   try {
     return await Promise.race([result, late]);
