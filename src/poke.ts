@@ -30,6 +30,8 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 /** The server sends a heartbeat every 15 seconds: a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
+/** The longest text that an XMLHttpRequest collects, in UTF-16 units. It keeps all that has come. */
+const maxCollected = 1_000_000;
 /** Statuses that may pass by themselves: the client gets another authorization, or waits. */
 const passing = [401, 408, 425, 429];
 
@@ -115,14 +117,19 @@ interface Connection {
 
 async function stayConnected(connection: Connection, signal: AbortSignal): Promise<void> {
   let retryMs = firstRetryMs;
+  let failures = 0;
   while (!signal.aborted) {
     try {
       await readPokes(connection, signal, (ms) => {
         retryMs = ms;
       });
+      failures = 0;
     } catch {
       // The connection was lost, silent or refused.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
+      failures++;
+      // The pull tells the client whether the server can be reached at all.
+      if (failures === 1 && !signal.aborted) connection.onPoke();
     }
     await pause(retryMs * (0.5 + Math.random()), signal);
   }
@@ -138,42 +145,105 @@ async function readPokes(
   onRetry: (ms: number) => void,
 ): Promise<void> {
   const attempt = new AbortController();
+  const abort = () => attempt.abort();
+  signal.addEventListener('abort', abort);
   let alarm: ReturnType<typeof setTimeout> | undefined;
   const expectMore = () => {
     clearTimeout(alarm);
-    alarm = setTimeout(() => attempt.abort(), silenceMs);
+    alarm = setTimeout(abort, silenceMs);
+  };
+  const onHead = (status: number, type: string | null) => {
+    if (status === 401) forget(rep.pull());
+    if (status === 200 && type?.startsWith('text/event-stream')) return;
+    if (status < 500 && !passing.includes(status))
+      tell(status === 200 ? 'it is no stream of events' : `status ${status}`);
+    throw new Error(`${status}`);
+  };
+  let partial = '';
+  const onText = (text: string) => {
+    expectMore();
+    const lines = (partial + text).split('\n');
+    partial = lines.pop()!;
+    for (const line of lines) {
+      if (line.startsWith('retry:')) onRetry(Number(line.slice(6)));
+      if (line.startsWith('data:')) onPoke();
+    }
   };
   expectMore();
   try {
-    const { ok, status, headers, body } = await fetch(url, {
-      headers: rep.auth ? { Authorization: rep.auth } : {},
-      credentials,
-      signal: AbortSignal.any([signal, attempt.signal]),
-      cache: 'no-store',
-    });
-    if (status === 401) forget(rep.pull());
-    if (!ok || !headers.get('Content-Type')?.startsWith('text/event-stream')) {
-      if (status < 500 && !passing.includes(status)) tell(ok ? 'it is no stream of events' : `status ${status}`);
-      throw new Error(`${status}`);
-    }
-    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-    let partial = '';
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      expectMore();
-      const lines = (partial + value).split('\n');
-      partial = lines.pop()!;
-      for (const line of lines) {
-        if (line.startsWith('retry:')) onRetry(Number(line.slice(6)));
-        if (line.startsWith('data:')) onPoke();
-      }
-    }
+    const headers = rep.auth ? { Authorization: rep.auth } : {};
+    await open(url, { headers, credentials, signal: attempt.signal }, onHead, onText);
   } finally {
     clearTimeout(alarm);
-    attempt.abort();
+    signal.removeEventListener('abort', abort);
+    abort();
   }
 }
+
+interface StreamRequest {
+  readonly headers: Record<string, string>;
+  readonly credentials: RequestCredentials;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the text of a response as it comes, to its end.
+ * @param onHead throws if the response is not what is expected
+ */
+type ReadText = (
+  url: string,
+  request: StreamRequest,
+  onHead: (status: number, type: string | null) => void,
+  onText: (text: string) => void,
+) => Promise<void>;
+
+/** Some environments, such as React Native, do not give a response as a stream. */
+const open: ReadText = (...args) =>
+  'body' in (globalThis.Response?.prototype ?? {}) ? readWithFetch(...args) : readWithXHR(...args);
+
+const readWithFetch: ReadText = async (url, request, onHead, onText) => {
+  const { status, headers, body } = await fetch(url, { ...request, cache: 'no-store' });
+  onHead(status, headers.get('Content-Type'));
+  const reader = body!.getReader();
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    onText(decoder.decode(value, { stream: true }));
+  }
+};
+
+const readWithXHR: ReadText = (url, { headers, credentials, signal }, onHead, onText) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', url);
+    request.withCredentials = credentials === 'include';
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    const fail = () => {
+      request.abort();
+      reject(new Error('The connection was lost'));
+    };
+    signal.addEventListener('abort', fail);
+    let read = 0;
+    request.onprogress = () => {
+      const { responseText } = request;
+      onText(responseText.slice(read));
+      read = responseText.length;
+      if (read > maxCollected) request.abort();
+    };
+    request.onreadystatechange = () => {
+      if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
+      try {
+        onHead(request.status, request.getResponseHeader('Content-Type'));
+      } catch (error) {
+        request.abort();
+        reject(error);
+      }
+    };
+    request.onerror = fail;
+    request.onloadend = () => resolve();
+    request.send();
+  });
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

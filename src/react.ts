@@ -2,4 +2,4 @@
 
 export { type ClientContext, createClientContext } from './react/client-context.js';
 export { useMutate, usePending, useRefused, useStatus } from './react/use-client-state.js';
-export { useRow, useView } from './react/use-view.js';
+export { type UseViewOptions, useRow, useView } from './react/use-view.js';

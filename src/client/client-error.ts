@@ -72,6 +72,13 @@ export function signedOut(): ClientError {
   return new ClientError('signed-out', message);
 }
 
+/** The error of a sign-out that could not delete the user's data. */
+export function dataNotDeleted(cause: unknown): ClientError {
+  const message =
+    'The user has signed out, but their data is still in this browser: another tab of the application does not respond, or the local database fails. What to do: tell the user to close the other tabs, and call signOut again. Otherwise, the data is deleted when the application is opened next.';
+  return new ClientError('data-not-deleted', message, { cause });
+}
+
 /** The error of a client whose record is lost. */
 export function startOver(): ClientError {
   const message = 'The record of this client is lost, so it must start over. What to do: reload the page.';

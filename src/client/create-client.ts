@@ -1,19 +1,15 @@
-import { connectPokes } from '../poke.js';
 import type { RowOf } from '../view/define.js';
-import { type ClientError, signedOut } from './client-error.js';
-import { callsByName, engineCall, engineMutators, namedMutators, tellDropped, toServer } from './mutate.js';
+import { closedClient } from './client-error.js';
+import { callsByName, engineCall, namedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
-import { type AnyOptions, type ClientOptions, checkOptions, engineIndexes, placeOf } from './options.js';
-import { type Refusal, Refusals } from './refused.js';
-import { readView, writeView } from './rows/read.js';
-import { type ClientView, clientView } from './rows/view.js';
-import { openStores, type StoreLimits } from './stores/open-stores.js';
+import { type AnyOptions, type ClientOptions, checkUser, placeOf } from './options.js';
+import { dismissName, type Refusal } from './refused.js';
+import { readView } from './rows/read.js';
+import { type ClientData, type ClientView, clientView } from './rows/view.js';
+import { type Session, type SessionLimits, startSession } from './session.js';
 import type { PendingMutation } from './stores/types.js';
-import type { RequestLimits } from './sync/deadline.js';
-import { Network } from './sync/network.js';
-import { type Status, StatusTracker } from './sync/status.js';
-import { SyncEngine } from './sync/sync-engine.js';
-import { eraseDatabases, Tabs } from './tabs.js';
+import { initialStatus, type Status } from './sync/status.js';
+import type { SyncEngine } from './sync/sync-engine.js';
 import type { AnyViews, Mutate, ReadTransaction } from './types.js';
 
 /** A client: what the user sees, kept here and in step with the server; and what they do, sent as soon as possible. */
@@ -35,6 +31,8 @@ export interface Client<Mutators, Views extends AnyViews> {
   readonly pending: Observable<readonly PendingMutation[]>;
   /** The mutations that the server has refused, as far as it still tells of them. */
   readonly refused: Observable<readonly Refusal[]>;
+  /** Removes a refusal from `refused`, in all tabs. */
+  dismiss(refusal: Pick<Refusal, 'clientID' | 'mutationID'>): Promise<void>;
   /** Calls the listener for each refusal that arrives from now on. Returns a function that stops it. */
   onRefused(listener: (refusal: Refusal) => void): () => void;
   /** Takes the client off the network, or puts it back. */
@@ -43,145 +41,101 @@ export interface Client<Mutators, Views extends AnyViews> {
   pull(): Promise<void>;
   /** The ID of this tab's client. */
   readonly clientID: string;
+  /** The ID of this browser profile, as views and mutators receive it. */
+  readonly profileID: Promise<string>;
   /** Stops the client. The data stays here. */
   close(): Promise<void>;
-  /** Stops the user's clients in all tabs, and deletes their data here, with the mutations that are still pending. */
+  /**
+   * Stops the user's clients in all tabs, and deletes their data here, with the mutations that are still pending.
+   *
+   * @throws ClientError `data-not-deleted` if the data cannot be deleted yet; the next start deletes it
+   */
   signOut(): Promise<void>;
 }
 
 /**
- * Creates a client, typed by the server's mutators and views: `createClient<typeof mutators, typeof views>({ … })`.
+ * Creates a client, typed by the server's mutators and views: `createClient<typeof mutators, typeof views>({ … })`. Where
+ * there is no window, as on a server that renders pages, it starts when it is first used.
  *
  * @throws ClientError that says what to do, if it cannot work with these options.
  */
 export function createClient<Mutators, Views extends AnyViews>(
   options: ClientOptions<Mutators, Views>,
 ): Client<Mutators, Views> {
-  return openClient(options as AnyOptions).client as Client<Mutators, Views>;
+  const { client, session } = prepareClient(options as AnyOptions);
+  if (globalThis.window) session();
+  return client as Client<Mutators, Views>;
 }
 
-/**
- * A client, whatever its types, and its engine.
- * @param limits of its requests and its stores; other than the default in tests alone
- */
+/** A client that has started, whatever its types, and its engine. */
 export function openClient(
   options: AnyOptions,
-  limits: { readonly requests?: RequestLimits; readonly stores?: StoreLimits } = {},
-): {
-  readonly client: Client<never, AnyViews>;
-  readonly engine: SyncEngine;
-} {
-  checkOptions(options);
-  const { url = '', user, auth, getAuth, credentials, schemaVersion, kvStore = 'idb', pullInterval } = options;
-  const base = url.replace(/\/+$/, '');
+  limits?: SessionLimits,
+): { readonly client: Client<never, AnyViews>; readonly engine: SyncEngine } {
+  const { client, session } = prepareClient(options, limits);
+  return { client, engine: session().engine };
+}
+
+/** A client, and what starts it unless it has started. */
+function prepareClient(
+  options: AnyOptions,
+  limits: SessionLimits = {},
+): { readonly client: Client<never, AnyViews>; readonly session: () => Session } {
+  checkUser(options);
   const mutators = namedMutators(options.mutators ?? {});
-  const status = new StatusTracker();
-  const network = new Network(limits.requests);
+  let started: Session | undefined;
+  let isClosed = false;
+  const session = () => {
+    if (isClosed) throw closedClient();
+    started ??= startSession(options, mutators, limits);
+    return started;
+  };
+  /** What a session shows, and `value` until there is one. To subscribe is to use the client. */
+  const observe = <Value>(value: Value, of: (session: Session) => Observable<Value>): Observable<Value> => ({
+    get: () => (started ? of(started).get() : value),
+    subscribe: (listener) => of(session()).subscribe(listener),
+  });
+  const data: ClientData = {
+    query: async (body) => session().engine.query(body),
+    subscribe: (body, listener) => session().engine.subscriptions.subscribe(body, listener),
+    watch: (prefix, listener) => session().engine.subscriptions.watch(prefix, listener),
+    unconfirmed: observe(new Set(), ({ engine }) => engine.unconfirmed),
+    get hasEnded() {
+      return started?.engine.subscriptions.hasEnded ?? false;
+    },
+  };
   const place = (view: string) => placeOf(options, view);
-  const engine: SyncEngine = new SyncEngine(
-    {
-      name: `tidemark ${base} ${user}`,
-      pullURL: `${base}/sync/pull`,
-      pushURL: `${base}/sync/push`,
-      auth,
-      schemaVersion,
-      kvStore: openStores(kvStore, (cause) => status.inMemory(cause), limits.stores),
-      pullInterval,
-      logLevel: 'error',
-      mutators: engineMutators(
-        mutators,
-        (tx) => ({
-          clientID: tx.clientID,
-          mutationID: tx.mutationID,
-          reason: tx.reason,
-          view: (name: string) => writeView(tx, place(name)),
-        }),
-        () => engine.betweenRepeats(),
-        tellDropped,
-      ),
-      indexes: engineIndexes(options),
-    },
-    { network, credentials, status, toServer, getAuth },
-  );
-  // If the browser refuses, it may delete the data when disk space is short, as it may without this.
-  if (options.persistentStorage) globalThis.navigator?.storage?.persist?.().catch(() => {});
-  const refusals = new Refusals(engine);
-
-  const pokes = { url: `${base}/sync/poke?refused=true`, credentials };
-  const target = {
-    clientGroupID: engine.authorization().then(() => engine.clientGroupID),
-    profileID: engine.profileID,
-    schemaVersion: engine.schemaVersion,
-    get auth() {
-      return engine.auth;
-    },
-    pull: () => engine.pullWhenPushed(),
-  };
-  let disconnect = connectPokes(target, pokes);
-
-  const stopWatching = onReturn(() => network.isOpen && engine.resume());
-
-  let closing: Promise<void> | undefined;
-  const close = (error?: ClientError, shown: ClientError | null = error ?? null) => {
-    closing ??= (async () => {
-      disconnect();
-      stopWatching();
-      network.close();
-      status.end('closed', shown);
-      await engine.close(error && { error, discard: true });
-      tabs.leave();
-    })();
-    return closing;
-  };
-  const tabs = new Tabs(engine.name, () => void close(signedOut()));
-
   const read = <Result>(body: (tx: ReadTransaction<AnyViews>) => Promise<Result>) => {
     return (tx: Parameters<typeof readView>[0]) => body({ view: (name) => readView(tx, place(name)) as never });
   };
   const client: Client<never, AnyViews> = {
     mutate: callsByName(async (name, args) => {
       const call = engineCall(mutators, name, args);
-      await engine.call(call.name, call.args);
+      await session().engine.call(call.name, call.args);
     }) as Mutate<never>,
-    view: (name) => clientView(engine, place(name)) as never,
-    query: (body) => engine.query(read(body)),
-    subscribe: (body, listener) => engine.subscribe(read(body), { onData: listener }),
-    status: status.observable,
-    pending: engine.pending,
-    refused: refusals.observable,
-    onRefused: (listener) => refusals.listen(listener),
-    setOnline(online) {
-      if (closing || online === network.isOpen) return;
-      status.setOnline(online);
-      if (online) {
-        network.open();
-        disconnect = connectPokes(target, pokes);
-        engine.resume();
-      } else {
-        disconnect();
-        network.close();
-      }
+    view: (name) => clientView(data, place(name)) as never,
+    query: (body) => data.query(read(body)),
+    subscribe: (body, listener) => data.subscribe(read(body), listener),
+    status: observe(initialStatus, ({ status }) => status),
+    pending: observe([], ({ engine }) => engine.pending),
+    refused: observe([], ({ refusals }) => refusals.observable),
+    async dismiss({ clientID, mutationID }) {
+      await session().engine.call(dismissName, { clientID, mutationID });
     },
-    pull: () => engine.pull({ now: true }),
-    clientID: engine.clientID,
-    close: () => close(),
-    async signOut() {
-      await close(signedOut(), null);
-      await tabs.closeOthers();
-      await eraseDatabases(engine);
+    onRefused: (listener) => session().refusals.listen(listener),
+    setOnline: (online) => session().setOnline(online),
+    pull: async () => session().engine.pull({ now: true }),
+    get clientID() {
+      return session().engine.clientID;
     },
+    get profileID() {
+      return session().engine.profileID;
+    },
+    async close() {
+      isClosed = !started;
+      await started?.close();
+    },
+    signOut: async () => session().signOut(),
   };
-  return { client, engine };
-}
-
-/** Calls the listener when the browser has a network again, and when the page becomes visible. */
-function onReturn(listener: () => void): () => void {
-  const { document } = globalThis;
-  const onVisible = () => document.visibilityState === 'visible' && listener();
-  globalThis.addEventListener?.('online', listener);
-  document?.addEventListener('visibilitychange', onVisible);
-  return () => {
-    globalThis.removeEventListener?.('online', listener);
-    document?.removeEventListener('visibilitychange', onVisible);
-  };
+  return { client, session };
 }

@@ -28,18 +28,18 @@ export function namedMutators(tree: object, prefix = ''): NamedMutators {
  */
 export function engineMutators(
   mutators: NamedMutators,
-  transaction: (tx: WriteTransaction) => unknown,
+  transaction: (tx: WriteTransaction) => Promise<unknown>,
   beforeRepeat: () => Promise<void>,
   onDropped: (name: string, tx: WriteTransaction, error: unknown) => void,
 ): Record<string, MutatorFunction> {
   const entries = [...mutators].map(([name, run]): [string, MutatorFunction] => [
     name,
     async (tx, args) => {
-      if (tx.reason === 'initial') return run(transaction(tx), args);
+      if (tx.reason === 'initial') return run(await transaction(tx), args);
       await beforeRepeat();
       const attempt = revocable(tx);
       try {
-        await run(transaction(attempt), args);
+        await run(await transaction(attempt), args);
       } catch (error) {
         // It would stop every pull as long as its mutation is pending. What the server makes of it is shown all the same.
         await attempt.revoke();

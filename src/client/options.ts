@@ -36,12 +36,15 @@ export interface ClientOptions<Mutators, Views extends AnyViews> {
 /** Options whose types no longer matter. */
 export type AnyOptions = ClientOptions<never, AnyViews>;
 
-/** @throws ClientError for what cannot work. */
-export function checkOptions({ user, url = '', kvStore = 'idb' }: AnyOptions): void {
-  if (!user) {
-    const todo = 'give createClient the option `user`, for example the ID of the account';
-    throw new ClientError('no-user', `Whose data it is must be known. What to do: ${todo}.`);
-  }
+/** @throws ClientError if the options do not say whose data it is. */
+export function checkUser({ user }: AnyOptions): void {
+  if (user) return;
+  const todo = 'give createClient the option `user`, for example the ID of the account';
+  throw new ClientError('no-user', `Whose data it is must be known. What to do: ${todo}.`);
+}
+
+/** @throws ClientError for what cannot work in this environment. */
+export function checkPlatform({ url = '', kvStore = 'idb' }: AnyOptions): void {
   if (!url && !globalThis.location) {
     throw new ClientError('no-url', 'Outside of a page there is no origin. What to do: give createClient a `url`.');
   }

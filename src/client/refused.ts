@@ -1,6 +1,6 @@
-import type { DiffOperation } from '#engine';
+import type { DiffOperation, MutatorFunction } from '#engine';
 import { Cell, isolate, type Observable } from './observable.js';
-import type { SyncEngine } from './sync/sync-engine.js';
+import type { Subscriptions } from './sync/subscriptions.js';
 
 /** A mutation that the server has refused: it has no effect, here neither. */
 export interface Refusal {
@@ -20,22 +20,28 @@ export interface Refusal {
 /** Where the server puts them. */
 const prefix = 'tidemark/refused/';
 
+/** The name under which a client pushes that a refusal is no longer needed. */
+export const dismissName = 'tidemark/dismissed';
+
+/** Removes a refusal here, until the server has done so. */
+export const dismiss: MutatorFunction = async (tx, args) => {
+  const { clientID, mutationID } = args as unknown as Refusal;
+  await tx.del(`${prefix}${clientID}/${mutationID}`);
+};
+
 /** The refused mutations that the server tells of. */
 export class Refusals {
   readonly #rows = new Map<string, Refusal>();
   readonly #cell = new Cell<readonly Refusal[]>([]);
   readonly #listeners = new Set<{ readonly call: (refusal: Refusal) => void }>();
 
-  constructor(engine: SyncEngine) {
+  constructor(subscriptions: Subscriptions) {
     // The first call brings what is there already when the client opens.
     let opened = false;
-    engine.experimentalWatch(
-      (diff) => {
-        this.#apply(diff, opened);
-        opened = true;
-      },
-      { prefix, initialValuesInFirstDiff: true },
-    );
+    subscriptions.watch(prefix, (diff) => {
+      this.#apply(diff, opened);
+      opened = true;
+    });
   }
 
   get observable(): Observable<readonly Refusal[]> {

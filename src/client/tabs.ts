@@ -1,8 +1,5 @@
-import { IDBDatabasesStore } from '#engine';
-import type { SyncEngine } from './sync/sync-engine.js';
-
-/** How long a sign-out waits for the other tabs to close, in milliseconds. Those that hang are not waited for. */
-const tabsMs = 5_000;
+/** The longest that a sign-out waits for the other tabs to close, in milliseconds. Those that hang are not waited for. */
+const maxTabsMs = 5_000;
 
 /** The clients of one user in this browser profile: a sign-out in one tab ends all, and deletes what they share. */
 export class Tabs {
@@ -31,26 +28,21 @@ export class Tabs {
     this.#left?.();
   }
 
-  /** Has the other tabs close, and waits until they have. */
-  async closeOthers(): Promise<void> {
-    if (!this.#channel) return;
+  /** Has the other tabs close, and waits for that. Returns true if all are known to have closed. */
+  async closeOthers(): Promise<boolean> {
+    if (!this.#channel) return true;
     const channel = new BroadcastChannel(this.#name);
     channel.postMessage('sign-out');
-    const signal = AbortSignal.timeout(tabsMs);
-    await globalThis.navigator?.locks?.request(this.#name, { signal }, () => {}).catch(() => {});
-    channel.close();
-  }
-}
-
-/** Deletes all databases of a user, those of other schema versions too. The engine must be closed. */
-export async function eraseDatabases({ name, stores }: SyncEngine): Promise<void> {
-  const databases = new IDBDatabasesStore(stores.create);
-  try {
-    const all = Object.values(await databases.getDatabases());
-    const names = all.filter(({ replicacheName }) => replicacheName === name).map((database) => database.name);
-    for (const database of names) await stores.drop(database);
-    await databases.deleteDatabases(names);
-  } finally {
-    await databases.close();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), maxTabsMs);
+    try {
+      const { locks } = globalThis.navigator ?? {};
+      return (await locks?.request(this.#name, { signal: late.signal }, () => true)) ?? false;
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(timer);
+      channel.close();
+    }
   }
 }

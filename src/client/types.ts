@@ -101,6 +101,8 @@ export interface ReadTransaction<Views extends AnyViews> {
 export interface ClientTransaction<Views extends AnyViews> {
   /** The tab that the mutation comes from. */
   readonly clientID: string;
+  /** The browser profile, as views and the server's mutators receive it. */
+  readonly profileID: string;
   readonly mutationID: number;
   /** `initial` for the call itself, `rebase` when it is repeated on newer data. */
   readonly reason: 'initial' | 'rebase';

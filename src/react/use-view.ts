@@ -5,23 +5,33 @@ import type { AnyViews, Key, ListOptions } from '../client/types.js';
 import type { RowOf } from '../view/define.js';
 import { sharedObservable } from './shared-observable.js';
 
+/** The options of `useView`. */
+export interface UseViewOptions<Row> extends ListOptions<Row> {
+  /** The rows until they have been read from the local data, and on a server that renders the page. Default: undefined. */
+  readonly initial?: readonly Row[] | undefined;
+}
+
 /**
  * The rows of a view: all, or those that the options say, sorted as `client.view(name).list(options)` sorts them. The
  * same array until a row has changed. The options are compared by what they say, so they may be written in place.
  *
- * @returns undefined until the rows have been read from the local data, also after other options have been given
+ * @returns `initial` until the rows have been read from the local data, also after other options have been given
  */
 export function useView<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   client: Client<Mutators, Views>,
   name: Name,
-  options?: ListOptions<RowOf<Views[Name]>>,
+  { initial, ...options }: UseViewOptions<RowOf<Views[Name]>> = {},
 ): readonly RowOf<Views[Name]>[] | undefined {
-  const asked = JSON.stringify(options ?? {});
+  const asked = JSON.stringify(options);
   const rows = useMemo(
     () => sharedObservable(client, `list ${name} ${asked}`, () => client.view(name).observe(JSON.parse(asked))),
     [client, name, asked],
   );
-  return useSyncExternalStore(rows.subscribe, rows.get, onServer);
+  return useSyncExternalStore(
+    rows.subscribe,
+    () => rows.get() ?? initial,
+    () => initial,
+  );
 }
 
 /**

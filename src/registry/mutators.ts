@@ -13,6 +13,8 @@ export interface MutatorCall<Args, Tx, Context> {
   readonly args: Args;
   /** The caller, as `authenticate` returned it. */
   readonly ctx: Context;
+  /** The browser profile that sent the mutation, as views receive it; undefined for a call over REST. */
+  readonly profileID?: string | undefined;
   /** The schema version of the client that sent the mutation; undefined for a call over REST. */
   readonly schemaVersion?: string | undefined;
 }

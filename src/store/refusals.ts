@@ -54,6 +54,9 @@ const keepSql = `
   on conflict (user_id, profile_id, client_id, mutation_id) do update
   set name = excluded.name, code = excluded.code, detail = excluded.detail, at = excluded.at`;
 
+const deleteSql = `
+  delete from tidemark.refusal where user_id = $1 and profile_id = $2 and client_id = $3 and mutation_id = $4`;
+
 const pruneSql = `
   delete from tidemark.refusal where ctid = any (array(
     select ctid from tidemark.refusal
@@ -75,6 +78,11 @@ const batch = 10_000;
 export function keepRefusal({ userID, profileID, clientID, mutationID }: RefusalRef, refusal: Refusal): Statement {
   const { name, code, detail } = refusal;
   return { text: keepSql, values: [userID, profileID, clientID, mutationID, name, code, detail] };
+}
+
+/** Deletes a refusal, if there is one. */
+export function deleteRefusal({ userID, profileID, clientID, mutationID }: RefusalRef): Statement {
+  return { text: deleteSql, values: [userID, profileID, clientID, mutationID] };
 }
 
 /** @throws SetupError if the connected role may not keep refusals: nothing that is refused could be skipped then. */

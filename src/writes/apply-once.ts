@@ -57,7 +57,7 @@ export async function applyOnce<Tx, Context extends UserContext>(
   const result = await prepare(mutation).then(
     ({ mutator, args }) => {
       const run = async ({ tx, last }: CallTransaction<Tx> & Edges) => {
-        await mutator.run({ tx, args, ctx: context, schemaVersion });
+        await mutator.run({ tx, args, ctx: context, profileID, schemaVersion });
         last(...journal.keep(origin, [appliedEntry(mutation.name, mutation.id)]));
       };
       return mutate(transact, run, claim);

@@ -56,7 +56,7 @@ class LateError extends Error {
  * @throws every failure before the first mutation, and a transient one of the first mutation, or after the last
  */
 export async function applyTogether<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal, schemaVersion }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, journal, profileID, schemaVersion }: ApplyOptions<Tx, Context>,
   run: readonly Mutation[],
   ref: MutationRef,
   { context, requestID }: Caller<Context>,
@@ -73,7 +73,7 @@ export async function applyTogether<Tx, Context extends UserContext>(
     const started = performance.now();
     const limit = startDeadline(PATIENCE_MS, () => new LateError('The mutation took too long'));
     const apply = async ({ mutator, args }: PreparedCall<Tx, Context>): Promise<void> => {
-      await mutator.run({ tx: tx(shared.client), args, ctx: context, schemaVersion });
+      await mutator.run({ tx: tx(shared.client), args, ctx: context, profileID, schemaVersion });
       shared.check();
       if (!shared.isSound) throw new Error('The transaction failed, or was ended');
     };

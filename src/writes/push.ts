@@ -8,6 +8,7 @@ import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { type Journal, noJournal } from '../store/journal.js';
 import { type ApplyOptions, applyOnce } from './apply-once.js';
 import { applyTogether } from './apply-together.js';
+import { dismissName, dismissOnce } from './dismiss-once.js';
 import { PushedGroup } from './pushed-group.js';
 import { Runs } from './runs.js';
 
@@ -35,7 +36,7 @@ export type Push<Context extends UserContext> = (
 
 /** Creates a push route that applies pushes in this process. */
 export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
-  const apart = new Set(options.separateTransactions ? options.mutators.keys() : []);
+  const apart = new Set([dismissName, ...(options.separateTransactions ? options.mutators.keys() : [])]);
   return (request, caller) => push(options, apart, request, caller);
 }
 
@@ -70,7 +71,9 @@ async function push<Tx, Context extends UserContext>(
     const ref = { clientGroupID, clientID: mutation.clientID, mutationID: mutation.id };
     const apply = async () => {
       await running.get(mutation);
-      const isApplied = await applyOnce(applyOptions, mutation, ref, caller);
+      const isApplied = await (mutation.name === dismissName
+        ? dismissOnce(applyOptions, mutation, ref, caller)
+        : applyOnce(applyOptions, mutation, ref, caller));
       return { status: 'applied', count: isApplied ? 1 : 0 } as const;
     };
     const result = await (run.length === 1 ? apply() : applyTogether(applyOptions, run, ref, caller, apart)).catch(

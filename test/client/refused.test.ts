@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
+import type { Refusal } from '../../src/client.js';
 import { type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
@@ -58,4 +59,28 @@ it('a client asks for refusals in each pull', async () => {
   const bodies = fetching.mock.calls.flatMap(([url, init]) => (String(url).endsWith('pull') ? [init!.body] : []));
   fetching.mockRestore();
   expect(JSON.parse(String(bodies[0]))).toMatchObject({ refused: true, pullVersion: 1 });
+});
+
+it('a refusal that is dismissed disappears in all tabs, offline too, and on the server', async () => {
+  const user = randomUUID();
+  const [ann, tab] = [application.client({ user }), application.client({ user })];
+  for (let i = 0; i < 3; i++) await refuse(ann);
+  for (const { refused } of [ann, tab]) await expect.poll(() => refused.get()).toHaveLength(2);
+  const [first, second] = ann.refused.get() as [Refusal, Refusal];
+  await ann.dismiss(first);
+  for (const { refused } of [ann, tab]) await expect.poll(() => refused.get()).toEqual([second]);
+  const kept = 'select mutation_id::int as "mutationID" from tidemark.refusal order by mutation_id';
+  const refusals = async () => (await application.server.pool.query(kept)).rows;
+  await expect.poll(refusals).toEqual([{ mutationID: second.mutationID }]);
+
+  tab.setOnline(false);
+  await tab.dismiss(second);
+  expect(tab.refused.get()).toEqual([]);
+  expect(ann.refused.get()).toEqual([second]);
+  tab.setOnline(true);
+  await expect.poll(() => ann.refused.get()).toEqual([]);
+  await expect.poll(refusals).toEqual([]);
+  await ann.dismiss(second);
+  await expect.poll(() => ann.pending.get()).toEqual([]);
+  expect(ann.refused.get()).toEqual([]);
 });

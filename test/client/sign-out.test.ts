@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
@@ -38,4 +38,58 @@ it('a sign-out closes all tabs of the user, and leaves nothing of theirs here, n
   const back = application.client({ user });
   await expect.poll(() => back.view('list').list()).toHaveLength(1);
   expect(await back.view('list').get('b')).toBeUndefined();
+});
+
+it('a sign-out empties all that is shown, in all tabs at once, and it is never shown again', async () => {
+  const user = randomUUID();
+  const tabs = [application.client({ user }), application.client({ user })];
+  const [one, two] = tabs as [TasksClient, TasksClient];
+  await one.mutate.list.create({ id: 'a', name: 'Garden' });
+  await one.mutate.list.create({ id: 'a', name: 'Refused' });
+  for (const { view, refused, pending } of tabs) {
+    await expect.poll(() => view('list').list()).toHaveLength(1);
+    await expect.poll(() => refused.get()).toHaveLength(1);
+    await expect.poll(() => pending.get()).toEqual([]);
+  }
+  const shown = tabs.map((client) => {
+    client.setOnline(false);
+    const lists = client.view('list');
+    const observed = lists.observe();
+    const left = lists.observe();
+    left.subscribe(() => {})();
+    const [rows, keys, changes] = [vi.fn(), vi.fn(), vi.fn()];
+    lists.subscribe(rows);
+    client.subscribe(async (tx) => (await tx.view('list').get('a')) ?? null, keys);
+    lists.watch(changes);
+    observed.subscribe(() => {});
+    const unconfirmed = lists.observeUnconfirmed();
+    unconfirmed.subscribe(() => {});
+    return { client, observed, left, rows, keys, changes, unconfirmed };
+  });
+  await one.mutate.list.create({ id: 'b', name: 'Unsent' });
+  await expect.poll(() => shown[0]!.unconfirmed.get().size).toBe(1);
+  for (const { observed, changes, keys } of shown) {
+    await expect.poll(() => observed.get()?.length).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalled());
+    await vi.waitFor(() => expect(keys).toHaveBeenCalled());
+  }
+
+  const signedOut = one.signOut();
+  for (const { client, observed, left, rows, keys, changes, unconfirmed } of shown) {
+    await expect.poll(() => observed.get()).toEqual([]);
+    expect(left.get()).toEqual([]);
+    expect(rows.mock.lastCall).toEqual([[]]);
+    expect(keys.mock.lastCall).toEqual([null]);
+    const seen = new Map(changes.mock.calls.flat(2).map(({ key, row }) => [key, row]));
+    expect(seen.size).toBeGreaterThan(0);
+    expect([...seen.values()].every((row) => row === undefined)).toBe(true);
+    expect([...unconfirmed.get()]).toEqual([]);
+    expect(client.pending.get()).toEqual([]);
+    expect(client.refused.get()).toEqual([]);
+    const later = vi.fn();
+    client.view('list').subscribe(later);
+    await vi.waitFor(() => expect(later.mock.calls).toEqual([[[]]]));
+  }
+  await signedOut;
+  expect(two.status.get()).toMatchObject({ state: 'closed', error: { code: 'signed-out' } });
 });

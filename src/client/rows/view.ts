@@ -1,6 +1,5 @@
-import type { DiffOperation } from '#engine';
+import type { DiffOperation, ReadTransaction } from '#engine';
 import { Cell, type Observable } from '../observable.js';
-import type { SyncEngine } from '../sync/sync-engine.js';
 import type { ListOptions, ReadView } from '../types.js';
 import { type Place, readView } from './read.js';
 
@@ -29,22 +28,35 @@ export interface ClientView<Row> extends ReadView<Row> {
   watch(listener: (changes: readonly RowChange<Row>[]) => void): () => void;
 }
 
-export function clientView(engine: SyncEngine, place: Place): ClientView<unknown> {
-  const read = async (tx: Parameters<typeof readView>[0], options?: ListOptions) => readView(tx, place).list(options);
+/** What views are read from. */
+export interface ClientData {
+  query<Result>(body: (tx: ReadTransaction) => Promise<Result>): Promise<Result>;
+  subscribe<Result>(body: (tx: ReadTransaction) => Promise<Result>, onData: (result: Result) => void): () => void;
+  watch(prefix: string, onDiff: (diff: readonly DiffOperation[]) => void): () => void;
+  /** The keys whose values are not the server's. */
+  readonly unconfirmed: Observable<ReadonlySet<string>>;
+  /** True if there is no data any more: the user has signed out. */
+  readonly hasEnded: boolean;
+}
+
+const none: readonly never[] = [];
+
+export function clientView(data: ClientData, place: Place): ClientView<unknown> {
+  const read = async (tx: ReadTransaction, options?: ListOptions) => readView(tx, place).list(options);
   const subscribe = (listener: (rows: readonly unknown[]) => void, options?: ListOptions) =>
-    engine.subscribe((tx) => read(tx, options), { onData: listener });
+    data.subscribe((tx) => read(tx, options), listener);
   return {
-    get: (key) => engine.query((tx) => readView(tx, place).get(key)),
-    list: (options) => engine.query((tx) => read(tx, options)),
+    get: (key) => data.query((tx) => readView(tx, place).get(key)),
+    list: (options) => data.query((tx) => read(tx, options)),
     subscribe,
-    observe: (options) =>
-      new Cell<readonly unknown[] | undefined>(undefined, (cell) => subscribe((rows) => cell.set(rows), options)),
-    observeUnconfirmed: () => unconfirmedIn(engine, place),
-    watch: (listener) =>
-      engine.experimentalWatch((diff) => listener(diff.map((op) => rowChange(op, place))), {
-        prefix: place.prefix,
-        initialValuesInFirstDiff: true,
-      }),
+    observe(options) {
+      const connect = (cell: Cell<readonly unknown[] | undefined>) => subscribe((rows) => cell.set(rows), options);
+      const { get, subscribe: listen } = new Cell<readonly unknown[] | undefined>(undefined, connect);
+      // Without a listener, it still has the rows from before the user signed out.
+      return { get: () => (data.hasEnded ? none : get()), subscribe: listen };
+    },
+    observeUnconfirmed: () => unconfirmedIn(data.unconfirmed, place),
+    watch: (listener) => data.watch(place.prefix, (diff) => listener(diff.map((op) => rowChange(op, place)))),
   };
 }
 
@@ -52,7 +64,10 @@ function rowChange({ key, newValue, oldValue }: DiffOperation, { prefix }: Place
   return { key: key.slice(prefix.length), row: newValue, before: oldValue };
 }
 
-function unconfirmedIn({ unconfirmed }: SyncEngine, { prefix }: Place): Observable<ReadonlySet<string>> {
+function unconfirmedIn(
+  unconfirmed: Observable<ReadonlySet<string>>,
+  { prefix }: Place,
+): Observable<ReadonlySet<string>> {
   const inView = (all: ReadonlySet<string>) =>
     new Set([...all].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)));
   return new Cell<ReadonlySet<string>>(inView(unconfirmed.get()), (cell) => {

@@ -1,4 +1,4 @@
-import { deepFreeze } from '#engine';
+import { deepFreeze, newRandomHash } from '#engine';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, ReadonlyJSON, StoreProvider } from './types.js';
 
 /** Stores in IndexedDB: each is a database with one object store. */
@@ -8,11 +8,34 @@ export const indexedDBStores: StoreProvider = {
 };
 
 const objectStore = 'chunks';
+/** Its value changes when the database is emptied, so that a store from before does not write to it any more. */
+const epochKey = 'tidemark/epoch';
+
+/**
+ * Empties a database, also while other tabs have it open: their stores can write to it no more. A deletion would wait for
+ * a tab that does not respond, and everybody who opens the database would wait for the deletion.
+ * @param signal gives it up
+ * @throws every error of IndexedDB
+ */
+export async function clearDatabase(name: string, signal: AbortSignal): Promise<void> {
+  const database = await openDatabase(name, false);
+  try {
+    const transaction = database.transaction(objectStore, 'readwrite', { durability: 'strict' });
+    signal.addEventListener('abort', () => abort(transaction));
+    const cleared = completed(transaction);
+    transaction.objectStore(objectStore).clear();
+    transaction.objectStore(objectStore).put(newRandomHash(), epochKey);
+    await cleared;
+  } finally {
+    database.close();
+  }
+}
 
 class IndexedDBStore implements KeyValueStore {
   readonly #name: string;
   #database: Promise<IDBDatabase> | undefined;
-  #existed = false;
+  /** The epoch in which it was opened first; null until then. */
+  #epoch: unknown = null;
   #closed = false;
 
   constructor(name: string) {
@@ -28,7 +51,8 @@ class IndexedDBStore implements KeyValueStore {
   }
 
   async write(): Promise<KeyValueWrite> {
-    return new IndexedDBWrite(await this.#begin('readwrite'));
+    const transaction = await this.#begin('readwrite');
+    return new IndexedDBWrite(transaction, this.#name, this.#epoch);
   }
 
   async close(): Promise<void> {
@@ -52,17 +76,19 @@ class IndexedDBStore implements KeyValueStore {
 
   #open(): Promise<IDBDatabase> {
     if (this.#database) return this.#database;
-    const opening = openDatabase(this.#name, this.#existed);
+    const opening = this.#openDatabase();
     this.#database = opening;
-    opening.then(
-      () => {
-        this.#existed = true;
-      },
-      () => {
-        if (this.#database === opening) this.#database = undefined;
-      },
-    );
+    opening.catch(() => {
+      if (this.#database === opening) this.#database = undefined;
+    });
     return opening;
+  }
+
+  async #openDatabase(): Promise<IDBDatabase> {
+    const database = await openDatabase(this.#name, this.#epoch !== null);
+    if (this.#epoch !== null) return database;
+    this.#epoch = await requested(database.transaction(objectStore).objectStore(objectStore).get(epochKey));
+    return database;
   }
 }
 
@@ -84,7 +110,7 @@ async function openDatabase(name: string, existed: boolean): Promise<IDBDatabase
     database.onversionchange = () => database.close();
     return database;
   } catch (error) {
-    throw gone ? new DOMException(`The database "${name}" was deleted`, 'NotFoundError') : error;
+    throw gone ? deletedDatabase(name) : error;
   }
 }
 
@@ -129,13 +155,18 @@ class IndexedDBRead implements KeyValueRead {
 
 class IndexedDBWrite implements KeyValueWrite {
   readonly #transaction: IDBTransaction;
+  readonly #name: string;
+  readonly #epoch: unknown;
   /** What to put; undefined deletes the key. */
   readonly #changes = new Map<string, ReadonlyJSON | undefined>();
   #closed = false;
   #isCommitting = false;
 
-  constructor(transaction: IDBTransaction) {
+  /** @param epoch of the store */
+  constructor(transaction: IDBTransaction, name: string, epoch: unknown) {
     this.#transaction = transaction;
+    this.#name = name;
+    this.#epoch = epoch;
   }
 
   get closed(): boolean {
@@ -160,20 +191,28 @@ class IndexedDBWrite implements KeyValueWrite {
     this.#change(key, undefined);
   }
 
-  /** @throws DOMException `QuotaExceededError` if there is no room: IndexedDB tells so by an abort alone */
+  /**
+   * @throws DOMException `QuotaExceededError` if there is no room: IndexedDB tells so by an abort alone. `NotFoundError` if
+   * the database was emptied since the store was opened.
+   */
   async commit(): Promise<void> {
     if (this.#changes.size === 0) return;
     const store = this.#store();
     this.#isCommitting = true;
-    const committed = new Promise<void>((resolve, reject) => {
-      this.#transaction.oncomplete = () => resolve();
-      this.#transaction.onabort = () => reject(this.#transaction.error ?? closedTransaction());
-    });
+    const committed = completed(this.#transaction);
+    const epoch = store.get(epochKey);
+    let wasCleared = false;
+    epoch.onsuccess = () => {
+      wasCleared = epoch.result !== this.#epoch;
+      if (wasCleared) abort(this.#transaction);
+    };
     for (const [key, value] of this.#changes) {
       if (value === undefined) store.delete(key);
       else store.put(value, key);
     }
-    await committed;
+    await committed.catch((error: unknown) => {
+      throw wasCleared ? deletedDatabase(this.#name) : error;
+    });
     this.#isCommitting = false;
   }
 
@@ -200,6 +239,13 @@ function requested<Result>(request: IDBRequest<Result>): Promise<Result> {
   });
 }
 
+function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? closedTransaction());
+  });
+}
+
 /** Ends a commit that nobody waits for any more. */
 function abort(transaction: IDBTransaction): void {
   try {
@@ -215,6 +261,10 @@ function frozen(value: ReadonlyJSON | undefined): ReadonlyJSON | undefined {
 
 function isNamed(error: unknown, name: string): boolean {
   return error instanceof DOMException && error.name === name;
+}
+
+function deletedDatabase(name: string): DOMException {
+  return new DOMException(`The database "${name}" was deleted`, 'NotFoundError');
 }
 
 function closedTransaction(): DOMException {

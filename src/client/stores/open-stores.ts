@@ -4,6 +4,7 @@
  */
 
 import { within } from '../within.js';
+import { dropStores, eraseIndexedDB, finishSignOuts } from './erasure.js';
 import { indexedDBStores } from './indexed-db.js';
 import { memoryStores } from './memory.js';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, StoreProvider } from './types.js';
@@ -21,30 +22,57 @@ const storeLimits: StoreLimits = { maxOpenMs: 8_000, maxOperationMs: 60_000 };
 /** What is written to see whether a store can be written. */
 const probeKey = 'tidemark/opened';
 
+/** Stores that the engine can rely on, and their deletion. */
+export interface Stores extends StoreProvider {
+  /**
+   * Deletes all stores of the user. The engine must be closed.
+   * @param othersClosed true if no other tab has them open
+   * @throws what the stores throw, and Error named `TimeoutError` if they do not respond
+   */
+  erase(othersClosed: boolean): Promise<void>;
+}
+
 /**
  * @param kvStore as the option of `createClient`
+ * @param name of the user's databases
  * @param onMemory called if the data is in memory: with the cause if the stores cannot be used, and null if memory was
  * asked for
  */
 export function openStores(
   kvStore: 'idb' | 'mem' | StoreProvider,
+  name: string,
   onMemory: (cause: unknown) => void,
   limits: StoreLimits = storeLimits,
-): StoreProvider {
-  if (kvStore !== 'mem') return limitedStores(kvStore === 'idb' ? indexedDBStores : kvStore, onMemory, limits);
-  onMemory(null);
-  return memoryStores;
+): Stores {
+  if (kvStore === 'mem') {
+    onMemory(null);
+    return { ...memoryStores, erase: () => dropStores(memoryStores, name) };
+  }
+  const isOwn = kvStore === 'idb';
+  const provider = isOwn ? indexedDBStores : kvStore;
+  const ready = async () => isOwn && finishSignOuts(name);
+  return {
+    ...limitedStores(provider, ready, onMemory, limits),
+    async erase(othersClosed) {
+      // It may have taken the place of the stores.
+      await dropStores(memoryStores, name);
+      await (isOwn ? eraseIndexedDB(name, othersClosed) : within(dropStores(provider, name), limits.maxOperationMs));
+    },
+  };
 }
 
+/** @param ready called before the first store is opened */
 function limitedStores(
   provider: StoreProvider,
+  ready: () => Promise<unknown>,
   onMemory: (cause: unknown) => void,
   limits: StoreLimits,
 ): StoreProvider {
   let chosen: Promise<StoreProvider> | undefined;
   const openFirst = async (name: string): Promise<{ stores: StoreProvider; store: KeyValueStore }> => {
     try {
-      return { stores: provider, store: await within(openProbed(provider, name), limits.maxOpenMs) };
+      const opening = ready().then(() => openProbed(provider, name));
+      return { stores: provider, store: await within(opening, limits.maxOpenMs) };
     } catch (cause) {
       onMemory(cause);
       return { stores: memoryStores, store: memoryStores.create(name) };

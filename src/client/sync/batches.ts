@@ -16,8 +16,6 @@ export interface Batch {
   readonly bytes: number;
 }
 
-const utf8 = new TextEncoder();
-
 /** The first mutations, as many as the limits allow: at least one. */
 export function firstBatch(mutations: readonly PushedMutation[], limits: BatchLimits): Batch {
   let bytes = 0;
@@ -33,7 +31,15 @@ export function firstBatch(mutations: readonly PushedMutation[], limits: BatchLi
 
 /** The size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
-  return utf8.encode(JSON.stringify(value) ?? '').length;
+  const text = JSON.stringify(value) ?? '';
+  // Not by a TextEncoder, which older versions of React Native lack. In JSON text, surrogates come in pairs.
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0x800 && (unit < 0xd800 || unit > 0xdfff)) bytes += 2;
+    else if (unit >= 0x80) bytes += 1;
+  }
+  return bytes;
 }
 
 /** Half of what was too large. */

@@ -17,17 +17,24 @@ export class Deadline {
   readonly #limits: RequestLimits;
   readonly #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Not the signal's reason, which React Native's signals do not have. */
+  #late: Error | undefined;
 
   constructor(limits: RequestLimits) {
     this.#limits = limits;
   }
 
-  /** Posts a request, and reads the text of its response, however long that is. */
+  /**
+   * Posts a request, and reads the text of its response, however long that is.
+   * @throws Error named `TimeoutError` if there is no progress, and what `post` throws
+   */
   async post(url: string, options: Omit<PostOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
     try {
       this.#expect(this.#limits.maxHeadersMs);
       const onProgress = () => this.#expect(this.#limits.maxSilenceMs);
       return await post(url, { ...options, signal: this.#abort.signal, onProgress });
+    } catch (error) {
+      throw this.#late ?? error;
     } finally {
       clearTimeout(this.#timer);
     }
@@ -39,6 +46,9 @@ export class Deadline {
 
   #expect(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#abort.abort(timeoutError(ms)), ms);
+    this.#timer = setTimeout(() => {
+      this.#late = timeoutError(ms);
+      this.#abort.abort();
+    }, ms);
   }
 }

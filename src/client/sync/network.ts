@@ -18,7 +18,7 @@ export class Network {
 
   /**
    * Posts a request as soon as that is allowed.
-   * @throws DOMException named `TimeoutError` if the response does not come in time, and what `post` throws
+   * @throws Error named `TimeoutError` if the response does not come in time, and what `post` throws
    */
   async post(url: string, options: Parameters<Deadline['post']>[1]): Promise<TextResponse> {
     while (!this.isOpen) await this.#passage;

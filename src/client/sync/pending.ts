@@ -17,6 +17,7 @@ export class PendingMutations {
   readonly #reader: PendingReader;
   readonly #cell = new Cell<readonly PendingMutation[]>([]);
   readonly #unconfirmed: UnconfirmedKeys;
+  #hasEnded = false;
 
   /**
    * @param toServer says how a mutation is called on the server
@@ -50,8 +51,15 @@ export class PendingMutations {
     await this.#engine.query(() => undefined);
     await this.#reader.read();
     await (after === 'calls' ? this.#unconfirmed.addCalls() : this.#unconfirmed.compare());
-    // Another update may have read newer ones meanwhile.
-    this.#cell.set(this.#reader.latest);
+    // Another update may have read newer ones in the meantime.
+    if (!this.#hasEnded) this.#cell.set(this.#reader.latest);
+  }
+
+  /** That there are none any more. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#cell.set([]);
+    this.#unconfirmed.end();
   }
 }
 

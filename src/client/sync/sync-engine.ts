@@ -1,36 +1,29 @@
 import {
   createLogContext,
-  type DiffOperation,
   type EngineOptions,
   emptyHash,
   type LogContext,
   type ReadTransaction,
   ReplicacheImpl,
 } from '#engine';
-import { type ClientError, callTooLarge, closedClient, startOver } from '../client-error.js';
+import { type ClientError, callTooLarge, closedClient, signedOut, startOver } from '../client-error.js';
 import type { Observable } from '../observable.js';
 import type { PendingMutation, StoreProvider } from '../stores/types.js';
 import { within } from '../within.js';
 import { Credentials, type GetAuth } from './credentials.js';
-import { Listeners } from './listeners.js';
 import { Outbox } from './outbox.js';
 import { PendingMutations } from './pending.js';
 import { recoverMutations } from './recovery.js';
 import { Saving } from './saving.js';
 import { createPuller, createPusher, type Sender, type SenderOptions } from './senders.js';
 import type { StatusTracker } from './status.js';
+import { Subscriptions } from './subscriptions.js';
 import { Turns } from './turns.js';
 
 /** The longest wait, at the end, for the store, in milliseconds. */
 const maxKeepingMs = 5_000;
 /** How many pending mutations are many: each pull repeats all of them. */
 const manyPending = 200;
-
-export interface CloseOptions {
-  readonly error?: ClientError;
-  /** True if the data is about to be deleted. */
-  readonly discard?: boolean;
-}
 
 /** What a `SyncEngine` needs besides the engine's options. */
 export interface SyncEngineOptions extends SenderOptions {
@@ -45,13 +38,13 @@ export interface SyncEngineOptions extends SenderOptions {
 export class SyncEngine extends ReplicacheImpl {
   readonly log: LogContext;
   readonly stores: StoreProvider;
+  readonly subscriptions: Subscriptions;
   readonly #options: SyncEngineOptions;
   readonly #pending: PendingMutations;
   readonly #saving: Saving;
   readonly #outbox = new Outbox();
   readonly #credentials: Credentials;
   readonly #sender: Sender;
-  readonly #listeners = new Listeners();
   readonly #turns = new Turns();
   #isApplyingPull = false;
   #persistsRunning = 0;
@@ -60,12 +53,12 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #calls = new Set<Promise<void>>();
   /** Why every call is rejected. */
   #ended: ClientError | undefined;
-
   constructor(engineOptions: EngineOptions, options: SyncEngineOptions) {
     super(engineOptions);
     this.#options = options;
     this.log = createLogContext(engineOptions.logLevel, engineOptions.logSinks);
     this.stores = engineOptions.kvStore;
+    this.subscriptions = new Subscriptions(this, this.log);
     this.#pending = new PendingMutations(this, options.toServer, () => void this.#updatePending());
     this.#saving = new Saving(options.status, () => this.persist());
     this.#credentials = new Credentials(this, options.getAuth, this.log);
@@ -121,46 +114,35 @@ export class SyncEngine extends ReplicacheImpl {
     await super.pull(options);
   }
 
-  override subscribe<Result>(
-    body: (tx: ReadTransaction) => Promise<Result>,
-    { onData, onError }: { onData: (result: Result) => void; onError?: ((error: unknown) => void) | undefined },
-  ): () => void {
-    const listener = this.#listeners.add();
-    const stop = super.subscribe(body, {
-      onData: (result) => listener.call(() => onData(result)),
-      onError: (error) =>
-        listener.call(() => (onError ? onError(error) : this.log.error?.('A subscription failed', error))),
+  /** Closes the client. Calls that have begun are finished and kept. */
+  override async close(): Promise<void> {
+    await this.#finish(closedClient());
+    await this.#keep();
+    await this.#stop();
+  }
+
+  /** Closes the client, and keeps nothing. Nothing of its data is shown any more. */
+  async signOut(): Promise<void> {
+    this.#pending.end();
+    const emptied = within(this.subscriptions.end(), maxKeepingMs).catch((error: unknown) => {
+      this.log.error?.('Something of the user’s may still be shown', error);
     });
-    return () => {
-      listener.stop();
-      stop();
-    };
+    await this.#finish(signedOut());
+    await emptied;
+    await this.#stop();
   }
 
-  override experimentalWatch(
-    callback: (diff: readonly DiffOperation[]) => void,
-    options: { readonly prefix: string; readonly initialValuesInFirstDiff?: boolean },
-  ): () => void {
-    const listener = this.#listeners.add();
-    const stop = super.experimentalWatch((diff) => listener.call(() => callback(diff)), options);
-    return () => {
-      listener.stop();
-      stop();
-    };
-  }
-
-  /**
-   * Closes the client. Calls that have begun are finished and kept, unless `discard` is set.
-   * @param error with which later calls are rejected
-   */
-  override async close({ error = closedClient(), discard = false }: CloseOptions = {}): Promise<void> {
+  /** @param error with which later calls are rejected */
+  async #finish(error: ClientError): Promise<void> {
     this.#ended ??= error;
     // A mutator of the application's may never end.
     await within(Promise.allSettled(this.#calls), maxKeepingMs).catch(() => {});
-    if (!discard) await this.#keep();
+  }
+
+  async #stop(): Promise<void> {
     this.#saving.end();
     // The engine would reject their first reads where nobody can catch that.
-    await this.#listeners.started();
+    await this.subscriptions.started();
     await super.close();
   }
 

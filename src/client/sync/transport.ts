@@ -17,7 +17,7 @@ export interface PostOptions {
 
 /**
  * Posts a request.
- * @throws the signal's reason once it is aborted, and TypeError if there is no response
+ * @throws once the signal is aborted, and TypeError if there is no response
  */
 export type Post = (url: string, options: PostOptions) => Promise<TextResponse>;
 
@@ -30,7 +30,6 @@ export const post: Post = (url, options) =>
 
 const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress }) =>
   new Promise((resolve, reject) => {
-    signal.throwIfAborted();
     const xhr = new XMLHttpRequest();
     const abort = () => xhr.abort();
     signal.addEventListener('abort', abort);
@@ -38,12 +37,13 @@ const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress
     xhr.onprogress = onProgress;
     xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
     xhr.onerror = () => reject(new TypeError('The request got no response'));
-    xhr.onabort = () => reject(signal.reason);
+    xhr.onabort = () => reject(new Error('The request was aborted'));
     xhr.onloadend = () => signal.removeEventListener('abort', abort);
     xhr.open('POST', url);
     xhr.withCredentials = credentials === 'include';
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     xhr.send(body);
+    if (signal.aborted) abort();
   });
 
 const postWithFetch: Post = async (url, { onProgress, credentials, ...options }) => {

@@ -23,6 +23,7 @@ export class UnconfirmedKeys {
   readonly #store: Store;
   readonly #cell: Cell<ReadonlySet<string>>;
   #isHeard = false;
+  #hasEnded = false;
   /** The state that the keys are of. */
   #state: Commit | undefined;
   #notBefore = 0;
@@ -47,14 +48,14 @@ export class UnconfirmedKeys {
 
   /** That the data has changed, however that was. */
   async compare(): Promise<void> {
-    if (!this.#isHeard) return;
+    if (!this.#isHeard || this.#hasEnded) return;
     clearTimeout(this.#waiting);
     this.#waiting = undefined;
     const started = performance.now();
     await withRead(this.#store, async (read) => {
       const now = await commitFromHead('main', read);
       this.#state = now;
-      this.#cell.set(new Set(await changedKeys(await baseSnapshotFromCommit(now, read), now, read)));
+      this.#set(new Set(await changedKeys(await baseSnapshotFromCommit(now, read), now, read)));
     });
     const ended = performance.now();
     this.#notBefore = ended + pauseRatio * (ended - started);
@@ -67,10 +68,21 @@ export class UnconfirmedKeys {
     await withRead(this.#store, async (read) => {
       const now = await commitFromHead('main', read);
       this.#state = now;
-      this.#cell.set(new Set([...this.#cell.get(), ...(await changedKeys(before, now, read))]));
+      this.#set(new Set([...this.#cell.get(), ...(await changedKeys(before, now, read))]));
     });
     // A client that is being closed cannot be read any more.
     this.#waiting ??= setTimeout(() => this.compare().catch(() => {}), this.#notBefore - performance.now());
+  }
+
+  /** That there are none any more. */
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#waiting);
+    this.#cell.set(new Set());
+  }
+
+  #set(keys: ReadonlySet<string>): void {
+    if (!this.#hasEnded) this.#cell.set(keys);
   }
 }
 

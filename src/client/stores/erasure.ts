@@ -1,0 +1,111 @@
+/**
+ * Deletes the data of users who have signed out. What a sign-out cannot delete, because a tab does not respond or the page
+ * is closed, the next start deletes.
+ */
+import { IDBDatabasesStore } from '#engine';
+import { within } from '../within.js';
+import { clearDatabase, indexedDBStores } from './indexed-db.js';
+import type { StoreProvider } from './types.js';
+
+/** The longest wait for IndexedDB, in milliseconds. */
+const maxEraseMs = 5_000;
+
+/** The beginning of the keys in `localStorage` that name users whose data must still be deleted. */
+const markPrefix = 'tidemark/signed-out/';
+
+/** Has the next start delete a user's data in IndexedDB, unless `eraseIndexedDB` does so before. */
+export function markSignedOut(name: string): void {
+  try {
+    marks()?.setItem(markPrefix + name, '');
+  } catch {
+    // There is no room: only this page can delete it.
+  }
+}
+
+/** Deletes what sign-outs have left: before it returns, the data of a user who is about to use it. */
+export async function finishSignOuts(name: string): Promise<void> {
+  // What fails is tried again at the next start.
+  for (const other of markedNames()) if (other !== name) eraseIndexedDB(other, false, isMarked).catch(() => {});
+  if (isMarked(name)) await eraseIndexedDB(name, false, isMarked);
+}
+
+/**
+ * Deletes a user's databases in IndexedDB, those of other schema versions too.
+ * @param othersClosed true if no other tab has them open. Otherwise, they are only emptied.
+ * @param isDue says whether another tab has not done so already
+ * @throws Error named `TimeoutError` if a tab that does not respond holds it up, and every error of IndexedDB
+ */
+export async function eraseIndexedDB(
+  name: string,
+  othersClosed: boolean,
+  isDue: (name: string) => boolean = () => true,
+): Promise<void> {
+  const late = new AbortController();
+  const erasing = exclusively(name, async () => {
+    if (!isDue(name)) return;
+    await (othersClosed ? dropStores(indexedDBStores, name) : clearIndexedDB(name, late.signal));
+    marks()?.removeItem(markPrefix + name);
+  });
+  try {
+    await within(erasing, maxEraseMs);
+  } finally {
+    late.abort();
+  }
+}
+
+/** Deletes all stores of a user. */
+export async function dropStores({ create, drop }: StoreProvider, name: string): Promise<void> {
+  await withDatabases(create, name, async (databases, names) => {
+    for (const database of names) await drop(database);
+    await databases.deleteDatabases(names);
+  });
+}
+
+async function clearIndexedDB(name: string, signal: AbortSignal): Promise<void> {
+  await withDatabases(indexedDBStores.create, name, async (_, names) => {
+    for (const database of names) await clearDatabase(database, signal);
+  });
+}
+
+/** Calls `body` with the engine's list of databases, and the names of those of a user. */
+async function withDatabases(
+  create: StoreProvider['create'],
+  name: string,
+  body: (databases: IDBDatabasesStore, names: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const databases = new IDBDatabasesStore(create);
+  try {
+    const all = Object.values(await databases.getDatabases());
+    const own = all.filter(({ replicacheName }) => replicacheName === name);
+    await body(
+      databases,
+      own.map((database) => database.name),
+    );
+  } finally {
+    await databases.close();
+  }
+}
+
+function markedNames(): readonly string[] {
+  const keys = Object.keys(marks() ?? {}).filter((key) => key.startsWith(markPrefix));
+  return keys.map((key) => key.slice(markPrefix.length));
+}
+
+function isMarked(name: string): boolean {
+  return marks()?.getItem(markPrefix + name) != null;
+}
+
+/** Undefined where there is none, or where the browser allows no site data. */
+function marks(): Storage | undefined {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs alone among the tabs. Only secure contexts have locks. */
+async function exclusively(name: string, run: () => Promise<void>): Promise<void> {
+  const { locks } = globalThis.navigator ?? {};
+  await (locks ? locks.request(`tidemark/erase/${name}`, run) : run());
+}
