@@ -31,6 +31,7 @@ const parts = {
 /** The files that are bundled in place of the package's, by their ends. */
 const replacements = {
   '/replicache/src/get-kv-store-provider.js': 'get-kv-store-provider.js',
+  '/shared/src/browser-env.js': 'browser-env.js',
   '/shared/src/json-schema.js': 'valita.js',
   '/shared/src/sleep.js': 'sleep.js',
   '/shared/src/valita.js': 'valita.js',

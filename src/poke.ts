@@ -63,7 +63,7 @@ export function connectPokes(
     const stay = (onPoke: () => void) => stayConnected({ ...connect, onPoke }, signal);
     // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
-    if (!locks) return stay(pull);
+    if (!locks || !globalThis.BroadcastChannel) return stay(pull);
     const name = `tidemark/${clientGroupID}`;
     const tabs = new BroadcastChannel(name);
     tabs.onmessage = pull;
@@ -124,12 +124,15 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
         retryMs = ms;
       });
       failures = 0;
-    } catch {
+    } catch (error) {
       // The connection was lost, silent or refused.
       retryMs = Math.min(retryMs * 2, longestRetryMs);
       failures++;
-      // The pull tells the client whether the server can be reached at all.
-      if (failures === 1 && !signal.aborted) connection.onPoke();
+      if (signal.aborted) return;
+      // A pull has the client renew an expired authorization. If the connection cannot be made again, a pull shows whether
+      // the server can be reached at all.
+      if ((error as { readonly status?: number }).status === 401) forget(connection.rep.pull());
+      else if (failures === 2) connection.onPoke();
     }
     await pause(retryMs * (0.5 + Math.random()), signal);
   }
@@ -146,18 +149,17 @@ async function readPokes(
 ): Promise<void> {
   const attempt = new AbortController();
   const abort = () => attempt.abort();
-  signal.addEventListener('abort', abort);
+  signal.addEventListener('abort', abort, { signal: attempt.signal });
   let alarm: ReturnType<typeof setTimeout> | undefined;
   const expectMore = () => {
     clearTimeout(alarm);
     alarm = setTimeout(abort, silenceMs);
   };
   const onHead = (status: number, type: string | null) => {
-    if (status === 401) forget(rep.pull());
     if (status === 200 && type?.startsWith('text/event-stream')) return;
     if (status < 500 && !passing.includes(status))
       tell(status === 200 ? 'it is no stream of events' : `status ${status}`);
-    throw new Error(`${status}`);
+    throw Object.assign(new Error(), { status });
   };
   let partial = '';
   const onText = (text: string) => {
@@ -175,7 +177,6 @@ async function readPokes(
     await open(url, { headers, credentials, signal: attempt.signal }, onHead, onText);
   } finally {
     clearTimeout(alarm);
-    signal.removeEventListener('abort', abort);
     abort();
   }
 }
@@ -216,32 +217,26 @@ const readWithFetch: ReadText = async (url, request, onHead, onText) => {
 const readWithXHR: ReadText = (url, { headers, credentials, signal }, onHead, onText) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    let read = 0;
+    request.onreadystatechange = () => {
+      const { readyState, status, responseText } = request;
+      try {
+        if (readyState === 2) onHead(status, request.getResponseHeader('Content-Type'));
+        if (readyState === 3) onText(responseText.slice(read));
+        read = responseText.length;
+      } catch (error) {
+        reject(error);
+        abort();
+      }
+      if (read > maxCollected) abort();
+    };
+    // After an error and an abort, there is no status.
+    request.onloadend = () => (request.status ? resolve() : reject(new Error()));
     request.open('GET', url);
     request.withCredentials = credentials === 'include';
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    const fail = () => {
-      request.abort();
-      reject(new Error('The connection was lost'));
-    };
-    signal.addEventListener('abort', fail);
-    let read = 0;
-    request.onprogress = () => {
-      const { responseText } = request;
-      onText(responseText.slice(read));
-      read = responseText.length;
-      if (read > maxCollected) request.abort();
-    };
-    request.onreadystatechange = () => {
-      if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
-      try {
-        onHead(request.status, request.getResponseHeader('Content-Type'));
-      } catch (error) {
-        request.abort();
-        reject(error);
-      }
-    };
-    request.onerror = fail;
-    request.onloadend = () => resolve();
+    signal.addEventListener('abort', abort);
     request.send();
   });
 

@@ -48,6 +48,7 @@ it('a client works from its first use on, and its process ends once it is closed
   const { url, requests } = await silentServer();
   const used = `
     const rows = await client.view('todo').list();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     await client.mutate.todo.create({ id: '1' });
     console.log(JSON.stringify([rows, client.pending.get().length]));
     await client.close();`;

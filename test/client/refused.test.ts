@@ -62,6 +62,7 @@ it('a client asks for refusals in each pull', async () => {
 });
 
 it('a refusal that is dismissed disappears in all tabs, offline too, and on the server', async () => {
+  await application.server.pool.query('delete from tidemark.refusal');
   const user = randomUUID();
   const [ann, tab] = [application.client({ user }), application.client({ user })];
   for (let i = 0; i < 3; i++) await refuse(ann);

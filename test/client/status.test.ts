@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AnyViews, createClient } from '../../src/client.js';
 import { freePort } from '../process.js';
 import { useApplication } from './application.js';
@@ -103,6 +103,10 @@ describe('getAuth', () => {
 });
 
 describe('a client that cannot work is not created', () => {
+  // Elsewhere, it is told what it lacks when it is used.
+  beforeEach(() => void vi.stubGlobal('window', globalThis));
+  afterEach(() => void vi.unstubAllGlobals());
+
   it.each([
     ['without a user', { url: 'http://localhost', user: '' }, /`user`/],
     ['without an address, where there is no page', { user: 'ann' }, /`url`/],
