@@ -1,5 +1,6 @@
 import type { DiffOperation, MutatorFunction } from '#engine';
 import { Cell, isolate, type Observable } from './observable.js';
+import { keyText } from './rows/keys.js';
 import type { Subscriptions } from './sync/subscriptions.js';
 
 /** A mutation that the server has refused: it has no effect, here neither. */
@@ -26,7 +27,7 @@ export const dismissName = 'tidemark/dismissed';
 /** Removes a refusal here, until the server has done so. */
 export const dismiss: MutatorFunction = async (tx, args) => {
   const { clientID, mutationID } = args as unknown as Refusal;
-  await tx.del(`${prefix}${clientID}/${mutationID}`);
+  await tx.del(prefix + keyText([clientID, mutationID]));
 };
 
 /** The refused mutations that the server tells of. */

@@ -1,11 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { authenticate } from '../../examples/tasks/src/auth.js';
 import { type AnyViews, createClient } from '../../src/client.js';
+import { Problem } from '../../src/errors.js';
 import { freePort } from '../process.js';
 import { useApplication } from './application.js';
 
 vi.spyOn(console, 'error').mockImplementation(() => {});
 
-const application = useApplication({ schemaVersions: ['', '1'] });
+let isDown = false;
+const application = useApplication({
+  schemaVersions: ['', '1'],
+  async authenticate(request) {
+    if (isDown) throw new Problem('unavailable', 'Down');
+    return authenticate(request);
+  },
+});
 const { client } = application;
 
 describe('the status of a client', () => {
@@ -39,6 +48,20 @@ describe('the status of a client', () => {
       storage: 'memory',
       storageError: null,
     });
+  });
+
+  it('says that the server answers nothing any more, although the client has nothing to ask', async () => {
+    const ann = client({ pullInterval: null });
+    await expect.poll(() => ann.status.get().state).toBe('online');
+    isDown = true;
+    await application.server.pool.query("select tidemark.disconnect('ann')");
+    try {
+      await expect.poll(() => ann.status.get().state, { timeout: 15_000 }).toBe('error');
+      expect(ann.status.get().error).toMatchObject({ code: 'unavailable' });
+    } finally {
+      isDown = false;
+    }
+    await expect.poll(() => ann.status.get().state, { timeout: 15_000 }).toBe('online');
   });
 
   it('is the same object until it changes, and told to those who listen', async () => {

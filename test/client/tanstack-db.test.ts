@@ -294,3 +294,27 @@ describe('what the user does', () => {
     ]);
   });
 });
+
+it('a sign-out empties collections and live queries, and rejects what is done with them later', async () => {
+  const todos = todoCollection();
+  const titles = createLiveQueryCollection((q) =>
+    q.from({ todo: todos }).select(({ todo }) => ({ title: todo.title })),
+  );
+  await titles.preload();
+  expect(titles.size).toBe(3);
+  const signedOut = client.signOut();
+  await expect.poll(() => [todos.size, titles.size]).toEqual([0, 0]);
+  await signedOut;
+  const inserted = todos.insert({ id: '9', listID: 'a', title: 'Late', sort: 9, done: false });
+  await expect(inserted.isPersisted.promise).rejects.toMatchObject({ code: 'signed-out' });
+  expect(todos.size).toBe(0);
+
+  await titles.cleanup();
+  await todos.cleanup();
+  const again = todoCollection();
+  for (const collection of [todos, again]) {
+    collection.startSyncImmediate();
+    await expect.poll(() => collection.status).toBe('error');
+    expect(collection.size).toBe(0);
+  }
+});
