@@ -8,5 +8,7 @@ export function getBrowserGlobal(name) {
   }
 }
 
-/** Of stores in IndexedDB, which are our own. */
-export const mustGetBrowserGlobal = getBrowserGlobal;
+/** The engine's own store in IndexedDB would use it; the client brings another. */
+export function mustGetBrowserGlobal() {
+  throw new Error('The engine has no stores of its own');
+}

@@ -1,20 +1,11 @@
 /** A page of `tidemark/client`, for Chromium: served by a server of the example, in this process. */
-import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
-import { rolldown } from 'rolldown';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
-import { authenticate } from '../../examples/tasks/src/auth.js';
-import { mutators } from '../../examples/tasks/src/mutators.js';
-import { createSchema } from '../../examples/tasks/src/schema.js';
-import { views } from '../../examples/tasks/src/views.js';
-import { createSync, migrate } from '../../src/index.js';
-import { listen } from '../../src/node.js';
-import { builtPackage } from '../built.js';
 import type { TasksClient } from '../client/application.js';
-import { createEmptyDatabase } from '../database.js';
-import { memoryLog, silent } from '../log.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { launchChromium } from './chromium.js';
+import { type ClientPage, type ClientServer, clientInput, startClientServer } from './client-server.js';
 import { type Watch, watch } from './watch.js';
 
 declare global {
@@ -74,79 +65,46 @@ export interface ClientPages {
   profile(): Promise<ClientProfile>;
 }
 
-/** A page, and what its `/client.js` is bundled of. */
-export interface ClientPage {
-  readonly html: string;
-  readonly input: string;
-}
-
 /** @param page default: one that uses nothing but `tidemark/client` */
-export function useClientPages(page: ClientPage = { html, input: `${builtPackage}/client.js` }): ClientPages {
+export function useClientPages(page: ClientPage = { html, input: clientInput }): ClientPages {
   const chromium = inject('chromium');
   let browser: Browser;
-  let url: string;
-  let pool: pg.Pool;
+  let database: TestDatabase;
+  let server: ClientServer;
   let profiles = 0;
   /** The profiles that are cut off. */
   const cutOff = new Set<string>();
-  const ends: (() => Promise<unknown>)[] = [];
   const watches: Watch[] = [];
   beforeAll(async () => {
     if (!chromium) return;
-    const database = await createEmptyDatabase();
-    ends.unshift(() => database.drop());
-    pool = database.pool;
-    await createSchema(pool);
-    await migrate({ database: database.url, views, log: silent });
-    const { log } = memoryLog();
-    const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-    // React checks more of what it is given in development.
-    const define = { 'process.env.NODE_ENV': '"development"' };
-    const built = await rolldown({ input: page.input, platform: 'browser', tsconfig: false, transform: { define } });
-    const { code } = (await built.generate({ format: 'esm' })).output[0];
-    const files: Record<string, [text: string, type: string]> = {
-      '/': [page.html, 'text/html'],
-      '/client.js': [code, 'text/javascript'],
-    };
-    const fetch = async (request: Request, env?: unknown) => {
-      const [text, type] = files[new URL(request.url).pathname] ?? [];
-      if (type) return new Response(text!, { headers: { 'Content-Type': type } });
-      if (!cutOff.has(profileOf(request))) return sync.fetch(request);
-      (env as { readonly incoming: IncomingMessage }).incoming.socket.destroy();
-      return new Response(null, { status: 503 });
-    };
-    const server = await listen(
-      { ...sync, fetch },
-      { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
-    );
-    ends.unshift(() => server.close());
-    // Only pages of a secure origin have locks, and localhost is one.
-    url = server.url.replace('127.0.0.1', 'localhost');
+    database = await createEmptyDatabase();
+    server = await startClientServer(database, page, (request) => cutOff.has(profileOf(request)));
     browser = await launchChromium(chromium);
-    ends.unshift(() => browser.close());
   });
   afterAll(async () => {
-    for (const end of ends) await end();
+    await browser?.close();
+    await server?.close();
+    await database?.drop();
   });
   afterEach(() => {
     expect(watches.splice(0).flatMap((each) => each.problems())).toEqual([]);
   });
   return {
     get pool() {
-      return pool;
+      return database?.pool;
     },
     async profile() {
       const context = await browser.newContext();
       context.setDefaultTimeout(20_000);
       const name = `${++profiles}`;
-      const watching = watch(context, url);
+      const watching = watch(context, server.url);
       watches.push(watching);
       return {
         watch: watching,
         async tab(user, version = '', prepare = async () => {}) {
           const page = await context.newPage();
           await prepare(page);
-          await page.goto(`${url}/?user=${user}&version=${version}&profile=${name}`);
+          await page.goto(`${server.url}/?user=${user}&version=${version}&profile=${name}`);
           return {
             page,
             lists: () => page.getByRole('listitem').allTextContents(),

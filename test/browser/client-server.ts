@@ -1,0 +1,65 @@
+/** A server of the example that also serves a page with a client, for Chromium. */
+import type { IncomingMessage } from 'node:http';
+import type pg from 'pg';
+import { rolldown } from 'rolldown';
+import { authenticate } from '../../examples/tasks/src/auth.js';
+import { mutators } from '../../examples/tasks/src/mutators.js';
+import { createSchema } from '../../examples/tasks/src/schema.js';
+import { views } from '../../examples/tasks/src/views.js';
+import { createSync, migrate } from '../../src/index.js';
+import { listen } from '../../src/node.js';
+import { builtPackage } from '../built.js';
+import { memoryLog, silent } from '../log.js';
+
+/** A page, and what its `/client.js` is bundled of. */
+export interface ClientPage {
+  readonly html: string;
+  readonly input: string;
+}
+
+/** The input of a page that uses nothing but `tidemark/client`. */
+export const clientInput = `${builtPackage}/client.js`;
+
+export interface ClientServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param database an empty one
+ * @param isCutOff says of a request for data that the connection breaks
+ */
+export async function startClientServer(
+  database: { readonly url: string; readonly pool: pg.Pool },
+  page: ClientPage,
+  isCutOff: (request: Request) => boolean = () => false,
+): Promise<ClientServer> {
+  await createSchema(database.pool);
+  await migrate({ database: database.url, views, log: silent });
+  const { log } = memoryLog();
+  const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
+  // React checks more of what it is given in development.
+  const define = { 'process.env.NODE_ENV': '"development"' };
+  const built = await rolldown({ input: page.input, platform: 'browser', tsconfig: false, transform: { define } });
+  const { code } = (await built.generate({ format: 'esm' })).output[0];
+  const files: Record<string, [text: string, type: string]> = {
+    '/': [page.html, 'text/html'],
+    '/client.js': [code, 'text/javascript'],
+  };
+  const fetch = async (request: Request, env?: unknown) => {
+    const [text, type] = files[new URL(request.url).pathname] ?? [];
+    if (type) return new Response(text!, { headers: { 'Content-Type': type } });
+    if (!isCutOff(request)) return sync.fetch(request);
+    (env as { readonly incoming: IncomingMessage }).incoming.socket.destroy();
+    return new Response(null, { status: 503 });
+  };
+  const server = await listen(
+    { ...sync, fetch },
+    { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
+  );
+  return {
+    // Only pages of a secure origin have locks, and localhost is one.
+    url: server.url.replace('127.0.0.1', 'localhost'),
+    close: () => server.close(),
+  };
+}
