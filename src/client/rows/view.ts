@@ -36,6 +36,7 @@ export function clientView(engine: SyncEngine, place: Place): ClientView<unknown
   return {
     get: (key) => engine.query((tx) => readView(tx, place).get(key)),
     list: (options) => engine.query((tx) => read(tx, options)),
+    count: (options) => engine.query((tx) => readView(tx, place).count(options)),
     subscribe,
     observe: (options) =>
       new Cell<readonly unknown[] | undefined>(undefined, (cell) => subscribe((rows) => cell.set(rows), options)),
