@@ -3,6 +3,7 @@ import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from
 
 export interface ScanResult {
   values(): AsyncIterableIterator<ReadonlyJSON>;
+  entries(): AsyncIterableIterator<readonly [key: string, value: ReadonlyJSON]>;
 }
 
 export interface ScanOptions {

@@ -62,10 +62,7 @@ export function engineIndexes(options: AnyOptions): Record<string, IndexDefiniti
   return Object.fromEntries(
     Object.keys(options.indexes ?? {}).flatMap((view) => {
       const { prefix, indexes } = placeOf(options, view);
-      return indexes.map((index) => [
-        indexName(view, index),
-        { prefix, jsonPointer: JSON.stringify(fieldsOf(index)) },
-      ]);
+      return indexes.map((index) => [indexName(view, index), { prefix, jsonPointer: JSON.stringify(fieldsOf(index)) }]);
     }),
   );
 }
