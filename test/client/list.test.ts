@@ -21,12 +21,12 @@ interface Options {
 
 /** A client without a network, and a function that writes in a mutator. */
 function openOffline({ user = randomUUID(), kvStore = memoryStores, itemIndexes = indexes }: Options = {}) {
-  let body: Write = async () => {};
+  const writes: Write[] = [];
   const { client, engine } = openClient({
     user,
     url: 'http://127.0.0.1:9',
     kvStore,
-    mutators: { write: (tx: Transaction) => body(tx) },
+    mutators: { write: (tx: Transaction, number: number) => writes[number]!(tx) },
     indexes: { item: itemIndexes },
     pullInterval: null,
   } as never);
@@ -35,15 +35,12 @@ function openOffline({ user = randomUUID(), kvStore = memoryStores, itemIndexes 
   return {
     client: client as unknown as Client<unknown, Views>,
     engine,
-    async write(next: Write): Promise<void> {
-      body = next;
-      await engine.call('write', null);
-    },
+    write: (body: Write) => engine.call('write', writes.push(body) - 1),
   };
 }
 
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id);
-const setAll = (rows: Iterable<Row>): Write => {
+const setAll = (rows: readonly Row[]): Write => {
   return async (tx) => {
     for (const row of rows) await tx.view('item').set(row.id, row);
   };
@@ -72,12 +69,14 @@ describe('lists and counts are those of a plain array', () => {
     const rows = randomRows(generator, 300);
     const { client, write } = openOffline();
     await write(async (tx) => {
-      await setAll(rows.values())(tx);
+      if (tx.reason === 'rebase') return;
+      await setAll([...rows.values()])(tx);
       await tx.view('other').set('a', generator.row('a'));
       await compare(tx.view('item'), [...rows.values()], generator, 100);
     });
     await compare(client.view('item'), [...rows.values()], generator, 500);
     await write(async (tx) => {
+      if (tx.reason === 'rebase') return;
       for (let i = 0; i < 100; i++) {
         const id = generator.below(2) > 0 ? generator.some([...rows.keys()]) : generator.key();
         if (generator.below(3) === 0) {
@@ -98,7 +97,7 @@ describe('lists and counts are those of a plain array', () => {
     const generator = new Generator(2);
     const rows = randomRows(generator, 60);
     const { client, write } = openOffline();
-    await write(setAll(rows.values()));
+    await write(setAll([...rows.values()]));
     const all = Array.from({ length: 60 }, () => generator.options([...rows.values()]));
     const lists: (readonly Row[] | undefined)[] = [];
     for (const [i, options] of all.entries()) {
@@ -121,7 +120,7 @@ describe('lists and counts are those of a plain array', () => {
     const rows = randomRows(generator, 200);
     const user = randomUUID();
     const first = openOffline({ user });
-    await first.write(setAll(rows.values()));
+    await first.write(setAll([...rows.values()]));
     await first.engine.persist();
     await first.client.close();
     await compare(openOffline({ user }).client.view('item'), [...rows.values()], generator, 100);
@@ -205,7 +204,7 @@ describe('a list', () => {
       code: 'no-index',
       message: /indexes: \{ item: \[\['number', 'text'\]\] \}/,
     });
-    await expect(view.count({ by: 'any' })).rejects.toMatchObject({ message: /indexes: \{ item: \['any'\] \}/ });
+    await expect(view.count({ by: 'id' })).rejects.toMatchObject({ message: /indexes: \{ item: \['id'\] \}/ });
   });
 
   it('that a mutator changes while it is read has each row once, in order', async () => {
