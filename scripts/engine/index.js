@@ -14,12 +14,14 @@ function numberText(number) {
   return flipped.toString(16).padStart(16, '0');
 }
 
-/** Null comes last, as in Postgres. Texts need no character below \x02, so that a shorter one comes first. */
+/** Null comes last, as in Postgres. The text has no character below \x02, so one ends before it is continued. */
 function valueText(value) {
   if (value === null || value === undefined) return 'z';
   if (typeof value === 'number') return `n${numberText(value)}`;
   if (typeof value !== 'string') return `j${JSON.stringify(value)}`;
-  return `t${value.replaceAll('\x02', '\x022').replaceAll('\x01', '\x021').replaceAll('\0', '\x020')}`;
+  const escaped = value.replaceAll('\x02', '\x022').replaceAll('\x01', '\x021').replaceAll('\0', '\x020');
+  // The Z of a time in UTC sorts before the decimals of a later one.
+  return `t${escaped.replace(/(\dT\d\d:\d\d:\d\d[.\d]*)Z$/, '$1\x02Z')}`;
 }
 
 /**

@@ -21,7 +21,7 @@ function countWhile(entries, condition) {
 async function nextEntries(map, hash, isBelow, descending) {
   const { level, entries } = await map.getNode(hash);
   const position = countWhile(entries, isBelow);
-  // In copies: a mutator may change the nodes.
+  // In copies, since a mutator may change the nodes.
   const rest = descending ? entries.slice(0, level > 0 ? position + 1 : position).reverse() : entries.slice(position);
   if (level === 0) return rest;
   for (const [, child] of rest) {
@@ -42,12 +42,10 @@ async function* scan(toValue, options, read, onLimitKey) {
     ? (key) => (lessThan(key, prefix) || key.startsWith(prefix)) && (after === undefined || lessThan(key, after))
     : (key) => lessThan(key, prefix) || (after !== undefined && lessThanEq(key, after));
   while (limit > 0) {
-    const { rootHash } = map;
-    const entries = await nextEntries(map, rootHash, isBelow, descending);
-    if (entries.length === 0 && map.rootHash === rootHash) return;
+    // Always from the root, since a mutator may have changed the tree.
+    const entries = await nextEntries(map, map.rootHash, isBelow, descending);
+    if (entries.length === 0) return;
     for (const [key, value] of entries) {
-      // A mutator has changed the tree, so the rest is read again.
-      if (map.rootHash !== rootHash) break;
       if (!key.startsWith(prefix)) return;
       after = key;
       limit--;

@@ -75,8 +75,8 @@ export interface CountOptions<Row = unknown> {
 }
 
 /**
- * Which rows of a view to list. They are sorted by the fields in `by`, then by their keys. Texts are sorted by code
- * points; null comes last.
+ * Which rows of a view to list. They are sorted by the fields in `by`, then by their keys: texts by code points, times in
+ * UTC by time, null last.
  */
 export interface ListOptions<Row = unknown> extends CountOptions<Row> {
   /** The most rows to list. */
