@@ -1,11 +1,8 @@
-/**
- * Indexes on lists of fields. An index is a tree of all rows below a prefix, and of nothing else. Its keys are texts that
- * sort as the rows' fields do.
- */
+/** Indexes on lists of fields. An index is a tree of all rows below a prefix, whose keys sort as the rows' fields do. */
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** Turns the sign around, and in negative numbers all other bits too, so that texts of 16 digits sort as the numbers. */
+/** Flips the sign bit of a number, and all other bits of a negative one, so that the 16 digits sort as the numbers. */
 function numberText(number) {
   // Adding zero turns -0 into 0.
   bits.setFloat64(0, number + 0);

@@ -3,7 +3,7 @@ import { lessThan, lessThanEq } from 'compare-utf8';
 import { asyncIterableToArray } from './async-iterable-to-array.js';
 import { throwIfClosed } from './transaction-closed-error.js';
 
-/** The number of entries, from the first one on, whose keys meet a condition that none meets after one that does not. */
+/** The number of entries at the beginning whose keys meet a condition. */
 function countWhile(entries, condition) {
   let [low, high] = [0, entries.length];
   while (low < high) {

@@ -101,5 +101,5 @@ function noIndex(view: string, by: Index<unknown>): ClientError {
 }
 
 function wrongOptions(view: string, todo: string): ClientError {
-  return new ClientError('list-options', `The view "${view}" cannot be listed so. What to do: ${todo}.`);
+  return new ClientError('list-options', `The view "${view}" cannot be listed this way. What to do: ${todo}.`);
 }
