@@ -15,6 +15,7 @@ const parts = {
   'dag/lazy-store.js': ['LazyStore'],
   'dag/store-impl.js': ['StoreImpl'],
   'db/commit.js': ['baseSnapshotFromCommit', 'commitFromHash', 'commitFromHead'],
+  'db/index.js': ['indexKey', 'indexPrefix'],
   'frozen-json.js': ['deepFreeze'],
   'hash.js': ['assertHash', 'emptyHash', 'newRandomHash'],
   'kv/mem-store.js': ['MemStore', 'dropMemStore'],
@@ -30,7 +31,9 @@ const parts = {
 
 /** The files that are bundled in place of the package's, by their ends. */
 const replacements = {
+  '/replicache/src/db/index.js': 'index.js',
   '/replicache/src/get-kv-store-provider.js': 'get-kv-store-provider.js',
+  '/replicache/src/scan-iterator.js': 'scan-iterator.js',
   '/shared/src/browser-env.js': 'browser-env.js',
   '/shared/src/json-schema.js': 'valita.js',
   '/shared/src/sleep.js': 'sleep.js',

@@ -1,38 +1,27 @@
 /** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
 import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './stores/types.js';
 
-export interface ScanResult<Key> {
+export interface ScanResult {
   values(): AsyncIterableIterator<ReadonlyJSON>;
-  entries(): AsyncIterableIterator<readonly [Key, ReadonlyJSON]>;
+  entries(): AsyncIterableIterator<readonly [key: string, value: ReadonlyJSON]>;
 }
 
 export interface ScanOptions {
+  /** The index to scan, in place of the keys. */
+  readonly indexName?: string | undefined;
+  /** The text that the keys begin with. In an index, `indexPrefix` makes it. */
   readonly prefix?: string | undefined;
+  /** The key after which the scan begins, in its direction. In an index, `indexKey` makes it. */
+  readonly after?: string | undefined;
   readonly limit?: number | undefined;
-  readonly start?: { readonly key: string; readonly exclusive?: boolean | undefined } | undefined;
-}
-
-/** A key of an index: the value of its field, and the entry's own key. */
-export type IndexKey = readonly [secondary: string, primary: string];
-
-export interface ScanIndexOptions {
-  readonly indexName: string;
-  readonly prefix?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly start?:
-    | {
-        readonly key: readonly [secondary: string, primary?: string | undefined];
-        readonly exclusive?: boolean | undefined;
-      }
-    | undefined;
+  readonly descending?: boolean | undefined;
 }
 
 export interface ReadTransaction {
   readonly clientID: string;
   get(key: string): Promise<ReadonlyJSON | undefined>;
   has(key: string): Promise<boolean>;
-  scan(options: ScanIndexOptions): ScanResult<IndexKey>;
-  scan(options?: ScanOptions): ScanResult<string>;
+  scan(options?: ScanOptions): ScanResult;
 }
 
 export interface WriteTransaction extends ReadTransaction {
@@ -72,8 +61,8 @@ export type Pusher = (request: PushRequest, requestID: string) => Promise<Pulled
 
 export interface IndexDefinition {
   readonly prefix?: string | undefined;
+  /** The names of the fields, as a JSON array. */
   readonly jsonPointer: string;
-  readonly allowEmpty?: boolean | undefined;
 }
 
 export type LogLevel = 'error' | 'info' | 'debug';
@@ -260,6 +249,10 @@ export declare class MemStore {
 export interface MemStore extends KeyValueStore {}
 export declare function dropMemStore(name: string): Promise<void>;
 export declare function deepFreeze<Value extends ReadonlyJSON>(value: Value): Value;
+/** The text that the keys of an index begin with whose first fields have these values, and the next one this prefix. */
+export declare function indexPrefix(values: readonly (ReadonlyJSON | undefined)[], prefix?: string): string;
+/** The key of a row in an index, by the values of its fields and its own key. */
+export declare function indexKey(values: readonly (ReadonlyJSON | undefined)[], key: string): string;
 export declare const emptyHash: string;
 export declare function newRandomHash(): string;
 export declare function assertHash(hash: unknown): void;

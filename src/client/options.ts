@@ -1,9 +1,10 @@
+import type { IndexDefinition } from '#engine';
 import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
-import { indexName } from './rows/keys.js';
+import { fieldsOf, indexName } from './rows/keys.js';
 import type { Place } from './rows/read.js';
 import type { StoreProvider } from './stores/types.js';
-import type { AnyViews, ClientMutators, TextField } from './types.js';
+import type { AnyViews, ClientMutators, Index } from './types.js';
 
 /** The options of `createClient`. */
 export interface ClientOptions<Mutators, Views extends AnyViews> {
@@ -21,8 +22,8 @@ export interface ClientOptions<Mutators, Views extends AnyViews> {
   readonly mutators?: ClientMutators<Mutators, Views> | undefined;
   /** The prefixes of the views that do not have the default one. */
   readonly prefixes?: { readonly [Name in keyof Views]?: string } | undefined;
-  /** The fields, of each view, that rows can be listed by. */
-  readonly indexes?: { readonly [Name in keyof Views]?: readonly TextField<RowOf<Views[Name]>>[] } | undefined;
+  /** What rows of each view can be listed by: fields, and lists of fields. */
+  readonly indexes?: { readonly [Name in keyof Views]?: readonly Index<RowOf<Views[Name]>>[] } | undefined;
   /** The version of the data's form that this code is for. Each has a local database of its own. Default: empty. */
   readonly schemaVersion?: string | undefined;
   /** Where the data is: IndexedDB, memory, or a store of your own. Default `idb`. */
@@ -60,16 +61,11 @@ export function placeOf({ prefixes = {}, indexes = {} }: AnyOptions, view: strin
 }
 
 /** The indexes as the engine takes them. */
-export function engineIndexes(
-  options: AnyOptions,
-): Record<string, { prefix: string; jsonPointer: string; allowEmpty: true }> {
+export function engineIndexes(options: AnyOptions): Record<string, IndexDefinition> {
   return Object.fromEntries(
     Object.keys(options.indexes ?? {}).flatMap((view) => {
       const { prefix, indexes } = placeOf(options, view);
-      return indexes.map((field) => {
-        const jsonPointer = `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-        return [indexName(view, field), { prefix, jsonPointer, allowEmpty: true as const }];
-      });
+      return indexes.map((index) => [indexName(view, index), { prefix, jsonPointer: JSON.stringify(fieldsOf(index)) }]);
     }),
   );
 }

@@ -51,29 +51,53 @@ type Tree<Args, Views extends AnyViews> = {
 /** The mutators that have an optimistic effect: a tree, or a record by names with dots. */
 export type ClientMutators<Mutators, Views extends AnyViews> = Tree<ArgsOf<Mutators>, Views>;
 
-/** The fields of a row that hold text. */
-export type TextField<Row> = unknown extends Row
-  ? string
-  : { readonly [Field in keyof Row]: Row[Field] extends string | null | undefined ? Field : never }[keyof Row] & string;
+/** The value of a field that rows can be listed by. */
+export type IndexValue = string | number | boolean | null;
 
-/** Which rows of a view to list. All are sorted by their keys; with `by`, first by that field. */
-export interface ListOptions<Row = unknown> {
-  /** Only rows whose key, or with `by` whose field, starts so. */
+/** The fields of a row that rows can be listed by. */
+export type IndexField<Row> = unknown extends Row
+  ? string
+  : { readonly [Field in keyof Row]: Row[Field] extends IndexValue | undefined ? Field : never }[keyof Row] & string;
+
+/** An index of a view: on a field, or on several, of which the first decides the order, then the second, and so on. */
+export type Index<Row> = IndexField<Row> | readonly IndexField<Row>[];
+
+/** Which rows of a view to count. */
+export interface CountOptions<Row = unknown> {
+  /** One of the view's `indexes`, as it is named there. Without it, rows are chosen and sorted by their keys. */
+  readonly by?: Index<Row> | undefined;
+  /** Only rows whose field in the index has this value, or whose first fields have these. */
+  readonly equals?: IndexValue | readonly IndexValue[] | undefined;
+  /** Only rows whose key starts so; with `by`, whose field is such a text: that after the fields in `equals`. */
   readonly prefix?: string | undefined;
-  /** Only rows whose key comes after this one. Not with `by`. */
-  readonly after?: Key | undefined;
+  /** Only rows that come after the row with this key, which need not be there; with `by`, after this row. */
+  readonly after?: Key | IndexedRow<Row> | undefined;
+}
+
+/**
+ * Which rows of a view to list. They are sorted by the fields in `by`, then by their keys: texts by code points, times in
+ * UTC by time, null last.
+ */
+export interface ListOptions<Row = unknown> extends CountOptions<Row> {
   /** The most rows to list. */
   readonly limit?: number | undefined;
-  /** A field that `indexes` names for the view. */
-  readonly by?: TextField<Row> | undefined;
-  /** Only rows whose field `by` is this. */
-  readonly equals?: string | undefined;
+  /** True for the opposite order. */
+  readonly descending?: boolean | undefined;
+}
+
+/** A row's place in the order of an index. */
+export interface IndexedRow<Row = unknown> {
+  /** The row, or its fields in the index. */
+  readonly row: Fields<Row>;
+  readonly key: Key;
 }
 
 /** A view, in a transaction. */
 export interface ReadView<Row> {
   get(key: Key): Promise<Row | undefined>;
   list(options?: ListOptions<Row>): Promise<readonly Row[]>;
+  /** The number of rows that `list` would return. */
+  count(options?: CountOptions<Row>): Promise<number>;
 }
 
 /** Some fields of a row. */

@@ -22,7 +22,7 @@ export function useView<Mutators, Views extends AnyViews, Name extends keyof Vie
   name: Name,
   { initial, ...options }: UseViewOptions<RowOf<Views[Name]>> = {},
 ): readonly RowOf<Views[Name]>[] | undefined {
-  const asked = JSON.stringify(options);
+  const asked = textOf(options);
   const rows = useMemo(
     () => sharedObservable(client, `list ${name} ${asked}`, () => client.view(name).observe(JSON.parse(asked))),
     [client, name, asked],
@@ -44,7 +44,7 @@ export function useRow<Mutators, Views extends AnyViews, Name extends keyof View
   name: Name,
   key: Key,
 ): RowOf<Views[Name]> | null | undefined {
-  const asked = JSON.stringify(key);
+  const asked = textOf(key);
   const row = useMemo(
     () => sharedObservable(client, `get ${name} ${asked}`, () => observeRow(client, name, JSON.parse(asked))),
     [client, name, asked],
@@ -53,6 +53,11 @@ export function useRow<Mutators, Views extends AnyViews, Name extends keyof View
 }
 
 function onServer(): undefined {}
+
+/** JSON, in which a bigint is its text: as a key, both are the same. */
+function textOf(query: object | Key): string {
+  return JSON.stringify(query, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+}
 
 function observeRow<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   client: Client<Mutators, Views>,

@@ -25,6 +25,12 @@ it('on a server, hooks return what they do at first, and subscribe to nothing', 
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual([true, true, 'connecting', [], []]);
 });
 
+it('hooks take bigints as keys', () => {
+  const client = application.client();
+  const Rows = () => JSON.stringify([useRow(client, 'list', 7n), useView(client, 'list', { after: 7n })]);
+  expect(renderToString(createElement(Rows))).toBe('[null,null]');
+});
+
 it('a component without a provider is told what to do', () => {
   const error = { code: 'no-client', message: /<ClientProvider client=\{…\}>/ };
   expect(() => renderToString(createElement(Page))).toThrow(expect.objectContaining({ code: error.code }));

@@ -35,6 +35,19 @@ describe('a view lists', () => {
     expect(ids(await todos.list({ by: 'listID', equals: 'a', limit: 1 }))).toEqual(['2']);
   });
 
+  it('rows that were here before the index was', async () => {
+    const user = randomUUID();
+    const before = application.client({ user });
+    await expect.poll(() => before.view('todo').list()).toHaveLength(3);
+    await before.close();
+    const byNumber = (tab: TasksClient) =>
+      tab.view('todo').list({ by: ['listID', 'sort'], equals: 'a', descending: true });
+    expect(ids(await application.stored({ user, indexes: { todo: [['listID', 'sort']] } }, byNumber))).toEqual([
+      '21',
+      '2',
+    ]);
+  });
+
   it('nothing by a field without an index, and says what to do', async () => {
     const listed = client.view('share').list({ by: 'userID' });
     await expect(listed).rejects.toMatchObject({ code: 'no-index', message: /indexes: \{ share: \['userID'\] \}/ });

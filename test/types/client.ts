@@ -3,7 +3,7 @@ import { type ClientOptions, createClient, type Mutate } from 'tidemark/client';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
 
-type Todo = { id: string; listID: string; title: string; done: boolean; due: string | null };
+type Todo = { id: string; listID: string; title: string; done: boolean; due: string | null; tags: string[] };
 
 const mutators = defineMutators({
   todo: {
@@ -26,7 +26,7 @@ const client = createClient<Mutators, Views>({
     todo: {
       create(tx, args) {
         holds<Equal<typeof args, { id: string; title: string }>>();
-        return tx.view('todo').set(args.id, { ...args, listID: 'l', done: false, due: null });
+        return tx.view('todo').set(args.id, { ...args, listID: 'l', done: false, due: null, tags: [] });
       },
       items: { clear: (tx, { id }) => tx.view('todo').update(id, { done: true, title: undefined }) },
     },
@@ -37,7 +37,7 @@ const client = createClient<Mutators, Views>({
     },
   },
   prefixes: { todo: 't/' },
-  indexes: { todo: ['listID', 'due'], free: ['anything'] },
+  indexes: { todo: ['listID', 'due', ['listID', 'done', 'due']], free: ['anything'] },
 });
 createClient<Mutators, Views>({ user: 'ann', mutators: { 'todo.create': (tx, { id }) => tx.view('todo').delete(id) } });
 createClient<Mutators, Views>({ user: 'ann' });
@@ -51,6 +51,12 @@ await client.mutate.free({ any: 'thing' });
 
 const todos = await client.view('todo').list({ by: 'listID', equals: 'l' });
 holds<Equal<typeof todos, readonly Todo[]>>();
+const by = ['listID', 'done', 'due'] as const;
+await client
+  .view('todo')
+  .list({ by, equals: ['l', false, null], after: { row: todos[0]!, key: 'a' }, descending: true });
+const unfinished = await client.view('todo').count({ by: [...by], equals: ['l', false] });
+holds<Equal<typeof unfinished, number>>();
 client.view('todo').watch(([change]) => holds<Equal<NonNullable<typeof change>['row'], Todo | undefined>>());
 const observed = client.view('todo').observe().get();
 holds<Equal<typeof observed, readonly Todo[] | undefined>>();
@@ -79,8 +85,12 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   for (const { name } of todos) void name;
   // @ts-expect-error The view has no such field to list by.
   client.view('todo').list({ by: 'name' });
-  // @ts-expect-error The field holds no text.
-  client.view('todo').list({ by: 'done' });
+  // @ts-expect-error The field holds a list.
+  client.view('todo').list({ by: 'tags' });
+  // @ts-expect-error The row has no such field to continue after.
+  client.view('todo').list({ by: 'due', after: { row: { until: null }, key: 'a' } });
+  // @ts-expect-error There is no order to count in.
+  client.view('todo').count({ limit: 1 });
   // @ts-expect-error Nothing is read for certain.
   client.view('todo').observe().get().length;
   // @ts-expect-error There is no user.
@@ -97,7 +107,7 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   create({ user: 'ann', mutators: { 'todo.create': (tx) => tx.view('todos').delete('a') } });
   // @ts-expect-error There is no such view to have a prefix.
   create({ user: 'ann', prefixes: { todos: 't/' } });
-  // @ts-expect-error An index is on text.
-  create({ user: 'ann', indexes: { todo: ['done'] } });
+  // @ts-expect-error An index is on texts, numbers, booleans and null.
+  create({ user: 'ann', indexes: { todo: [['done', 'tags']] } });
   create(options);
 }

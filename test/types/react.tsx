@@ -16,7 +16,12 @@ const client = createClient<typeof mutators, typeof views>({ user: 'ann' });
 
 export function Todos() {
   const client = useClient();
-  const todos = useView(client, 'todo', { by: 'listID', equals: 'home', limit: 3 });
+  const todos = useView(client, 'todo', {
+    by: ['listID', 'done'],
+    equals: ['home', false],
+    descending: true,
+    limit: 3,
+  });
   holds<Equal<typeof todos, readonly Todo[] | undefined>>();
   const todo = useRow(client, 'todo', ['a', 'b']);
   holds<Equal<typeof todo, Todo | null | undefined>>();
@@ -43,8 +48,8 @@ export function Wrong() {
   useView(client, 'todos');
   // @ts-expect-error The view has no such field to list by.
   useView(client, 'todo', { by: 'name' });
-  // @ts-expect-error The field holds no text.
-  useView(client, 'todo', { by: 'done' });
+  // @ts-expect-error The view has no such fields to list by.
+  useView(client, 'todo', { by: ['listID', 'name'] });
   // @ts-expect-error The row has no such field.
   useRow(client, 'todo', 'a')?.title;
   useRow(client, 'todo', 7);

@@ -1,4 +1,4 @@
-import type { Key, KeyPart } from '../types.js';
+import type { Index, Key, KeyPart } from '../types.js';
 
 /** The text of a row's key, as the server writes it: of each field, what `String` makes of it. */
 export function keyText(key: Key): string {
@@ -11,7 +11,12 @@ function isList(key: Key): key is readonly KeyPart[] {
   return Array.isArray(key);
 }
 
-/** The name of the index on a view's field. */
-export function indexName(view: string, field: string): string {
-  return `${view}/${field}`;
+/** The fields of an index. */
+export function fieldsOf(index: Index<unknown>): readonly string[] {
+  return typeof index === 'string' ? [index] : index;
+}
+
+/** The name of an index of a view. */
+export function indexName(view: string, index: Index<unknown>): string {
+  return `${view}/${JSON.stringify(fieldsOf(index))}`;
 }

@@ -1,17 +1,16 @@
 /** Reads and writes of one view, in a transaction of the engine. */
-import type { ReadTransaction, WriteTransaction } from '#engine';
+import { indexKey, indexPrefix, type ReadTransaction, type ScanOptions, type WriteTransaction } from '#engine';
 import { ClientError } from '../client-error.js';
 import type { ReadonlyJSON } from '../stores/types.js';
-import type { Key, ListOptions, ReadView, WriteView } from '../types.js';
-import { indexName, keyText } from './keys.js';
+import type { CountOptions, Index, IndexedRow, Key, ListOptions, ReadView, WriteView } from '../types.js';
+import { fieldsOf, indexName, keyText } from './keys.js';
 
 /** Where the rows of a view are. */
 export interface Place {
   readonly view: string;
   /** What the keys of its rows start with. */
   readonly prefix: string;
-  /** The fields that it has an index on. */
-  readonly indexes: readonly string[];
+  readonly indexes: readonly Index<unknown>[];
 }
 
 // The server sends what the views' types say, and nothing checks it here.
@@ -21,6 +20,7 @@ export function readView(tx: ReadTransaction, place: Place): ReadView<unknown> {
   return {
     get: (key) => tx.get(place.prefix + keyText(key)),
     list: (options = {}) => list(tx, place, options),
+    count: (options = {}) => count(tx, place, options),
   };
 }
 
@@ -49,22 +49,57 @@ function tellMissing(view: string, key: string): void {
 }
 
 async function list(tx: ReadTransaction, place: Place, options: ListOptions): Promise<readonly ReadonlyJSON[]> {
-  const { prefix = '', after, limit, by, equals } = options;
   const rows: ReadonlyJSON[] = [];
-  if (by === undefined) {
-    const start = after === undefined ? undefined : { key: place.prefix + keyText(after), exclusive: true };
-    for await (const row of tx.scan({ prefix: place.prefix + prefix, limit, start }).values()) rows.push(row);
-    return rows;
-  }
-  if (!place.indexes.includes(by)) {
-    const message = `The view "${place.view}" has no index on "${by}". What to do: give createClient the option indexes: { ${place.view}: ['${by}'] }.`;
-    throw new ClientError('no-index', message);
-  }
-  const found = tx.scan({ indexName: indexName(place.view, by), prefix: equals ?? prefix, limit });
-  for await (const [[value], row] of found.entries()) {
-    // Those that only start with it come after those that are equal.
-    if (equals !== undefined && value !== equals) break;
-    rows.push(row);
-  }
+  for await (const row of tx.scan(scanOptions(place, options)).values()) rows.push(row);
   return rows;
+}
+
+async function count(tx: ReadTransaction, place: Place, options: CountOptions): Promise<number> {
+  let rows = 0;
+  for await (const _ of tx.scan(scanOptions(place, options)).values()) rows++;
+  return rows;
+}
+
+/** @throws ClientError if the view has no such index, or if the options do not fit together */
+function scanOptions(
+  { view, prefix: start, indexes }: Place,
+  { by, equals, prefix, after, limit, descending }: ListOptions,
+): ScanOptions {
+  const { row, key } = (after ?? {}) as Partial<IndexedRow>;
+  if (by === undefined) {
+    if (equals !== undefined || row) {
+      throw wrongOptions(view, 'name an index in `by`, or leave out `equals` and let `after` be a key');
+    }
+    const afterKey = after === undefined ? after : start + keyText(after as Key);
+    return { prefix: start + (prefix ?? ''), after: afterKey, limit, descending };
+  }
+  const name = indexName(view, by);
+  if (!indexes.some((index) => indexName(view, index) === name)) throw noIndex(view, by);
+  if (after !== undefined && !(row && key !== undefined)) {
+    throw wrongOptions(view, 'with `by`, let `after` be { row, key }: a row, or its fields in the index, and its key');
+  }
+  const fields = fieldsOf(by);
+  const values = equals === undefined ? [] : [equals].flat();
+  if (values.length + (prefix === undefined ? 0 : 1) > fields.length) {
+    throw wrongOptions(view, 'let `equals` and `prefix` be about no more fields than the index has');
+  }
+  const valuesAfter = row && fields.map((field) => (row as Record<string, ReadonlyJSON>)[field]);
+  return {
+    indexName: name,
+    prefix: indexPrefix(values, prefix),
+    after: valuesAfter && indexKey(valuesAfter, start + keyText(key!)),
+    limit,
+    descending,
+  };
+}
+
+function noIndex(view: string, by: Index<unknown>): ClientError {
+  const fields = fieldsOf(by).map((field) => `'${field}'`);
+  const index = fields.length > 1 ? `[${fields.join(', ')}]` : fields.join();
+  const message = `The view "${view}" has no index on ${index}. What to do: give createClient the option indexes: { ${view}: [${index}] }.`;
+  return new ClientError('no-index', message);
+}
+
+function wrongOptions(view: string, todo: string): ClientError {
+  return new ClientError('list-options', `The view "${view}" cannot be listed this way. What to do: ${todo}.`);
 }

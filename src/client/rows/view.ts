@@ -48,6 +48,7 @@ export function clientView(data: ClientData, place: Place): ClientView<unknown> 
   return {
     get: (key) => data.query((tx) => readView(tx, place).get(key)),
     list: (options) => data.query((tx) => read(tx, options)),
+    count: (options) => data.query((tx) => readView(tx, place).count(options)),
     subscribe,
     observe(options) {
       const connect = (cell: Cell<readonly unknown[] | undefined>) => subscribe((rows) => cell.set(rows), options);

@@ -24,14 +24,17 @@ export class Outbox {
     return this.#pushes.isTooLarge(args);
   }
 
-  /** Pushes mutations in batches, by `push`. */
+  /** Pushes the mutations that the server has not acknowledged, in batches, by `push`. */
   async send(
     mutations: readonly PushedMutation[],
     push: (batch: readonly PushedMutation[]) => Promise<PulledResult>,
   ): Promise<PulledResult> {
+    const waiting = mutations.filter((mutation) => !this.#acknowledged.has(mutation));
+    // The engine asks to push all that no pull has confirmed.
+    if (waiting.length === 0) return { httpRequestInfo: { httpStatusCode: 200, errorMessage: '' } };
     this.#inFlight++;
     try {
-      return await this.#pushes.send(mutations, async (batch) => {
+      return await this.#pushes.send(waiting, async (batch) => {
         const sent = push(batch);
         this.#batch = sent;
         const pushed = await sent;

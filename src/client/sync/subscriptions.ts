@@ -101,7 +101,7 @@ export class Subscriptions {
   }
 }
 
-const emptyScan: ScanResult<never> = {
+const emptyScan: ScanResult = {
   async *values() {},
   async *entries() {},
 };
