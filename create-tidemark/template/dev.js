@@ -17,7 +17,9 @@ async function start() {
   const log = logFromEnvironment('warn');
   const address = addressFromEnvironment('127.0.0.1');
   const steps = printSteps(log);
-  console.log(`\n  Starting ${process.env.DATABASE_URL ? 'with the Postgres of DATABASE_URL' : 'the embedded Postgres'}`);
+  console.log(
+    `\n  Starting ${process.env.DATABASE_URL ? 'with the Postgres of DATABASE_URL' : 'the embedded Postgres'}`,
+  );
   const database = await openDatabase({ log: steps });
   let service = Promise.resolve(unavailable('The server is starting.'));
   const close = () => service.then((running) => running.close()).finally(database.close);

@@ -1,9 +1,9 @@
 /** Finds a database that another process runs, so that commands work beside a server. */
 import { join, resolve } from 'node:path';
-import type { EmbeddedDatabase } from './start.js';
 import { addressOf, connectionFile, readConnection } from './connection.js';
 import { isHeldByOther } from './lock.js';
 import { isServerOf, readPostmaster } from './processes.js';
+import type { EmbeddedDatabase } from './start.js';
 
 /**
  * The database of a folder, if another process runs it and it accepts connections; undefined if not. It ends with that

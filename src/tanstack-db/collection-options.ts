@@ -10,7 +10,7 @@ import type { Client } from '../client/create-client.js';
 import { keyText } from '../client/rows/keys.js';
 import type { AnyViews, Key } from '../client/types.js';
 import type { RowOf } from '../view/define.js';
-import type { OneCopy } from './one-copy.js';
+import type { IfOneCopy, OneCopy } from './one-copy.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';
 
@@ -52,7 +52,7 @@ export type TidemarkCollectionOptions<Row extends object> = CollectionConfig<Row
  */
 export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   config: TidemarkCollectionConfig<Mutators, Views, Name> & OneCopy,
-): TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>> {
+): IfOneCopy<TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>>> {
   type Row = RowObject<RowOf<Views[Name]>>;
   const { client, view, getKey: keyOf, onInsert, onUpdate, onDelete, ...others } = config;
   const getKey = (row: Row) => keyText(keyOf(row));

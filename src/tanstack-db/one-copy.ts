@@ -1,11 +1,13 @@
+// biome-ignore-all lint/suspicious/noTsIgnore: where a package is installed, an expected error would be one
 /**
  * Packages of TanStack DB for frameworks bring a version of `@tanstack/db` of their own. If the application has installed
  * another one, npm keeps both, and their types do not fit. The compiler's message about that is hundreds of lines long,
  * so the types here look for it first. A package that is not installed counts as one that fits.
  */
-import type { CollectionImpl } from '@tanstack/db';
+
 /** @ts-ignore It may not be installed. */
 import type { CollectionImpl as OfAngular } from '@tanstack/angular-db';
+import type { CollectionImpl } from '@tanstack/db';
 /** @ts-ignore It may not be installed. */
 import type { CollectionImpl as OfReact } from '@tanstack/react-db';
 /** @ts-ignore It may not be installed. */
@@ -26,3 +28,7 @@ type Own = CollectionImpl;
 export type OneCopy = [Own, Own, Own, Own, Own] extends [OfAngular, OfReact, OfSolid, OfSvelte, OfVue]
   ? unknown
   : TwoCopiesOfTanStackDB;
+
+/** The result; with two copies anything, so that the compiler complains of the copies first, and of little else. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type IfOneCopy<Result> = unknown extends OneCopy ? Result : any;

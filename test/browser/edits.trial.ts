@@ -34,7 +34,13 @@ describe('an edit of a title that somebody else changes', () => {
   const ends: readonly (readonly [by: string, end: (ann: AppPage) => Promise<unknown>])[] = [
     ['by Enter', (ann) => field(ann).press('Enter')],
     ['by leaving the field', (ann) => ann.newTodo.click()],
-    ['by Escape, after typing', (ann) => field(ann).pressSequentially('x').then(() => field(ann).press('Escape'))],
+    [
+      'by Escape, after typing',
+      (ann) =>
+        field(ann)
+          .pressSequentially('x')
+          .then(() => field(ann).press('Escape')),
+    ],
   ];
 
   it.each(ends)('writes nothing if it ends %s and the text is as it was', async (by, end) => {

@@ -123,16 +123,20 @@ it('a sign-out says that nothing is left when that is so, that it is still at wo
   await list('Work').waitFor();
   await expect.poll(() => ann.sync.getAttribute('data-state')).toBe('online');
   const isHeld = () => page.evaluate(() => window.release !== undefined);
-  const release = (fails: boolean) => page.evaluate((how) => {
-    const { release } = window;
-    delete window.release;
-    release?.(how);
-  }, fails);
+  const release = (fails: boolean) =>
+    page.evaluate((how) => {
+      const { release } = window;
+      delete window.release;
+      release?.(how);
+    }, fails);
 
   await button('Sign out').click();
   await expect.poll(isHeld).toBe(true);
   const text = page.getByText(/nothing of yours is left/);
-  await page.getByRole('status').getByText(/being deleted/).waitFor();
+  await page
+    .getByRole('status')
+    .getByText(/being deleted/)
+    .waitFor();
   expect([await text.count(), await button('Sign in as ann').isEnabled()]).toEqual([0, false]);
 
   await release(true);

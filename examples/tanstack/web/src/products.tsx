@@ -34,7 +34,11 @@ export function Products({ products }: ProductsProps) {
       <ul aria-label="Products" style={{ height: virtualizer.getTotalSize() }}>
         {virtualizer.getVirtualItems().map(({ index, key, start }) => (
           <li key={key} data-id={key} style={{ height: rowHeight, transform: `translateY(${start}px)` }}>
-            <ProductRow product={products[index]!} unsaved={products[index]!.$hasPendingWrites} onEditing={setEditing} />
+            <ProductRow
+              product={products[index]!}
+              unsaved={products[index]!.$hasPendingWrites}
+              onEditing={setEditing}
+            />
           </li>
         ))}
       </ul>

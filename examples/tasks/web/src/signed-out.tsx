@@ -18,9 +18,7 @@ export function SignedOut({ user, deletion, onRetry }: SignedOutProps) {
       {typeof deletion === 'string' ? (
         <p role="status">{texts[deletion]}</p>
       ) : (
-        <p role="alert">
-          You are signed out, but your data could not be deleted from this browser: {deletion.failure}
-        </p>
+        <p role="alert">You are signed out, but your data could not be deleted from this browser: {deletion.failure}</p>
       )}
       {typeof deletion === 'object' && (
         <button type="button" onClick={onRetry}>
