@@ -75,7 +75,7 @@ database and the views are. Stop with Ctrl-C.`);
 }
 
 /**
- * A logger that prints what is done, and passes on what is worth a line in the log.
+ * A logger that prints each step of the start, and passes on warnings and errors.
  *
  * @param {import('tidemark').Logger} log
  * @returns {import('tidemark').Logger}

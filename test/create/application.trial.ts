@@ -43,7 +43,7 @@ async function openPage(url: string): Promise<{ page: Page; watching: Watch }> {
   const context = await browser.newContext();
   contexts.push(context);
   context.setDefaultTimeout(20_000);
-  const watching = watch(context, url);
+  const watching = watch(context, new URL(url).origin);
   const page = await context.newPage();
   await page.goto(url);
   return { page, watching };
@@ -147,9 +147,11 @@ it('shows an edit of a component without a reload, which keeps what the user was
   await page.getByRole('heading', { name: 'Todos' }).waitFor();
   // Another client replaces the one of before the edit.
   await edited('client/client.ts', '// What is seen at once.', '// What is seen here at once.', async () => {
-    await expect.poll(() => page.getByRole('status').textContent()).toBe('online');
-    await page.getByRole('checkbox', { name: 'Water the plants' }).uncheck();
-    await expect.poll(() => page.getByRole('status').textContent()).toBe('online');
+    await expect.poll(() => watching.requestsTo('/client/client.ts')).toHaveLength(2);
+    const phone = await openPage(dev.url);
+    await phone.page.getByRole('checkbox', { name: 'Water the plants' }).uncheck();
+    await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    expect(phone.watching.problems()).toEqual([]);
   });
   expect(await field.inputValue()).toBe('Half a sent');
   expect(watching.problems()).toEqual([]);
@@ -164,7 +166,7 @@ it('is looked at, examined and migrated by the command line beside the server', 
   expect((await fetch(`${dev.url}/readyz`)).status).toBe(200);
 });
 
-it('begins anew with other code of the server, and ends with Ctrl-C', async () => {
+it('starts its server again when the code has changed, and ends with Ctrl-C', async () => {
   const { page, watching } = await openPage(dev.url);
   await expect.poll(() => todos(page)).toEqual(['Water the plants']);
   // What the server's code says now is seen without a reload.
@@ -173,7 +175,7 @@ it('begins anew with other code of the server, and ends with Ctrl-C', async () =
   const text = readFileSync(views, 'utf8');
   writeFileSync(views, text.replace('select id, title,', "select id, title || '!' as title,"));
   await expect.poll(() => todos(page)).toEqual(['Water the plants!']);
-  // A mistake is told, and can be mended.
+  // A mistake is printed, and the server works again without it.
   writeFileSync(views, text.replace('select id, title,', 'select id, name as title,'));
   await dev.running.printed(/column "name" does not exist/);
   writeFileSync(views, text);
@@ -222,7 +224,7 @@ it('serves the same page for all routes of the client, and 404 for what is missi
   expect(watching.problems()).toEqual([]);
 });
 
-it('opens without a network after the first visit, goes on there, and sends later what was done', async () => {
+it('opens without a network after the first visit, takes changes there, and sends them later', async () => {
   const { page, watching } = await openPage(production.url);
   await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent']);
   await page.evaluate(() => navigator.serviceWorker.ready);
@@ -243,7 +245,7 @@ it('opens without a network after the first visit, goes on there, and sends late
   expect(await kept(tab)).not.toEqual([]);
   for (const path of await kept(tab)) expect(path).not.toMatch(/^\/(sync|api)\b/);
 
-  // Another build, which is shown at once with a network, and from then on without.
+  // Another build is shown by the next page, with a network and from then on without.
   const [first] = await tab.evaluate(() => caches.keys());
   await edited('client/app.tsx', '<h1>Todos</h1>', '<h1>Things</h1>', () => npm(folder, 'run', 'build'));
   production = await serveScript('start', { PORT: port });
@@ -256,6 +258,14 @@ it('opens without a network after the first visit, goes on there, and sends late
   await page.reload();
   await page.getByRole('heading', { name: 'Things' }).waitFor();
   await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent', 'Buy a cable']);
+
+  // In development, the page is always that of the server.
+  dev = await serveScript('dev', { PORT: port });
+  await page.reload();
+  const workers = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
+  await expect.poll(workers).toBe(0);
+  await page.getByRole('heading', { name: 'Todos' }).waitFor();
+  await dev.interrupt();
 });
 
 it('leaves a Postgres of its own to be prepared by a job with more rights', async () => {

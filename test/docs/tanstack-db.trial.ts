@@ -54,7 +54,9 @@ it('with a second copy, the first error of the compiler says what to do', async 
   await install(`@tanstack/db@${own === '0.15.2' ? '0.15.1' : '0.15.2'}`);
   expect(await copies()).toHaveLength(2);
   const [first = '', ...rest] = (await compile(folder, {})).split(/^(?=\S+\(\d)/m);
-  expect(first).toMatch(/^notes\.ts.*TwoCopiesOfTanStackDB'\.\n {2}Property ''There are two copies of @tanstack\/db: /);
+  expect(first).toMatch(
+    /^\S*notes\.ts\(.*TwoCopiesOfTanStackDB'\.\n {2}Property ''There are two copies of @tanstack\/db: /,
+  );
   expect(first).toContain('npm uninstall @tanstack/db');
   expect(rest.join('')).not.toContain('No overload matches this call');
 

@@ -8,7 +8,7 @@ const cacheName = prefix + build.version;
 const patienceMs = 3_000;
 
 self.addEventListener('install', (event) => {
-  // Open pages go on with what they have loaded. The next page is of this build, with or without a network.
+  // Open pages continue with what they have loaded. The next page is of this build, with or without a network.
   self.skipWaiting();
   event.waitUntil(keepFiles());
 });

@@ -44,7 +44,7 @@ export const ProductRow = memo(function ProductRow({ product, unsaved, onEditing
     });
   };
   const onKeyDown = ({ key, nativeEvent }: KeyboardEvent, current: Edit) => {
-    // The key belongs to an input method that is composing text. Safari tells that only by the code 229.
+    // The key belongs to an input method that is composing text. In Safari, only the code 229 says so.
     if (nativeEvent.isComposing || nativeEvent.keyCode === 229) return;
     if (key === 'Enter') rename(current);
     if (key === 'Escape') end();
