@@ -19,16 +19,24 @@ import type { CollectionImpl as OfVue } from '@tanstack/vue-db';
 
 /** The name of its only field says what to do: the compiler prints it. */
 export interface TwoCopiesOfTanStackDB {
-  readonly 'There are two copies of @tanstack/db: `npm ls @tanstack/db` lists them. Uninstall your own, `npm uninstall @tanstack/db`, and import from the package for your framework, such as @tanstack/react-db': never;
+  readonly 'There are two copies of @tanstack/db, which `npm ls @tanstack/db` lists. Uninstall all packages of TanStack DB, then install the one for your framework alone, such as @tanstack/react-db, and import from there': never;
 }
 
+/** As left by `npm uninstall @tanstack/db`, which does not move the other copy. */
+export interface NoCopyOfTanStackDB {
+  readonly 'Tidemark finds no copy of @tanstack/db. Uninstall all packages of TanStack DB, then install the one for your framework again, such as @tanstack/react-db': never;
+}
+
+/** Any if it is not found. */
 type Own = CollectionImpl;
 
-/** Demands nothing if there is one copy of `@tanstack/db`, and what nobody has if there are two. */
-export type OneCopy = [Own, Own, Own, Own, Own] extends [OfAngular, OfReact, OfSolid, OfSvelte, OfVue]
-  ? unknown
-  : TwoCopiesOfTanStackDB;
+/** Demands nothing if there is one copy of `@tanstack/db`, and otherwise what no config has. */
+export type OneCopy = [0] extends [1 & Own]
+  ? NoCopyOfTanStackDB
+  : [Own, Own, Own, Own, Own] extends [OfAngular, OfReact, OfSolid, OfSvelte, OfVue]
+    ? unknown
+    : TwoCopiesOfTanStackDB;
 
-/** The result; with two copies anything, so that the compiler complains of the copies first, and of little else. */
+/** The result; without one copy anything, so that the compiler complains of that first, and of little else. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type IfOneCopy<Result> = unknown extends OneCopy ? Result : any;

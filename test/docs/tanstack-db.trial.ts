@@ -49,18 +49,27 @@ it('what it says to install is one copy of @tanstack/db, with which its code com
   expect(await compile(folder, { 'server.ts': server, 'notes.ts': notes })).toBe('');
 });
 
-it('with a second copy, the first error of the compiler says what to do', async () => {
+/** What the compiler says first. */
+async function firstError(): Promise<string> {
+  const [first = '', ...others] = (await compile(folder, {})).split(/^(?=\S+\(\d)/m);
+  expect(others.join('')).not.toContain('No overload matches this call');
+  return first.replace(/^\S*\//, '');
+}
+
+it('with a second copy, or without any, the first error of the compiler says what to do', async () => {
   const [own] = await copies();
   await install(`@tanstack/db@${own === '0.15.2' ? '0.15.1' : '0.15.2'}`);
   expect(await copies()).toHaveLength(2);
-  const [first = '', ...rest] = (await compile(folder, {})).split(/^(?=\S+\(\d)/m);
-  expect(first).toMatch(
-    /^\S*notes\.ts\(.*TwoCopiesOfTanStackDB'\.\n {2}Property ''There are two copies of @tanstack\/db: /,
+  expect(await firstError()).toMatch(
+    /^notes\.ts\(.*TwoCopiesOfTanStackDB'\.\n {2}Property ''There are two copies of @tanst/,
   );
-  expect(first).toContain('npm uninstall @tanstack/db');
-  expect(rest.join('')).not.toContain('No overload matches this call');
-
   await npm(folder, 'uninstall', '@tanstack/db');
+  expect(await firstError()).toMatch(
+    /^notes\.ts\(.*NoCopyOfTanStackDB'\.\n {2}Property ''Tidemark finds no copy of @tanst/,
+  );
+
+  await npm(folder, 'uninstall', '@tanstack/react-db');
+  await install('@tanstack/react-db');
   expect(await copies()).toEqual([own]);
   expect(await compile(folder, {})).toBe('');
 });
