@@ -114,4 +114,9 @@ it('why the client does not sync is text on the page', async () => {
   await expect.poll(() => ann.notices.textContent()).toMatch(/\/sync\/push answered with 500\. What to do: /);
   await profile.context.unroute('**/sync/push');
   await expect.poll(() => ann.notices.textContent()).toBe('');
+
+  // There is nothing wrong with being offline because the user wants to be.
+  await ann.offline.click();
+  await expect.poll(() => ann.sync.getAttribute('data-state')).toBe('offline');
+  expect(await ann.notices.textContent()).toBe('');
 });

@@ -229,6 +229,18 @@ it('opens without a network after the first visit, takes changes there, and send
   await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent']);
   await page.evaluate(() => navigator.serviceWorker.ready);
   await expect.poll(() => page.getByRole('status').textContent()).toBe('online');
+  // A server that takes the connection and does not answer is not waited for.
+  const group = -production.running.child.pid!;
+  process.kill(group, 'SIGSTOP');
+  try {
+    await page.reload();
+    await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent']);
+  } finally {
+    process.kill(group, 'SIGCONT');
+  }
+  await expect.poll(() => page.getByRole('status').textContent()).toBe('online');
+  expect(watching.problems()).toEqual([]);
+
   const port = new URL(production.url).port;
   await production.terminate();
   await expect.poll(leftovers).toEqual([]);
