@@ -31,7 +31,7 @@ const client = createClient({
 window.tasks = [];
 new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' });
 window.client = client;
-window.shown = new Promise((resolve) => client.view('list').subscribe((lists) => lists.length > 0 && resolve(performance.now() - started)));
+window.shown = () => new Promise((resolve) => client.view('list').subscribe((lists) => lists.length > 0 && resolve(performance.now() - started)));
 window.until = (isSo) => new Promise((resolve) => {
   const look = () => { if (isSo()) { stop(); also(); resolve(performance.now()); } };
   const stop = client.status.subscribe(look);
@@ -44,7 +44,7 @@ declare global {
   interface Window {
     client: Client<unknown, AnyViews> & { readonly mutate: Record<string, (args: unknown) => Promise<void>> };
     tasks: number[];
-    shown: Promise<number>;
+    shown(): Promise<number>;
     until(isSo: () => boolean): Promise<number>;
   }
 }
@@ -86,7 +86,7 @@ async function measureCalls(page: Page): Promise<void> {
 
 async function measureRows(page: Page, url: string): Promise<void> {
   await page.goto(url);
-  const shown = await page.evaluate(() => window.shown);
+  const shown = await page.evaluate(() => window.shown());
   const saved = await page.evaluate(async () => {
     const before = performance.now();
     return (await window.until(() => window.client.status.get().storage === 'saved')) - before;
@@ -99,15 +99,15 @@ async function measureRows(page: Page, url: string): Promise<void> {
     let bytes = 0;
     other.on('response', async (response) => {
       if (!response.url().endsWith('/sync/pull')) return;
-      bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+      bytes += (await response.request().sizes()).responseBodySize;
     });
     await other.goto(url);
-    await other.evaluate(() => window.shown);
+    await other.evaluate(() => window.shown());
     await other.waitForTimeout(wait);
     const storage = await other.evaluate(() => window.client.status.get().storage);
     const before = bytes;
     await other.reload();
-    const again = await other.evaluate(() => window.shown);
+    const again = await other.evaluate(() => window.shown());
     await other.waitForTimeout(1_000);
     const kB = ((bytes - before) / 1000).toFixed(0);
     console.log(

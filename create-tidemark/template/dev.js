@@ -1,7 +1,14 @@
-// `npm run dev`: Vite and the server in one process, on one port. The server starts anew when its code has changed.
+// `npm run dev`: Vite and the server in one process, on one port. The server starts again when its code has changed.
 import { fileURLToPath } from 'node:url';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from 'tidemark/node';
+import {
+  addressFromEnvironment,
+  describeEmbedded,
+  explainFailure,
+  listen,
+  logFromEnvironment,
+  openDatabase,
+} from 'tidemark/node';
 import { createServer } from 'vite';
 
 const serverFolder = fileURLToPath(new URL('server', import.meta.url));
@@ -9,7 +16,11 @@ const serverFolder = fileURLToPath(new URL('server', import.meta.url));
 async function start() {
   const log = logFromEnvironment('warn');
   const address = addressFromEnvironment('127.0.0.1');
-  const database = await openDatabase({ log });
+  const steps = printSteps(log);
+  console.log(
+    `\n  Starting ${process.env.DATABASE_URL ? 'with the Postgres of DATABASE_URL' : 'the embedded Postgres'}`,
+  );
+  const database = await openDatabase({ log: steps });
   let service = Promise.resolve(unavailable('The server is starting.'));
   const close = () => service.then((running) => running.close()).finally(database.close);
   try {
@@ -31,7 +42,8 @@ async function start() {
     const open = async () => {
       try {
         vite.environments.ssr.moduleGraph.invalidateAll();
-        const { openService } = await vite.ssrLoadModule('/server/service.ts');
+        const { openService, prepareDatabase } = await vite.ssrLoadModule('/server/service.ts');
+        await prepareDatabase(database, steps);
         return await openService(database, log, pages);
       } catch (error) {
         const reason = explainFailure(error);
@@ -50,11 +62,31 @@ async function start() {
       }, 100);
     });
     await service;
-    console.log(`\n  ${url}\n`);
+    console.log(`
+  Ready     ${url}
+  Database  ${database.embedded ? describeEmbedded(database, process.stdout.isTTY) : 'DATABASE_URL'}
+
+Edit client/ and server/, and the page follows. Beside this, npx tidemark status and npx tidemark doctor say how the
+database and the views are. Stop with Ctrl-C.`);
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/**
+ * A logger that prints each step of the start, and passes on warnings and errors.
+ *
+ * @param {import('tidemark').Logger} log
+ * @returns {import('tidemark').Logger}
+ */
+function printSteps(log) {
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (_fields, message) => console.log(`  ${message}`),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  };
 }
 
 /**

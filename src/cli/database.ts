@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import { openPool } from '../db/pg.js';
+import { findRunning } from '../embedded/running.js';
 import { databaseURL, dataDirectory, describeEmbedded, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -10,7 +11,8 @@ import { migrate } from '../migrate.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Runs `work` on the database. Stops an embedded one afterwards, even if the work fails.
+ * Runs `work` on the database. If another process runs the embedded one, as `tidemark serve` does, takes it as it is.
+ * Otherwise starts it, and stops it afterwards, even if the work fails.
  * @param waitMs how long to wait for a database that cannot be reached, in milliseconds; default as for `openDatabase`
  */
 export async function withDatabase<T>(
@@ -18,12 +20,19 @@ export async function withDatabase<T>(
   work: (database: OpenedDatabase) => Promise<T>,
   waitMs?: number,
 ): Promise<T> {
-  const database = await openDatabase({ log, waitMs });
+  const database = findRunningDatabase() ?? (await openDatabase({ log, waitMs }));
   try {
     return await work(database);
   } finally {
     await database.close();
   }
+}
+
+/** The embedded database that another process runs, as `openDatabase` returns those that it starts. */
+function findRunningDatabase(): OpenedDatabase | undefined {
+  const running = databaseURL() === undefined ? findRunning(dataDirectory()) : undefined;
+  if (!running) return undefined;
+  return { ...running, readURLs: [], embedded: true, lost: new Promise(() => {}), close: async () => {} };
 }
 
 /**

@@ -28,6 +28,11 @@ export function readConnection(directory: string): Connection | undefined {
   throw new SetupError(`${file} has no port and password. Delete it, and both are created again.`);
 }
 
+/** The connection string of the application's database, with the password. */
+export function addressOf({ port, password }: Connection): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/tidemark`;
+}
+
 /** Stores the connection for later starts. */
 export function keepConnection(directory: string, connection: Connection): void {
   const file = connectionFile(directory);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
@@ -29,6 +29,11 @@ export async function lockFolder(directory: string): Promise<() => void> {
     if (attempt === attempts) throw new SetupError(inUse(directory, `process ${holder}`));
     await delay(10 + Math.random() * 50);
   }
+}
+
+/** True if another living process has the folder. */
+export function isHeldByOther(directory: string): boolean {
+  return existsSync(directory) && otherHolder(directory, nameOfMark(process.pid)) !== undefined;
 }
 
 function nameOfMark(pid: number): string {

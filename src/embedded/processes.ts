@@ -54,10 +54,23 @@ export function isServerOf(pid: number, data: string): boolean {
   return command.includes('postgres') && command.includes(data);
 }
 
-/** The process ID in `postmaster.pid`, where a minus sign marks single-user mode; undefined if there is none. */
-export function postmasterPid(data: string): number | undefined {
-  const pid = Number.parseInt(readIfThere(join(data, 'postmaster.pid')) ?? '', 10);
-  return Number.isNaN(pid) ? undefined : Math.abs(pid);
+/** A server, by its `postmaster.pid`. */
+export interface Postmaster {
+  readonly pid: number;
+  /** The TCP port; NaN until the server has chosen it. */
+  readonly port: number;
+  /** True if it accepts connections. */
+  readonly isReady: boolean;
+}
+
+/** The server that `postmaster.pid` names, which may be gone; undefined if there is no such file. */
+export function readPostmaster(data: string): Postmaster | undefined {
+  const lines = readIfThere(join(data, 'postmaster.pid'))?.split('\n') ?? [];
+  // A minus sign marks single-user mode.
+  const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10));
+  if (Number.isNaN(pid)) return undefined;
+  // The server writes to line 8 when it is ready; pg_ctl relies on this too.
+  return { pid, port: Number.parseInt(lines[3] ?? '', 10), isReady: lines[7]?.trim() === 'ready' };
 }
 
 /** The fields of `/proc/<pid>/stat`, from the state on. The name before them may contain spaces and brackets. */

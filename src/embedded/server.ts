@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync 
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
-import { endOf, errorCode, isServerOf, postmasterPid, readIfThere } from './processes.js';
+import { endOf, errorCode, isServerOf, readPostmaster } from './processes.js';
 import { canReach, type ServerUser } from './user.js';
 
 const startLimit = 120_000;
@@ -82,7 +82,7 @@ export async function stopServer(programs: Programs, data: string, server: Child
 
 /** Stops the server that a killed process left running on this data folder. Nothing of it will block the next start. */
 export async function endLeftover(programs: Programs, data: string, log: (line: string) => void): Promise<void> {
-  const pid = postmasterPid(data);
+  const pid = readPostmaster(data)?.pid;
   if (pid === undefined) return;
   if (!isServerOf(pid, data)) return disownPid(data);
   log(`Stopping Postgres (process ${pid}), left running by a process that has ended.`);
@@ -177,10 +177,9 @@ function serverEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
 }
 
-/** The server writes to line 8 of `postmaster.pid` when it is ready; pg_ctl relies on this too. */
 function isReady(server: ChildProcess, data: string): boolean {
-  const lines = readIfThere(join(data, 'postmaster.pid'))?.split('\n');
-  return lines !== undefined && lines[0] === String(server.pid) && lines[7]?.trim() === 'ready';
+  const postmaster = readPostmaster(data);
+  return postmaster?.pid === server.pid && postmaster?.isReady === true;
 }
 
 /** The log's size in bytes: the next program's lines start there. Sets a large log aside first. */

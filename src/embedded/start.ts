@@ -22,7 +22,7 @@ import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { prepareBinaries } from './binaries.js';
 import { createCluster, majorOf, removeDrafts, resetPassword } from './cluster.js';
-import { choosePort, connectionFile, keepConnection, readConnection } from './connection.js';
+import { addressOf, choosePort, connectionFile, keepConnection, readConnection } from './connection.js';
 import { lockFolder } from './lock.js';
 import { errorCode } from './processes.js';
 import { endLeftover, type Programs, ServerFailure, startServer } from './server.js';
@@ -108,7 +108,7 @@ async function startLocked(
     throw error;
   }
   return {
-    url: `postgres://postgres:${password}@127.0.0.1:${port}/tidemark`,
+    url: addressOf({ port, password }),
     dataDirectory: data,
     connectionFile: connectionFile(directory),
     lost: supervision.lost,

@@ -10,6 +10,7 @@ import type { Client } from '../client/create-client.js';
 import { keyText } from '../client/rows/keys.js';
 import type { AnyViews, Key } from '../client/types.js';
 import type { RowOf } from '../view/define.js';
+import type { IfOneCopy, OneCopy } from './one-copy.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';
 
@@ -50,8 +51,8 @@ export type TidemarkCollectionOptions<Row extends object> = CollectionConfig<Row
  * before anything is sent. Of rows with such effects, `$synced` is false.
  */
 export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
-  config: TidemarkCollectionConfig<Mutators, Views, Name>,
-): TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>> {
+  config: TidemarkCollectionConfig<Mutators, Views, Name> & OneCopy,
+): IfOneCopy<TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>>> {
   type Row = RowObject<RowOf<Views[Name]>>;
   const { client, view, getKey: keyOf, onInsert, onUpdate, onDelete, ...others } = config;
   const getKey = (row: Row) => keyText(keyOf(row));

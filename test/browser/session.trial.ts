@@ -1,9 +1,16 @@
 /** What happens to a user's session in the application: refusals, a sign-out, a newer version of the page. */
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { App } from './app.js';
 import { it, useDemo } from './fixture.js';
 import type { AppPage } from './profile.js';
+
+declare global {
+  interface Window {
+    /** Lets a deletion that is held happen, or fail. */
+    release?: (fails: boolean) => void;
+  }
+}
 
 const { profile, sql } = useDemo();
 
@@ -85,11 +92,62 @@ it('a sign-out asks before anything is lost, ends all tabs of the user, and leav
     await expect.poll(() => sync.textContent()).toMatch(/^Signed out/);
     expect(await lists.count()).toBe(0);
   }
+  await first.page.getByText('nothing of yours is left in this browser').waitFor();
+  // The other tab does not know how far the deletion is.
+  expect(await second.page.getByText('nothing of yours is left').count()).toBe(0);
   await second.button('Sign in as ann').waitFor();
   await signIn.click();
   await first.list('Work').click();
   await first.done('Discuss the offer').waitFor();
   await expect.poll(() => state(ben)).toBe('online');
+});
+
+/** Holds each deletion of a database until `window.release` is called, which lets it happen, or fails it. */
+const holdDeletions = (page: Page) =>
+  page.addInitScript(() => {
+    const remove = IDBFactory.prototype.deleteDatabase;
+    IDBFactory.prototype.deleteDatabase = function (this: IDBFactory, name: string) {
+      const error = new DOMException('The disk is broken', 'UnknownError');
+      const request = Object.assign(new EventTarget(), { error, onsuccess: () => {}, onerror: () => {} });
+      window.release = (fails) => {
+        if (fails) request.onerror();
+        else remove.call(this, name).onsuccess = () => request.onsuccess();
+      };
+      return request as unknown as IDBOpenDBRequest;
+    };
+  });
+
+it('a sign-out says that nothing is left when that is so, that it is still at work before, and that it has failed', async () => {
+  const { app } = await profile();
+  const { page, button, list, ...ann } = await app('ann', holdDeletions);
+  await list('Work').waitFor();
+  await expect.poll(() => ann.sync.getAttribute('data-state')).toBe('online');
+  const isHeld = () => page.evaluate(() => window.release !== undefined);
+  const release = (fails: boolean) =>
+    page.evaluate((how) => {
+      const { release } = window;
+      delete window.release;
+      release?.(how);
+    }, fails);
+
+  await button('Sign out').click();
+  await expect.poll(isHeld).toBe(true);
+  const text = page.getByText(/nothing of yours is left/);
+  await page
+    .getByRole('status')
+    .getByText(/being deleted/)
+    .waitFor();
+  expect([await text.count(), await button('Sign in as ann').isEnabled()]).toEqual([0, false]);
+
+  await release(true);
+  expect(await page.getByRole('alert').textContent()).toMatch(/could not be deleted.*The disk is broken/);
+  expect(await text.count()).toBe(0);
+
+  await button('Try again').click();
+  await expect.poll(isHeld).toBe(true);
+  await release(false);
+  await text.waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
 });
 
 /** Serves the page as a newer version of it, which keeps its data in another form. */

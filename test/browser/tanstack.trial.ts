@@ -1,11 +1,12 @@
 /** The example for TanStack DB as it is delivered, with its 10,000 products. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject } from 'vitest';
 import { tanstackMain } from '../built.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { type Example, startExample } from '../example/example.js';
 import { launchChromium } from './chromium.js';
 import { it } from './fixture.js';
+import { composeText } from './input-method.js';
 import { type Watch, watch } from './watch.js';
 
 const chromium = inject('chromium');
@@ -150,5 +151,72 @@ it('10,000 products are filtered, joined and counted, and a change is in all of 
     return performance.now() - start;
   });
   console.log(`a change among 10,000 products is on the screen after ${took.toFixed(0)} ms`);
+  await status('online, all saved');
+});
+
+describe('an edit of a name that somebody else changes', () => {
+  const field = () => page.getByRole('textbox', { name: 'Name' });
+  const nameOf = async (number: number) => {
+    const { rows } = await sql(`select name from product where id = 'product-${number}'`);
+    return rows[0]?.name;
+  };
+  const placeOf = (number: number) => product(number).evaluate(({ style }) => style.transform);
+
+  /** Opens the edit of a product, whose row then moves to the end of the list, out of sight. */
+  async function openAndRename(number: number, name: string): Promise<void> {
+    const before = await placeOf(number);
+    await product(number).getByRole('button', { name, exact: true }).click();
+    await field().waitFor();
+    await sql(`update product set name = 'Zz ${number}' where id = 'product-${number}'`);
+    await expect.poll(() => placeOf(number)).not.toBe(before);
+  }
+
+  it.each([
+    ['by Enter', () => field().press('Enter')],
+    ['by leaving the field', () => page.getByRole('searchbox').focus()],
+    [
+      'by Escape, after typing',
+      () =>
+        field()
+          .pressSequentially('x')
+          .then(() => field().press('Escape')),
+    ],
+  ])('writes nothing if it ends %s and the text is as it was', async (_, end) => {
+    await openAndRename(1, '#1 Valve');
+    await end();
+    await field().waitFor({ state: 'detached' });
+    // What was written before this is at the server with it.
+    await page.getByRole('searchbox').fill('#2');
+    await product(2).getByRole('button', { name: /^Add/ }).click();
+    await expect.poll(() => stock(2).textContent()).toBe('11');
+    await status('online, all saved');
+    expect(await nameOf(1)).toBe('Zz 1');
+  });
+
+  it('writes what the user has changed, though the row has moved out of sight', async () => {
+    await openAndRename(2, '#2 Bolt');
+    await field().fill('#2 Screw');
+    await field().press('Enter');
+    await expect.poll(() => nameOf(2)).toBe('#2 Screw');
+  });
+
+  it('does not end with the Enter of an input method', async () => {
+    await product(1).getByRole('button', { name: '#1 Valve', exact: true }).click();
+    await field().fill('');
+    await composeText(page, field(), 'たな');
+    expect(await field().inputValue()).toBe('たな');
+    await field().press('Enter');
+    await expect.poll(() => nameOf(1)).toBe('たな');
+  });
+});
+
+it('why the client does not sync is text on the page', async () => {
+  watching.allow(/\b500\b/);
+  await page.route('**/sync/push', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await product(1).getByRole('button', { name: /^Add/ }).click();
+  const alert = page.getByRole('alert');
+  await expect.poll(() => alert.textContent()).toMatch(/\/sync\/push answered with 500\. What to do: /);
+  await page.unroute('**/sync/push');
+  await alert.waitFor({ state: 'detached' });
   await status('online, all saved');
 });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -37,8 +39,8 @@ describe('on the embedded Postgres', () => {
 
     const again = await serve();
     expect(await post(`${again.url}/sync/pull`, pull)).toMatchObject({ status: 200, body: { patch } });
-    const second = await tidemark(['status']);
-    expect(second.stderr).toMatch(/is in use by process \d+/);
+    const second = await tidemark(['serve'], { PORT: '0' });
+    expect([second.code, second.stderr]).toEqual([1, expect.stringMatching(/is in use by process \d+/)]);
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);
 
@@ -52,6 +54,37 @@ describe('on the embedded Postgres', () => {
     expect((await tidemark(['doctor', '--strict'], risky)).code).toBe(1);
     expect((await tidemark(['uninstall', '--yes'])).code).toBe(0);
     expect((await tidemark(['status'])).code).toBe(1);
+    expect(pidOf(data)).toBeUndefined();
+  });
+
+  it('is looked at and migrated beside the server that runs it, on whichever port, and is left running', async () => {
+    const data = join(folder, '.tidemark');
+    const first = await serve();
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const kept = JSON.parse(readFileSync(join(data, 'connection.json'), 'utf8'));
+    // The server finds the port taken, and its database uses another one.
+    const taken = createServer().listen(kept.port, '127.0.0.1');
+    await once(taken, 'listening');
+    const server = await serve();
+    const postgres = pidOf(data);
+    for (const [args, printed] of [
+      [['status'], /captured[\s\S]*No problems found/],
+      [['doctor', '--strict'], /Found 0 errors/],
+    ] as const) {
+      const { code, stdout, stderr } = await tidemark(args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(printed);
+    }
+    const migrated = await tidemark(['migrate']);
+    expect([migrated.code, migrated.stderr]).toEqual([0, 'Nothing to do: the database is up to date.\n']);
+    expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
+    expect(pidOf(data)).toBe(postgres);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+    taken.close();
+
+    expect((await tidemark(['status'])).code).toBe(0);
     expect(pidOf(data)).toBeUndefined();
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { prepareBinaries } from '../../src/embedded/binaries.js';
-import { postmasterPid } from '../../src/embedded/processes.js';
+import { readPostmaster } from '../../src/embedded/processes.js';
 import { startServer, stopServer } from '../../src/embedded/server.js';
 import { startEmbedded } from '../../src/embedded/start.js';
 import { chooseServerUser, handOver } from '../../src/embedded/user.js';
@@ -34,12 +34,12 @@ it('migrate waits for a database that is still starting up', async () => {
   const { port } = new URL(database.url);
   const where = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const starting = startServer(programs, data, { ...where, fsync: 'off', hot_standby: 'off' });
-  await vi.waitFor(() => expect(postmasterPid(data)).toBeDefined(), { timeout: 20_000 });
+  await vi.waitFor(() => expect(readPostmaster(data)).toBeDefined(), { timeout: 20_000 });
   const env = { DATABASE_URL: database.url };
   const migrating = start(bin, ['migrate'], { cwd: folder, env });
   await migrating.printed(/^Cannot reach the database: the database system is .* Trying again in 1 s\.$/m);
   signal('promote');
-  process.kill(postmasterPid(data)!, 'SIGUSR1');
+  process.kill(readPostmaster(data)!.pid, 'SIGUSR1');
   const late = await starting;
   try {
     expect(await migrating.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/\nDone: /) });

@@ -103,7 +103,7 @@ describe('its package', () => {
   });
 
   it('takes the versions of other packages that the repository takes', () => {
-    const manifests = ['package.json', 'examples/tasks/package.json'].map(readJSON);
+    const manifests = ['package.json', 'examples/tasks/package.json', 'create-tidemark/package.json'].map(readJSON);
     const known = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
     const { dependencies, devDependencies } = readJSON('create-tidemark/template/package.json');
     const { tidemark: _, ...others } = { ...dependencies, ...devDependencies };

@@ -9,8 +9,18 @@ const unset = Object.fromEntries(
 );
 
 /** Runs npm to its end. Rejects, with what it has printed, if it fails. */
-export async function npm(cwd: string, command: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(command, args, { cwd, env: unset, program: 'npm' });
+export function npm(cwd: string, command: string, ...args: string[]): Promise<string> {
+  return npmWith({}, cwd, command, ...args);
+}
+
+/** Like `npm`, with these environment variables. */
+export async function npmWith(
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  command: string,
+  ...args: string[]
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, { cwd, env: { ...unset, ...env }, program: 'npm' });
   if (code !== 0) throw new Error(`npm ${command} ended with ${code}:\n${stdout}${stderr}`);
   return stdout;
 }
@@ -28,9 +38,9 @@ export interface Served {
   kill(): void;
 }
 
-/** Has npm run a script that serves, on any free port. */
-export async function serve(cwd: string, script: string): Promise<Served> {
-  const running = start('run', [script], { cwd, env: { ...unset, PORT: '0' }, program: 'npm' });
+/** Has npm run a script that serves, on any free port unless `env` says which. */
+export async function serve(cwd: string, script: string, env: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const running = start('run', [script], { cwd, env: { ...unset, PORT: '0', ...env }, program: 'npm' });
   const { child, ended, printed } = running;
   const kill = () => {
     try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { isRunning, isServerOf, postmasterPid } from '../../src/embedded/processes.js';
+import { isRunning, isServerOf, readPostmaster } from '../../src/embedded/processes.js';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/embedded/start.js';
 import { memoryLog } from '../log.js';
 
@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-const pidOf = () => postmasterPid(database.dataDirectory)!;
+const pidOf = () => readPostmaster(database.dataDirectory)!.pid;
 
 /** The processes whose last argument is the ID of a Postgres: its guards. */
 function guardsOf(pid: number): string[] {
@@ -89,7 +89,7 @@ it.each([0, 20, 100, 300])('stop() leaves nothing behind %d ms after a kill', as
   await database.stop();
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   // A server that is stopped while it starts may leave the file, which then names this process.
-  const left = postmasterPid(database.dataDirectory);
+  const left = readPostmaster(database.dataDirectory)?.pid;
   expect(left !== undefined && isServerOf(left, database.dataDirectory)).toBe(false);
   expect(readdirSync(directory).sort()).toEqual(['connection.json', 'postgres', 'postgres.log']);
   database = await startEmbedded({ directory, settings: { fsync: 'off' } });

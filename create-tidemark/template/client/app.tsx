@@ -51,9 +51,12 @@ function SyncStatus() {
   const { state, error } = useStatus(client);
   const pending = usePending(client).length;
   return (
-    <output className={state} title={error?.message}>
-      {state}
-      {pending > 0 && `, ${pending} to send`}
-    </output>
+    <>
+      <output className={state}>
+        {state}
+        {pending > 0 && `, ${pending} to send`}
+      </output>
+      {error && <p role="alert">{error.message}</p>}
+    </>
   );
 }

@@ -16,3 +16,6 @@ export const client = createClient<typeof mutators, typeof views>({
     },
   },
 });
+
+// In development, an edit of this file creates another client.
+import.meta.hot?.dispose(() => void client.close());

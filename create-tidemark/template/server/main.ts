@@ -2,14 +2,21 @@
 import { fileURLToPath } from 'node:url';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from 'tidemark/node';
-import { openService } from './service.ts';
+import { openService, prepareDatabase } from './service.ts';
 
 const pages = serveStatic({
   root: fileURLToPath(new URL('../client', import.meta.url)),
+  // The client's routes, such as /list/7, are in no file: all are the same page. A missing file stays 404.
+  rewriteRequestPath: (path, c) => (isRoute(path) && c.req.header('Accept')?.includes('text/html') ? '/' : path),
   // The names of assets contain a hash of their content.
   onFound: (path, c) =>
     c.header('Cache-Control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
 });
+
+/** True if the path is without an extension. */
+function isRoute(path: string): boolean {
+  return !/\.[^/]*$/.test(path);
+}
 
 async function start(): Promise<void> {
   const log = logFromEnvironment();
@@ -17,6 +24,8 @@ async function start(): Promise<void> {
   const address = addressFromEnvironment('127.0.0.1');
   const database = await openDatabase({ log });
   try {
+    // A Postgres of your own is prepared by a job with more rights: see README.md.
+    if (database.embedded) await prepareDatabase(database, log);
     const service = await openService(database, log, pages);
     const close = () => service.close().then(database.close);
     await listen({ ...service, close, lost: database.lost }, { log, ...address });

@@ -6,12 +6,16 @@ import type { OpenedDatabase, Service } from 'tidemark/node';
 import schema from './schema.sql?raw';
 import { authenticate, mutators, views } from './sync.ts';
 
-/** Prepares the database, and answers requests for data. `pages` answers the others. */
-export async function openService({ url }: OpenedDatabase, log: Logger, pages: Handler): Promise<Service> {
+/** Creates the tables, and installs or upgrades Tidemark. */
+export async function prepareDatabase({ url }: OpenedDatabase, log: Logger): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   await client.query(schema).finally(() => client.end());
   await migrate({ database: url, views, log });
+}
+
+/** Answers requests for data. `pages` answers the others. */
+export async function openService({ url }: OpenedDatabase, log: Logger, pages: Handler): Promise<Service> {
   const sync = await createSync({ database: url, views, mutators, authenticate, log });
   const app = new Hono();
   for (const path of ['/sync/*', '/api/*', '/healthz', '/readyz']) app.all(path, (c) => sync.fetch(c.req.raw, c.env));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createClient } from 'tidemark/client';
 import { listen, logFromEnvironment, openDatabase } from 'tidemark/node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { openService } from '../server/service.ts';
+import { openService, prepareDatabase } from '../server/service.ts';
 import type { mutators, views } from '../server/sync.ts';
 
 let url: string;
@@ -16,6 +16,7 @@ beforeAll(async () => {
   vi.stubEnv('DATABASE_URL', '').stubEnv('TIDEMARK_DATA', directory);
   const log = logFromEnvironment('warn');
   const database = await openDatabase({ log });
+  await prepareDatabase(database, log);
   const service = await openService(database, log, (c) => c.notFound());
   const server = await listen(service, { log, port: 0, hostname: '127.0.0.1', signals: false });
   url = server.url;

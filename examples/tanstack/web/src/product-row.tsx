@@ -1,11 +1,19 @@
-import { memo, useState } from 'react';
+import { type KeyboardEvent, memo, useState } from 'react';
 import type { Product } from '../../src/views.js';
 import { products } from './stock.js';
 
 interface ProductRowProps {
   readonly product: Product;
-  /** Whether it shows what the server has not confirmed. */
+  /** True if it shows what the server has not confirmed. */
   readonly unsaved: boolean;
+  /** Called with the product's ID when an edit of its name begins, and with undefined when it ends. */
+  readonly onEditing: (id: string | undefined) => void;
+}
+
+interface Edit {
+  /** The name when the edit began. */
+  readonly opened: string;
+  readonly text: string;
 }
 
 function move(id: string, by: number): void {
@@ -15,21 +23,36 @@ function move(id: string, by: number): void {
 }
 
 /** A product: click its name to change it. */
-export const ProductRow = memo(function ProductRow({ product: { id, name, stock }, unsaved }: ProductRowProps) {
-  const [text, setText] = useState<string>();
-  const rename = () => {
-    setText(undefined);
-    const trimmed = text?.trim();
-    if (trimmed && trimmed !== name) {
-      products.update(id, (draft) => {
-        draft.name = trimmed;
-      });
-    }
+export const ProductRow = memo(function ProductRow({ product, unsaved, onEditing }: ProductRowProps) {
+  const { id, name, stock } = product;
+  const [edit, setEdit] = useState<Edit>();
+  const begin = () => {
+    setEdit({ opened: name, text: name });
+    onEditing(id);
+  };
+  const end = () => {
+    setEdit(undefined);
+    onEditing(undefined);
+  };
+  const rename = ({ opened, text }: Edit) => {
+    end();
+    const edited = text.trim();
+    // A text that was left as it was must not undo what somebody else has renamed during the edit.
+    if (edited === '' || edited === opened.trim() || edited === name) return;
+    products.update(id, (draft) => {
+      draft.name = edited;
+    });
+  };
+  const onKeyDown = ({ key, nativeEvent }: KeyboardEvent, current: Edit) => {
+    // The key belongs to an input method that is composing text. In Safari, only the code 229 says so.
+    if (nativeEvent.isComposing || nativeEvent.keyCode === 229) return;
+    if (key === 'Enter') rename(current);
+    if (key === 'Escape') end();
   };
   return (
     <>
-      {text === undefined ? (
-        <button type="button" className="name" onClick={() => setText(name)}>
+      {edit === undefined ? (
+        <button type="button" className="name" onClick={begin}>
           {name}
         </button>
       ) : (
@@ -39,13 +62,10 @@ export const ProductRow = memo(function ProductRow({ product: { id, name, stock 
           // biome-ignore lint/a11y/noAutofocus: it takes the place of what was clicked
           autoFocus
           maxLength={100}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-          onBlur={rename}
-          onKeyDown={({ key }) => {
-            if (key === 'Enter') rename();
-            if (key === 'Escape') setText(undefined);
-          }}
+          value={edit.text}
+          onChange={({ target }) => setEdit({ ...edit, text: target.value })}
+          onBlur={() => rename(edit)}
+          onKeyDown={(event) => onKeyDown(event, edit)}
         />
       )}
       {unsaved && <span className="unsaved" role="img" aria-label="Not saved yet" />}

@@ -1,5 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useRef } from 'react';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { useCallback, useRef, useState } from 'react';
 import type { Product } from '../../src/views.js';
 import { ProductRow } from './product-row.js';
 
@@ -9,22 +9,36 @@ interface ProductsProps {
 
 const rowHeight = 44;
 
-/** The products, of which those in sight are in the DOM. */
+/** The products, of which those in sight are in the DOM, and the one that is edited. */
 export function Products({ products }: ProductsProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const [editing, setEditing] = useState<string>();
+  // What somebody else renames moves in the list. The edit must not be lost for that.
+  const edited = editing === undefined ? -1 : products.findIndex(({ id }) => id === editing);
   const virtualizer = useVirtualizer({
     count: products.length,
     getScrollElement: () => scroller.current,
     getItemKey: useCallback((index: number) => products[index]!.id, [products]),
     estimateSize: () => rowHeight,
     overscan: 8,
+    rangeExtractor: useCallback(
+      (range: Range) => {
+        const rows = defaultRangeExtractor(range);
+        return edited < 0 || rows.includes(edited) ? rows : [...rows, edited];
+      },
+      [edited],
+    ),
   });
   return (
     <div className="products" ref={scroller}>
       <ul aria-label="Products" style={{ height: virtualizer.getTotalSize() }}>
         {virtualizer.getVirtualItems().map(({ index, key, start }) => (
           <li key={key} data-id={key} style={{ height: rowHeight, transform: `translateY(${start}px)` }}>
-            <ProductRow product={products[index]!} unsaved={products[index]!.$hasPendingWrites} />
+            <ProductRow
+              product={products[index]!}
+              unsaved={products[index]!.$hasPendingWrites}
+              onEditing={setEditing}
+            />
           </li>
         ))}
       </ul>

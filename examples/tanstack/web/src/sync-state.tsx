@@ -10,10 +10,13 @@ export function SyncState() {
   useEffect(() => client.onRefused(({ detail }) => setRefused(detail ?? 'A change was not possible')), []);
   const unsaved = pending.length === 0 ? 'all saved' : `${pending.length} not saved yet`;
   return (
-    <p role="status" aria-label="Sync" title={error?.message}>
-      {refused && <strong>{refused}</strong>}
-      <span className={`dot ${state}`} />
-      {state}, {unsaved}
-    </p>
+    <>
+      <p role="status" aria-label="Sync">
+        {refused && <strong>{refused}</strong>}
+        <span className={`dot ${state}`} />
+        {state}, {unsaved}
+      </p>
+      {error && <p role="alert">{error.message}</p>}
+    </>
   );
 }

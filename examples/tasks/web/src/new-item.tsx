@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 import { PlusIcon } from './icons.js';
+import { isComposing } from './is-composing.js';
 
 interface NewItemProps {
   readonly label: string;
@@ -12,8 +13,7 @@ export function NewItem({ label, maxLength, onAdd }: NewItemProps) {
   const id = useId();
   const [text, setText] = useState('');
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method is composing, Enter belongs to the input method.
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing || text.trim() === '') return;
+    if (event.key !== 'Enter' || isComposing(event.nativeEvent) || text.trim() === '') return;
     onAdd(text.trim());
     setText('');
   };

@@ -17,14 +17,19 @@ const actions: Readonly<Record<string, string>> = {
   'todo.delete': 'delete the todo',
 } satisfies { readonly [Name in keyof Args]: string };
 
-/** What the server has refused since the page was opened, and whether there is a newer version of it. */
+/** Why the client does not sync, what the server has refused since the page was opened, and if there is a newer version. */
 export function Notices() {
   const client = useClient();
-  const { outdated } = useStatus(client);
+  const { error, outdated } = useStatus(client);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   useEffect(() => client.onRefused((refusal) => setRefusals((before) => [...before, refusal])), [client]);
   return (
     <div role="status" aria-label="Notices">
+      {error && (
+        <div className="notice">
+          <p>{error.message}</p>
+        </div>
+      )}
       {refusals.length > 0 && (
         <div className="notice">
           <ul>

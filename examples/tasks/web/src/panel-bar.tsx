@@ -11,15 +11,13 @@ interface PanelBarProps {
 /** The state of syncing, and what ends it. */
 export function PanelBar({ title, onSignOut }: PanelBarProps) {
   const client = useClient();
-  const { state, error } = useStatus(client);
+  const { state } = useStatus(client);
   const pending = usePending(client).length;
   return (
     <div className="panel-bar">
       {title && <h2 className="panel-title">{title}</h2>}
       <div role="status" aria-label="Sync" className="sync" data-state={state} data-pending={pending}>
-        <span className="sync-state" title={error?.message}>
-          {words[state]}
-        </span>
+        <span className="sync-state">{words[state]}</span>
         {/* This changes too often to be announced by screen readers. */}
         <span className="sync-detail" aria-live="off">
           {pending.toLocaleString('en')} pending

@@ -6,6 +6,7 @@ import { Lists } from './lists.js';
 import type { Mutators, Views } from './mutators.js';
 import { Notices } from './notices.js';
 import { PanelBar } from './panel-bar.js';
+import { type Deletion, SignedOut } from './signed-out.js';
 
 interface PanelProps {
   readonly user: string;
@@ -40,22 +41,19 @@ export function Panel(props: PanelProps) {
 function Session({ user, listParameter, title }: PanelProps) {
   const client = useClient();
   const { state } = useStatus(client);
-  const [leaving, setLeaving] = useState(false);
-  const signOut = async () => {
-    setLeaving(true);
-    await client.signOut();
-    setLeaving(false);
+  const [deletion, setDeletion] = useState<Deletion>('elsewhere');
+  const signOut = () => {
+    setDeletion('running');
+    client.signOut().then(
+      () => setDeletion('done'),
+      (error: unknown) => setDeletion({ failure: error instanceof Error ? error.message : String(error) }),
+    );
   };
   return (
     <>
       <PanelBar title={title} onSignOut={signOut} />
       {state === 'closed' ? (
-        <div className="empty">
-          <p>You are signed out, and nothing of yours is left in this browser.</p>
-          <button type="button" disabled={leaving} onClick={() => location.reload()}>
-            Sign in as {user}
-          </button>
-        </div>
+        <SignedOut user={user} deletion={deletion} onRetry={signOut} />
       ) : (
         <>
           <Notices />

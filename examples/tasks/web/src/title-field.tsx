@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { isComposing } from './is-composing.js';
 
 interface TitleFieldProps {
   readonly title: string;
@@ -8,21 +9,29 @@ interface TitleFieldProps {
   readonly onLeave: () => void;
 }
 
-/** A field for editing a todo's title. Enter or leaving the field saves it; Escape does not. */
+/**
+ * A field for editing a todo's title. Enter or leaving the field saves it; Escape does not. A text that the user left as
+ * it was is not saved: somebody else may have changed the title during the edit.
+ */
 export function TitleField({ title, onEdited, onLeave }: TitleFieldProps) {
   const input = useRef<HTMLInputElement>(null);
+  /** The text when the edit was opened, as the field has it: without line breaks. */
+  const opened = useRef('');
   useEffect(() => {
-    input.current?.focus();
-    input.current?.select();
+    const field = input.current!;
+    field.focus();
+    field.select();
+    opened.current = field.value;
   }, []);
   const end = (text: string) => {
     const edited = text.trim();
-    onEdited(edited === '' || edited === title ? undefined : edited);
+    const isSame = edited === opened.current.trim() || edited === title;
+    onEdited(edited === '' || isSame ? undefined : edited);
   };
   const onKeyDown = ({ key, nativeEvent, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
-    if (nativeEvent.isComposing || (key !== 'Enter' && key !== 'Escape')) return;
+    if (isComposing(nativeEvent) || (key !== 'Enter' && key !== 'Escape')) return;
     // Does not end the edit itself: the focus leaves the field, which ends the edit, and only once.
-    if (key === 'Escape') currentTarget.value = title;
+    if (key === 'Escape') currentTarget.value = opened.current;
     onLeave();
   };
   return (

@@ -1,0 +1,52 @@
+// @ts-nocheck The types of service workers and those of pages exclude each other.
+// Opens the page without a network: keeps the files of one build, and nothing else. What /sync and /api answer is never
+// kept. The build puts a constant in front: `build`, with its `version`, and its `files`, the hashes by path.
+
+const prefix = 'todos-';
+const cacheName = prefix + build.version;
+/** How long a page waits for the network, in milliseconds, before it is opened without. */
+const patienceMs = 3_000;
+
+self.addEventListener('install', (event) => {
+  // Open pages continue with what they have loaded. The next page is of this build, with or without a network.
+  self.skipWaiting();
+  event.waitUntil(keepFiles());
+});
+
+self.addEventListener('activate', (event) => event.waitUntil(deleteOtherBuilds()));
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== 'GET' || origin !== location.origin) return;
+  if (request.mode === 'navigate') {
+    if (isRoute(pathname)) event.respondWith(openPage(request));
+  } else if (Object.hasOwn(build.files, pathname)) {
+    event.respondWith(kept(pathname).then((response) => response ?? fetch(request)));
+  }
+});
+
+/** Fails, to be tried again with the next page, if the server has the files of another build. */
+async function keepFiles() {
+  const cache = await caches.open(cacheName);
+  await cache.addAll(Object.entries(build.files).map(([path, integrity]) => new Request(path, { integrity })));
+}
+
+async function deleteOtherBuilds() {
+  const names = (await caches.keys()).filter((name) => name.startsWith(prefix) && name !== cacheName);
+  await Promise.all(names.map((name) => caches.delete(name)));
+}
+
+/** The server's page, which is the newest; the one that is kept if the server does not answer. */
+async function openPage(request) {
+  const answer = fetch(request);
+  const late = new Promise((resolve) => setTimeout(resolve, patienceMs));
+  const response = await Promise.race([answer, late]).catch(() => undefined);
+  if (response && response.status < 500) return response;
+  return (await kept('/')) ?? answer;
+}
+
+const kept = async (path) => (await caches.open(cacheName)).match(path, { ignoreVary: true });
+
+/** True if the path is a page of the client: without an extension, and not the server's. */
+const isRoute = (path) => !/^\/(sync|api|healthz|readyz)(\/|$)|\.[^/]*$/.test(path);
