@@ -22,8 +22,6 @@ import { Turns } from './turns.js';
 
 /** The longest wait, at the end, for the store, in milliseconds. */
 const maxKeepingMs = 5_000;
-/** The longest wait of a pull for a persist, in milliseconds. */
-const maxPersistWaitMs = 1_000;
 /** How many pending mutations are many: each pull repeats all of them. */
 const manyPending = 200;
 
@@ -49,9 +47,6 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #sender: Sender;
   readonly #turns = new Turns();
   #isApplyingPull = false;
-  /** The end of the pull that is being applied, and of the last persist. */
-  #applied: Promise<unknown> = Promise.resolve();
-  #persisted: Promise<unknown> = Promise.resolve();
   #persistsRunning = 0;
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
@@ -159,12 +154,9 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async persist(): Promise<void> {
-    await this.#applied;
     this.#persistsRunning++;
-    const persisting = this.#saving.save(() => super.persist());
-    this.#persisted = persisting.catch(() => {});
     try {
-      await persisting;
+      await this.#saving.save(() => super.persist());
     } finally {
       this.#persistsRunning--;
     }
@@ -192,13 +184,9 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
-    // During a persist, the mutations would be repeated without a pause. A store that hangs does not hold up pulls.
-    await within(this.#persisted, maxPersistWaitMs).catch(() => {});
     this.#isApplyingPull = true;
-    const applying = super.maybeEndPull(syncHead, requestID);
-    this.#applied = applying.catch(() => {});
     try {
-      await applying;
+      await super.maybeEndPull(syncHead, requestID);
     } finally {
       this.#isApplyingPull = false;
     }
