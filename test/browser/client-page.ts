@@ -1,5 +1,4 @@
 /** A page of `tidemark/client`, for Chromium: served by a server of the example, in this process. */
-import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
@@ -13,6 +12,7 @@ import { listen } from '../../src/node.js';
 import { builtPackage } from '../built.js';
 import type { TasksClient } from '../client/application.js';
 import { createEmptyDatabase } from '../database.js';
+import { openProxy, pass } from '../hostile/proxy.js';
 import { memoryLog, silent } from '../log.js';
 import { launchChromium } from './chromium.js';
 import { type Watch, watch } from './watch.js';
@@ -108,20 +108,23 @@ export function useClientPages(page: ClientPage = { html, input: `${builtPackage
       '/': [page.html, 'text/html'],
       '/client.js': [code, 'text/javascript'],
     };
-    const fetch = async (request: Request, env?: unknown) => {
+    const fetch = async (request: Request) => {
       const [text, type] = files[new URL(request.url).pathname] ?? [];
-      if (type) return new Response(text!, { headers: { 'Content-Type': type } });
-      if (!cutOff.has(profileOf(request))) return sync.fetch(request);
-      (env as { readonly incoming: IncomingMessage }).incoming.socket.destroy();
-      return new Response(null, { status: 503 });
+      return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
     };
     const server = await listen(
       { ...sync, fetch },
       { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
     );
     ends.unshift(() => server.close());
+    const proxy = await openProxy(
+      () => server.url,
+      ({ path, headers }) =>
+        path.startsWith('/sync/') && cutOff.has(profileOf(headers.referer)) ? { kind: 'reset request' } : pass,
+    );
+    ends.unshift(async () => proxy.close());
     // Only pages of a secure origin have locks, and localhost is one.
-    url = server.url.replace('127.0.0.1', 'localhost');
+    url = proxy.url.replace('127.0.0.1', 'localhost');
     browser = await launchChromium(chromium);
     ends.unshift(() => browser.close());
   });
@@ -170,6 +173,6 @@ export function useClientPages(page: ClientPage = { html, input: `${builtPackage
 }
 
 /** The profile of the page that sends a request. */
-function profileOf(request: Request): string {
-  return new URL(request.headers.get('Referer') ?? request.url).searchParams.get('profile') ?? '';
+function profileOf(referer: string | undefined): string {
+  return referer ? (new URL(referer).searchParams.get('profile') ?? '') : '';
 }

@@ -67,9 +67,9 @@ export async function serveApplication(
     return userID === undefined ? null : { userID };
   };
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-  const fetch = async (request: Request, env?: unknown) => {
+  const fetch = async (request: Request) => {
     const [text, type] = files[new URL(request.url).pathname] ?? [];
-    return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request, env as never);
+    return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
   };
   const server = await listen(
     { ...sync, fetch },
