@@ -28,7 +28,8 @@ it.each<[what: string, Treatment['kind'], path: string]>([
   ['a pull that gets no response', 'swallow request', '/sync/pull'],
   ['half of a pull', 'halve', '/sync/pull'],
   ['a push that gets no response', 'swallow request', '/sync/push'],
-  ['half of a push', 'halve', '/sync/push'],
+  // A pull that passes would confirm the push.
+  ['half of a push and of a pull', 'halve', '/sync/pu'],
 ])('%s is given up and sent again, and the status says so', async (_, kind, stuck) => {
   const ann = open();
   await expect.poll(() => ann.status.get().state).toBe('online');
@@ -40,6 +41,23 @@ it.each<[what: string, Treatment['kind'], path: string]>([
   treat = () => 'pass';
   await expect.poll(() => ann.pending.get(), { timeout: 5000 }).toEqual([]);
   await expect.poll(() => ann.status.get().state).toBe('online');
+  await ann.close();
+});
+
+it('a push that is given up when a pull has confirmed its calls leaves the status online', async () => {
+  const ann = open();
+  await expect.poll(() => ann.status.get().state).toBe('online');
+  let pushed = 0;
+  treat = (path) => {
+    if (path !== '/sync/push') return 'pass';
+    pushed = performance.now();
+    return 'swallow response';
+  };
+  await ann.mutate.list.create({ id: 'a', name: 'Mine' });
+  await expect.poll(() => ann.pending.get()).toEqual([]);
+  // Longer than the push's deadline.
+  await expect.poll(() => pushed > 0 && performance.now() - pushed, { timeout: 5000 }).toBeGreaterThan(1500);
+  expect(ann.status.get()).toMatchObject({ state: 'online', error: null });
   await ann.close();
 });
 

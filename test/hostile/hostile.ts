@@ -31,7 +31,6 @@ const missing: readonly PlatformFunction[] = [
   'navigator.locks',
   'BroadcastChannel',
   'AbortSignal.any',
-  'AbortSignal.timeout',
   'TextDecoderStream',
   'Response.prototype.body',
   'XMLHttpRequest',
@@ -43,8 +42,9 @@ const limits = {
   stores: { maxOpenMs: 3_000, maxOperationMs: 3_000 },
 };
 /** The stream of pokes may be swallowed, which a client notices after 40 seconds: until then, it relies on its pulls. */
-const pullInterval = 2_000;
-const pauseMs = 1_500;
+const pullInterval = 2_500;
+/** Of all clients together, a call every so many milliseconds: each has the clients of its user pull. */
+const pauseMs = 130;
 /** All clients are equal to the server so long after the end. */
 const convergeMs = 10_000;
 
@@ -65,19 +65,20 @@ export async function runHostile({ chromium, seed, clients, seconds, progress }:
         // Only pages of a secure origin have locks, and localhost is one.
         url: proxy.url.replace('127.0.0.1', 'localhost'),
         missing: (profile) => (profile % 2 === 1 ? [missing[(seed + (profile >> 1)) % missing.length]!] : []),
-        setup: { seed, limits, pullInterval, pauseMs },
+        setup: { seed, limits, pullInterval, pauseMs: pauseMs * clients },
       },
       ledger,
-      (profile, error) => failures.push({ slots: slotsOf(profiles[profile]?.tabs ?? []), text: `page error: ${error}` }),
+      (slots, error) => failures.push({ slots, text: `page error: ${error}` }),
     );
     const tabs = profiles.flatMap((profile) => profile.tabs);
     progress(`${slotsOf(tabs).length} clients in ${tabs.length} tabs of ${profiles.length} profiles`);
+    plan.isOn = true;
     const end = performance.now() + seconds * 1_000;
     const telling = setInterval(() => progress(`${ledger.calls.size} calls, ${done.length} actions`), 10_000);
     await actUntil(end, tabs, { random, plan, ledger }, (what) => done.push(what));
     clearInterval(telling);
     await Promise.all(tabs.map(({ page }) => page.evaluate(() => window.hostile.stop())));
-    plan.isOver = true;
+    plan.isOn = false;
     progress('the end');
     const different = await converge(application, tabs, progress);
     failures.push(...different);

@@ -23,12 +23,12 @@ const ofRequests: Weighted = [
 ];
 
 const ofStreams: Weighted = [
-  [45, 'pass'],
+  [15, 'pass'],
   [10, 'delay', 100, 3_000],
   [10, 'swallow request'],
   [5, 'swallow response'],
   [15, 'halve'],
-  [10, 'reset response', 200, 5_000],
+  [40, 'reset response', 200, 20_000],
   [5, 'unavailable'],
 ];
 
@@ -50,8 +50,8 @@ export class TreatmentPlan {
   readonly treated: Treated[] = [];
   /** True while no request gets through. */
   isOutage = false;
-  /** True once all requests pass. */
-  isOver = false;
+  /** True while requests are treated by the plan: from the opening of all tabs to the end. */
+  isOn = false;
 
   constructor(seed: number) {
     this.#random = new Random(seed);
@@ -70,7 +70,7 @@ export class TreatmentPlan {
   };
 
   #choose(slot: number, kind: Kind, n: number, bytes: number): Treatment {
-    if (this.isOver) return pass;
+    if (!this.isOn) return pass;
     if (this.isOutage) return { kind: 'reset request' };
     if (kind === 'push' && bytes > maxPushBytes) return { kind: 'too large' };
     const random = this.#random.stream(slot).stream(kinds.indexOf(kind)).stream(n);

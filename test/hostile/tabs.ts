@@ -104,17 +104,22 @@ export async function openProfiles(
   browser: Browser,
   { clients, missing, setup, url }: Layout,
   ledger: Ledger,
-  onError: (profile: number, error: string) => void,
+  onError: (slots: readonly number[], error: string) => void,
 ): Promise<HostileProfile[]> {
   const count = Math.ceil(clients / clientsPerProfile);
   const profiles: HostileProfile[] = [];
   for (let number = 0; number < count; number++) {
     const context = await browser.newContext();
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(120_000);
     await context.exposeBinding('report', (_, event: PageEvent) => ledger.add(event, number));
-    context.on('weberror', (error) => onError(number, `${error.error().stack}`));
     const users = [`user${number}`, `user${(number + 1) % count}`];
     const profile: HostileProfile = { number, users, missing: missing(number), tabs: [], clockOffsetMs: 0 };
+    context.on('weberror', (error) =>
+      onError(
+        profile.tabs.flatMap(({ slots }) => slots),
+        `${error.error().stack}`,
+      ),
+    );
     for (let tab = 0; tab < 3; tab++) {
       const ofTab = (tab < 2 ? users : users.slice(0, 1)).map((user, i) => ({
         slot: number * clientsPerProfile + 2 * tab + i,

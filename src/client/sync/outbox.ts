@@ -18,6 +18,8 @@ export class Outbox {
   #batch: Promise<unknown> = Promise.resolve();
   /** The moment at which the last pull began. */
   #pullMoment = 0;
+  #pulls = 0;
+  #wasOvertaken = false;
 
   /** True if a call with these args is known to be too large to be sent. */
   isTooLarge(args: unknown): boolean {
@@ -30,6 +32,8 @@ export class Outbox {
     push: (batch: readonly PushedMutation[]) => Promise<PulledResult>,
   ): Promise<PulledResult> {
     this.#inFlight++;
+    const pulls = this.#pulls;
+    this.#wasOvertaken = false;
     try {
       return await this.#pushes.send(mutations, async (batch) => {
         const sent = push(batch);
@@ -38,6 +42,9 @@ export class Outbox {
         if (pushed.httpRequestInfo.httpStatusCode === 200 && !pushed.response) this.#acknowledged.add(batch);
         return pushed;
       });
+    } catch (error) {
+      this.#wasOvertaken = (error as Error).name === 'TimeoutError' && this.#pulls > pulls;
+      throw error;
     } finally {
       this.#inFlight--;
       this.#pushedAt = performance.now();
@@ -57,7 +64,13 @@ export class Outbox {
 
   /** That what the last pull has brought is applied. */
   endPull(): void {
+    this.#pulls++;
     this.#acknowledged.forget(this.#pullMoment);
+  }
+
+  /** True if the last push was given up although a pull has reached the server during that time. */
+  get wasOvertaken(): boolean {
+    return this.#wasOvertaken;
   }
 
   /** True if mutations are waiting that nobody is sending. */
