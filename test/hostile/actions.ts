@@ -61,11 +61,12 @@ const actions = {
   ],
   'no network': [
     1,
-    async ({ tab, random }) => {
-      await tab.page.context().setOffline(true);
-      await sleep(random.between(500, 4_000));
-      await tab.page.context().setOffline(false);
-    },
+    ({ tab, random }) =>
+      withOthers(tab, async () => {
+        await tab.page.context().setOffline(true);
+        await sleep(random.between(500, 4_000));
+        await tab.page.context().setOffline(false);
+      }),
   ],
   'setOnline(false)': [
     1,
@@ -94,17 +95,26 @@ async function signOut({ tab, random, ledger }: Scene): Promise<void> {
   const { profile } = tab;
   // Without these, a sign-out cannot reach the other tabs.
   if (profile.missing.some((name) => name === 'BroadcastChannel' || name === 'navigator.locks')) return;
-  const others = profile.tabs.filter((other) => other !== tab);
+  await withOthers(tab, async () => {
+    const user = random.pick(tab.users);
+    await tab.page
+      .evaluate((user) => window.hostile.signOut(user), user)
+      .catch((error: Error) => {
+        // The storage may be broken.
+        if (!/UnknownError|QuotaExceededError|TimeoutError|Denied|SecurityError/.test(error.message)) throw error;
+      });
+    ledger.signOut(profile.number, user);
+    for (const each of profile.tabs) if (each.users.includes(user)) await each.reload();
+  });
+}
+
+/** Does something to all tabs of a profile, unless something is being done to one of the others: a page may be loading. */
+async function withOthers(tab: HostileTab, act: () => Promise<void>): Promise<void> {
+  const others = tab.profile.tabs.filter((other) => other !== tab);
   if (others.some(({ isBusy }) => isBusy)) return;
   for (const other of others) other.isBusy = true;
   try {
-    const user = random.pick(tab.users);
-    await tab.page.evaluate((user) => window.hostile.signOut(user), user).catch((error: Error) => {
-      // The storage may be broken.
-      if (!/UnknownError|QuotaExceededError|TimeoutError|Denied|SecurityError/.test(error.message)) throw error;
-    });
-    ledger.signOut(profile.number, user);
-    for (const each of profile.tabs) if (each.users.includes(user)) await each.reload();
+    await act();
   } finally {
     for (const other of others) other.isBusy = false;
   }

@@ -68,7 +68,10 @@ export async function runHostile({ chromium, seed, clients, seconds, progress }:
         setup: { seed, limits, pullInterval, pauseMs: pauseMs * clients },
       },
       ledger,
-      (slots, error) => failures.push({ slots, text: `page error: ${error}` }),
+      (slots, error) => {
+        failures.push({ slots, text: `page error: ${error}` });
+        progress(`page error of clients ${slots}: ${error}`);
+      },
     );
     const tabs = profiles.flatMap((profile) => profile.tabs);
     progress(`${slotsOf(tabs).length} clients in ${tabs.length} tabs of ${profiles.length} profiles`);

@@ -70,7 +70,7 @@ export class HostileTab {
     this.#page = await this.#context.newPage();
     this.#session = await this.#context.newCDPSession(this.#page);
     await this.#page.goto(`${this.#url}/#${encodeURIComponent(JSON.stringify(setup))}`);
-    await this.#page.waitForFunction(() => window.hostile !== undefined);
+    await this.#untilLoaded();
   }
 
   /** Closes the tab as the browser's user does: nothing in it is told. */
@@ -81,7 +81,12 @@ export class HostileTab {
 
   async reload(): Promise<void> {
     await this.page.reload();
-    await this.page.waitForFunction(() => window.hostile !== undefined);
+    await this.#untilLoaded();
+  }
+
+  /** By a timer: a page that is not shown has no animation frames. */
+  async #untilLoaded(): Promise<void> {
+    await this.page.waitForFunction(() => window.hostile !== undefined, undefined, { polling: 100 });
   }
 
   async setFrozen(isFrozen: boolean): Promise<void> {
