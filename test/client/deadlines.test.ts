@@ -1,6 +1,6 @@
 /** Requests that get no response, or half of one, on a connection that nobody resets. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type HostileProxy, openProxy, type Treatment } from '../hostile/proxy.js';
+import { type HostileProxy, openProxy, type TreatmentKind } from '../hostile/proxy.js';
 import type { TasksClient } from './application.js';
 import { useApplication } from './application.js';
 
@@ -8,7 +8,7 @@ vi.spyOn(console, 'error').mockImplementation(() => {});
 
 const application = useApplication();
 
-let treat: (path: string) => Treatment['kind'];
+let treat: (path: string) => TreatmentKind;
 let proxy: HostileProxy;
 beforeEach(async () => {
   treat = () => 'pass';
@@ -24,7 +24,7 @@ function open(): TasksClient {
   return application.open({ url: proxy.url }, { requests: { maxHeadersMs: 1000, maxSilenceMs: 500 } }).client;
 }
 
-it.each<[what: string, Treatment['kind'], path: string]>([
+it.each<[what: string, TreatmentKind, path: string]>([
   ['a pull that gets no response', 'swallow request', '/sync/pull'],
   ['half of a pull', 'halve', '/sync/pull'],
   ['a push that gets no response', 'swallow request', '/sync/push'],

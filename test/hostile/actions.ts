@@ -84,9 +84,11 @@ async function jump({ profile }: HostileTab, random: Random): Promise<void> {
   const size = random.pick([5_000, 60_000, hourMs, 12 * hourMs]);
   profile.clockOffsetMs += random.pick([-1, 1]) * random.between(1_000, size);
   for (const tab of profile.tabs) {
-    await tab.page.evaluate((ms) => window.hostile.setClock(ms), profile.clockOffsetMs).catch(() => {
-      // It is being closed, and opens with the new clock.
-    });
+    await tab.page
+      .evaluate((ms) => window.hostile.setClock(ms), profile.clockOffsetMs)
+      .catch(() => {
+        // It is being closed, and opens with the new clock.
+      });
   }
 }
 

@@ -48,7 +48,13 @@ const pauseMs = 130;
 /** All clients are equal to the server so long after the end. */
 const convergeMs = 10_000;
 
-export async function runHostile({ chromium, seed, clients, seconds, progress }: HostileOptions): Promise<HostileResult> {
+export async function runHostile({
+  chromium,
+  seed,
+  clients,
+  seconds,
+  progress,
+}: HostileOptions): Promise<HostileResult> {
   const random = new Random(seed);
   const plan = new TreatmentPlan(seed);
   const ledger = new Ledger();
@@ -146,7 +152,9 @@ function history(slots: readonly number[], plan: TreatmentPlan, done: readonly D
       at,
       text: `client ${slot}, ${kind} ${n}: ${name}${ms === undefined ? '' : ` ${ms} ms`}`,
     }));
-  const profiles = new Set(done.filter((each) => each.slots.some((slot) => slots.includes(slot))).map((each) => each.profile));
+  const profiles = new Set(
+    done.filter((each) => each.slots.some((slot) => slots.includes(slot))).map((each) => each.profile),
+  );
   const actions = done
     .filter(({ profile }) => profiles.has(profile))
     .map(({ at, slots, action }) => ({ at, text: `tab of ${slots.join(' and ')}: ${action}` }));

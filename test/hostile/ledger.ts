@@ -37,7 +37,10 @@ export class Ledger {
 
   add(event: PageEvent, profile: number): void {
     this.#now++;
-    if (event.type === 'opened') return this.#open(event, profile);
+    if (event.type === 'opened') {
+      this.#open(event, profile);
+      return;
+    }
     const client = this.clients.get(event.client)!;
     switch (event.type) {
       case 'begun': {
@@ -57,7 +60,8 @@ export class Ledger {
         return;
       case 'status':
         client.state = event.state;
-        if (event.storage === 'saved') for (const call of this.#unsaved.get(client.name)!.splice(0)) call.isSaved = true;
+        if (event.storage === 'saved')
+          for (const call of this.#unsaved.get(client.name)!.splice(0)) call.isSaved = true;
         return;
       case 'refused':
         this.refused.add(event.mutation);

@@ -1,11 +1,11 @@
 /** The treatment of each request, by a seed: the n-th pull of a client is treated alike in each run. */
 import { Random } from '../oracle/random.js';
-import { type ProxiedRequest, pass, type Treatment } from './proxy.js';
+import { type ProxiedRequest, pass, type Treatment, type TreatmentKind } from './proxy.js';
 
 const kinds = ['pull', 'push', 'poke'] as const;
 type Kind = (typeof kinds)[number];
 
-type Weighted = readonly (readonly [weight: number, kind: Treatment['kind'], minMs?: number, maxMs?: number])[];
+type Weighted = readonly (readonly [weight: number, kind: TreatmentKind, minMs?: number, maxMs?: number])[];
 
 /** Two out of three requests succeed, if late: with less, clients would do little but wait. */
 const ofRequests: Weighted = [

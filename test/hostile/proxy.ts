@@ -11,35 +11,37 @@ import {
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How a request is treated. `ms` is how long the proxy waits where it waits; each kind has a default. */
+/** How a request is treated; the first way is that of any proxy. */
+export type TreatmentKind =
+  | 'pass'
+  /** Waits before it forwards the request. */
+  | 'delay'
+  /** Never forwards it, and never answers. */
+  | 'swallow request'
+  /** Forwards it, and never answers. */
+  | 'swallow response'
+  /** Forwards it when the client has probably given up, and never answers. */
+  | 'forward late'
+  /** Forwards it twice at the same time, and answers once. */
+  | 'repeat'
+  /** Passes half of the response's body on, then nothing more. Of a stream, the first part. */
+  | 'halve'
+  /** Passes the response on in small parts, with a pause after each. */
+  | 'trickle'
+  /** Breaks the connection without forwarding the request. */
+  | 'reset request'
+  /** Forwards it, and breaks the connection instead of answering; a stream, after some time. */
+  | 'reset response'
+  /** Answers with 503 and `Retry-After`. */
+  | 'unavailable'
+  /** Answers with 413. */
+  | 'too large'
+  /** Answers with 401. */
+  | 'unauthorized';
+
 export interface Treatment {
-  readonly kind:
-    /** Forwards the request, and passes the response on as it comes. */
-    | 'pass'
-    /** Waits before it forwards the request. */
-    | 'delay'
-    /** Never forwards it, and never answers. */
-    | 'swallow request'
-    /** Forwards it, and never answers. */
-    | 'swallow response'
-    /** Forwards it when the client has probably given up, and never answers. */
-    | 'forward late'
-    /** Forwards it twice at the same time, and answers once. */
-    | 'repeat'
-    /** Passes half of the response's body on, then nothing more. Of a stream, the first part. */
-    | 'halve'
-    /** Passes the response on in small parts, with a pause after each. */
-    | 'trickle'
-    /** Breaks the connection without forwarding the request. */
-    | 'reset request'
-    /** Forwards it, and breaks the connection instead of answering. Passes on what a stream has sent until then. */
-    | 'reset response'
-    /** Answers with 503 and `Retry-After`. */
-    | 'unavailable'
-    /** Answers with 413. */
-    | 'too large'
-    /** Answers with 401. */
-    | 'unauthorized';
+  readonly kind: TreatmentKind;
+  /** How long the proxy waits where it waits, in milliseconds. Each kind has a default. */
   readonly ms?: number;
 }
 

@@ -25,7 +25,8 @@ try {
     seed,
     clients: Number(values.clients),
     seconds: Number(values.minutes) * 60,
-    progress: (message) => console.log(`${((performance.now() - started) / 1_000).toFixed(0).padStart(5)} s  ${message}`),
+    progress: (message) =>
+      console.log(`${((performance.now() - started) / 1_000).toFixed(0).padStart(5)} s  ${message}`),
   });
   console.log(counts);
   for (const failure of failures) console.log(`\nseed ${seed}: ${failure}`);
