@@ -19,7 +19,7 @@ export function judgeCalls(ledger: Ledger, executions: ReadonlyMap<string, numbe
   for (const call of ledger.calls.values()) {
     const outcome = judge(call, ledger, executions.has(call.id));
     counts[outcome] = (counts[outcome] ?? 0) + 1;
-    const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation}`;
+    const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation}, ${call.isSaved ? 'saved' : 'not saved'}, in a tab that ${call.client.hasEnded ? 'has ended' : 'is open'}`;
     if (outcome.startsWith('WRONG')) failures.push({ slot: call.client.slot, text: `${outcome}: ${about}` });
   }
   for (const { client, what } of ledger.stuck) {

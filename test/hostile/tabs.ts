@@ -122,7 +122,7 @@ export async function openProfiles(
     context.on('weberror', (error) =>
       onError(
         profile.tabs.flatMap(({ slots }) => slots),
-        `${error.error().stack}`,
+        error.error().stack || `${error.error()}`,
       ),
     );
     for (let tab = 0; tab < 3; tab++) {
