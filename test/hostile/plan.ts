@@ -33,7 +33,7 @@ const ofStreams: Weighted = [
 ];
 
 /** The largest push that the proxy forwards, in bytes. */
-export const maxPushBytes = 30_000;
+const maxPushBytes = 30_000;
 
 /** One request, for the log. */
 export interface Treated {
