@@ -19,7 +19,7 @@ const setupFiles = ['test/worker.ts'];
 const expect = { poll: { timeout: 10_000 } };
 const clientTests = 'test/conformance/client/**/*.test.ts';
 const browserTests = 'test/browser/**/*.test.ts';
-const browserTrials = 'test/{browser,create}/**/*.trial.ts';
+const browserTrials = 'test/{browser,create,hostile}/**/*.trial.ts';
 const tortureTrials = 'test/torture/*.trial.ts';
 /**
  * They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time; or they find a

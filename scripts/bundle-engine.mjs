@@ -88,6 +88,24 @@ function withoutLogs(code, ast) {
   return spans.reduceRight((text, { start, end }) => `${text.slice(0, start)};${text.slice(end)}`, code);
 }
 
+/** Parts of the package's files that are bundled with another text, by the files' ends. */
+const changes = {
+  // The user's clock may be set back by an hour: requests would wait for an hour.
+  '/connection-loop.js': ['Date.now()', 'performance.now()'],
+  // The message of another tab: nobody could catch that the database cannot be read.
+  '/new-client-channel.js': [
+    'getClientGroup(newClientGroupID, perdagRead) !== void 0)',
+    'getClientGroup(newClientGroupID, perdagRead) !== void 0).catch(() => false)',
+  ],
+};
+
+function withChanges(code, file) {
+  const [, [from, to]] = Object.entries(changes).find(([end]) => file.endsWith(end)) ?? [null, []];
+  if (from === undefined) return code;
+  if (!code.includes(from)) throw new Error(`${file} no longer has the text that is to be changed: ${from}`);
+  return code.replaceAll(from, to);
+}
+
 /** Writes the bundle into a folder. */
 export async function bundleEngine(target) {
   const bundle = await rolldown({
@@ -106,7 +124,7 @@ export async function bundleEngine(target) {
                 .join('\n')
             : (replacementOf(id) ?? null),
         transform(code, id) {
-          return id.startsWith(folder) ? withoutLogs(code, this.parse(code)) : null;
+          return id.startsWith(folder) ? withChanges(withoutLogs(code, this.parse(code)), id) : null;
         },
       },
     ],

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import type { TasksClient } from '../client/application.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
+import { type HostileProxy, openProxy, pass } from '../hostile/proxy.js';
 import { launchChromium } from './chromium.js';
 import { type ClientPage, type ClientServer, clientInput, startClientServer } from './client-server.js';
 import { type Watch, watch } from './watch.js';
@@ -71,6 +72,8 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
   let browser: Browser;
   let database: TestDatabase;
   let server: ClientServer;
+  let proxy: HostileProxy;
+  let url: string;
   let profiles = 0;
   /** The profiles that are cut off. */
   const cutOff = new Set<string>();
@@ -78,11 +81,19 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
   beforeAll(async () => {
     if (!chromium) return;
     database = await createEmptyDatabase();
-    server = await startClientServer(database, page, (request) => cutOff.has(profileOf(request)));
+    server = await startClientServer(database, page);
+    proxy = await openProxy(
+      () => server.url,
+      ({ path, headers }) =>
+        path.startsWith('/sync/') && cutOff.has(profileOf(headers.referer)) ? { kind: 'reset request' } : pass,
+    );
+    // Only pages of a secure origin have locks, and localhost is one.
+    url = proxy.url.replace('127.0.0.1', 'localhost');
     browser = await launchChromium(chromium);
   });
   afterAll(async () => {
     await browser?.close();
+    proxy?.close();
     await server?.close();
     await database?.drop();
   });
@@ -97,14 +108,14 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
       const context = await browser.newContext();
       context.setDefaultTimeout(20_000);
       const name = `${++profiles}`;
-      const watching = watch(context, server.url);
+      const watching = watch(context, url);
       watches.push(watching);
       return {
         watch: watching,
         async tab(user, version = '', prepare = async () => {}) {
           const page = await context.newPage();
           await prepare(page);
-          await page.goto(`${server.url}/?user=${user}&version=${version}&profile=${name}`);
+          await page.goto(`${url}/?user=${user}&version=${version}&profile=${name}`);
           return {
             page,
             lists: () => page.getByRole('listitem').allTextContents(),
@@ -128,6 +139,6 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
 }
 
 /** The profile of the page that sends a request. */
-function profileOf(request: Request): string {
-  return new URL(request.headers.get('Referer') ?? request.url).searchParams.get('profile') ?? '';
+function profileOf(referer: string | undefined): string {
+  return referer ? (new URL(referer).searchParams.get('profile') ?? '') : '';
 }

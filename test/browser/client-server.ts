@@ -1,5 +1,4 @@
 /** A server of the example that also serves a page with a client, for Chromium. */
-import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import { rolldown } from 'rolldown';
 import { authenticate } from '../../examples/tasks/src/auth.js';
@@ -25,14 +24,10 @@ export interface ClientServer {
   close(): Promise<void>;
 }
 
-/**
- * @param database an empty one
- * @param isCutOff says of a request for data that the connection breaks
- */
+/** @param database an empty one */
 export async function startClientServer(
   database: { readonly url: string; readonly pool: pg.Pool },
   page: ClientPage,
-  isCutOff: (request: Request) => boolean = () => false,
 ): Promise<ClientServer> {
   await createSchema(database.pool);
   await migrate({ database: database.url, views, log: silent });
@@ -46,20 +41,16 @@ export async function startClientServer(
     '/': [page.html, 'text/html'],
     '/client.js': [code, 'text/javascript'],
   };
-  const fetch = async (request: Request, env?: unknown) => {
+  const fetch = async (request: Request) => {
     const [text, type] = files[new URL(request.url).pathname] ?? [];
-    if (type) return new Response(text!, { headers: { 'Content-Type': type } });
-    if (!isCutOff(request)) return sync.fetch(request);
-    (env as { readonly incoming: IncomingMessage }).incoming.socket.destroy();
-    return new Response(null, { status: 503 });
+    return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
   };
   const server = await listen(
     { ...sync, fetch },
     { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
   );
   return {
-    // Only pages of a secure origin have locks, and localhost is one.
-    url: server.url.replace('127.0.0.1', 'localhost'),
+    url: server.url,
     close: () => server.close(),
   };
 }

@@ -1,8 +1,6 @@
 /** Calls and pushes that are larger than what the server, or a proxy before it, takes. */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { type HostileProxy, openProxy, pass } from '../hostile/proxy.js';
 import { type TasksClient, useApplication } from './application.js';
 
 vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -12,27 +10,19 @@ const application = useApplication({ limits: { mutations: 100 } });
 /** The sizes of the pushes that the proxy has forwarded, in bytes. */
 const forwarded: number[] = [];
 let maxBytes = Number.POSITIVE_INFINITY;
-let proxy: Server;
+let proxy: HostileProxy;
 beforeAll(async () => {
-  proxy = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
-    const isPush = request.url === '/sync/push';
-    if (isPush && body.length > maxBytes) return void response.writeHead(413).end('<h1>413</h1>');
-    if (isPush) forwarded.push(body.length);
-    const { method, headers } = request;
-    delete headers['accept-encoding'];
-    const init = { method: method!, headers: headers as never, ...(method === 'POST' && { body }) };
-    const answer = await fetch(`${application.server.url}${request.url}`, init).catch(() => undefined);
-    if (!answer) return void response.destroy();
-    response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type') ?? '' });
-    response.end(Buffer.from(await answer.arrayBuffer()));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  proxy = await openProxy(
+    () => application.server.url,
+    ({ path, bytes }) => {
+      if (path !== '/sync/push') return pass;
+      if (bytes > maxBytes) return { kind: 'too large' };
+      forwarded.push(bytes);
+      return pass;
+    },
+  );
 });
-afterAll(() => {
-  proxy.closeAllConnections();
-  proxy.close();
-});
+afterAll(() => proxy.close());
 beforeEach(() => {
   forwarded.length = 0;
   maxBytes = Number.POSITIVE_INFINITY;
@@ -41,7 +31,7 @@ beforeEach(() => {
 /** A client whose pushes go through the proxy, offline. */
 async function offline(): Promise<TasksClient> {
   const ann = application.client({
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: proxy.url,
     pullInterval: 1000,
   });
   await expect.poll(() => ann.status.get().state).toBe('online');

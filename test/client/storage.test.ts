@@ -93,3 +93,22 @@ it('closes although its store hangs', async () => {
   expect(ann.status.get().state).toBe('closed');
   stores.behaviour = 'works';
 });
+
+it('a store that cannot be read when another version of the application opens rejects nothing that nobody can catch', async () => {
+  const stores = hostileStores();
+  const user = randomUUID();
+  const { client, engine } = application.open({ user, kvStore: stores });
+  await expect.poll(() => client.status.get()).toMatchObject({ state: 'online', storage: 'saved' });
+  stores.behaviour = 'cannot be read';
+  const channel = new BroadcastChannel(`replicache-new-client-group-v1:${engine.name}`);
+  const announced = new Promise((resolve) => {
+    channel.onmessage = resolve;
+  });
+  application.client({ user, kvStore: hostileStores(), mutators: {} });
+  await announced;
+  channel.close();
+  // The engine hears of it in the same turn or the next one. Vitest fails a run with an error that nobody has caught.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stores.behaviour = 'works';
+  expect(client.status.get().outdated).toBe(false);
+});

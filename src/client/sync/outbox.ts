@@ -18,6 +18,8 @@ export class Outbox {
   #batch: Promise<unknown> = Promise.resolve();
   /** The moment at which the last pull began. */
   #pullMoment = 0;
+  #pulls = 0;
+  #wasOvertaken = false;
 
   /** True if a call with these args is known to be too large to be sent. */
   isTooLarge(args: unknown): boolean {
@@ -33,6 +35,8 @@ export class Outbox {
     // The engine asks to push all that no pull has confirmed.
     if (waiting.length === 0) return { httpRequestInfo: { httpStatusCode: 200, errorMessage: '' } };
     this.#inFlight++;
+    const pulls = this.#pulls;
+    this.#wasOvertaken = false;
     try {
       return await this.#pushes.send(waiting, async (batch) => {
         const sent = push(batch);
@@ -41,6 +45,9 @@ export class Outbox {
         if (pushed.httpRequestInfo.httpStatusCode === 200 && !pushed.response) this.#acknowledged.add(batch);
         return pushed;
       });
+    } catch (error) {
+      this.#wasOvertaken = (error as Error).name === 'TimeoutError' && this.#pulls > pulls;
+      throw error;
     } finally {
       this.#inFlight--;
       this.#pushedAt = performance.now();
@@ -60,7 +67,13 @@ export class Outbox {
 
   /** That what the last pull has brought is applied. */
   endPull(): void {
+    this.#pulls++;
     this.#acknowledged.forget(this.#pullMoment);
+  }
+
+  /** True if the last push was given up although a pull has reached the server during that time. */
+  get wasOvertaken(): boolean {
+    return this.#wasOvertaken;
   }
 
   /** True if mutations are waiting that nobody is sending. */

@@ -39,15 +39,21 @@ export function createPuller(
   };
 }
 
-export function createPusher({ engine, credentials, outbox, options }: Sender, status?: StatusTracker): Pusher {
+/** @param onEnd called after each push, whether or not it has succeeded */
+export function createPusher(
+  { engine, credentials, outbox, options }: Sender,
+  status?: StatusTracker,
+  onEnd?: () => void,
+): Pusher {
   return async (request, requestID) => {
     const auth = await credentials.get();
     const { pushURL: url } = engine;
     const mutations = request.mutations.map((mutation) => ({ ...mutation, ...options.toServer(mutation) }));
-    const pushed = await outbox.send(mutations, (batch) => {
+    const sending = outbox.send(mutations, (batch) => {
       const body = { ...request, mutations: batch };
       return send({ kind: 'push', url, auth, requestID, body }, options, status);
     });
+    const pushed = await sending.finally(onEnd);
     const { httpStatusCode, errorMessage } = pushed.httpRequestInfo;
     if (httpStatusCode === tooLarge) status?.refused('push', url, httpStatusCode, errorMessage);
     setRetryDelay(engine, pushed);

@@ -65,7 +65,7 @@ export class SyncEngine extends ReplicacheImpl {
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
     // Without an address, the engine's own are kept: they send nothing.
     if (this.pullURL) this.puller = createPuller(this.#sender, options.status, () => void this.#recoverOnce());
-    if (this.pushURL) this.pusher = createPusher(this.#sender, options.status);
+    if (this.pushURL) this.pusher = createPusher(this.#sender, options.status, () => this.#endPush());
     if (options.getAuth) this.getAuth = () => this.#credentials.renew();
     this.onUpdateNeeded = ({ type }) => {
       if (type === 'NewClientGroup') options.status.outdated();
@@ -207,6 +207,17 @@ export class SyncEngine extends ReplicacheImpl {
     this.#pushUnacknowledged();
   }
 
+  #endPush(): void {
+    this.#forgetConfirmed();
+    // The engine would wait as if the server could not be reached.
+    if (this.#outbox.wasOvertaken && this.#pending.now.length > 0) this.#send('push');
+  }
+
+  /** A push that failed is not sent again if a pull has confirmed it: its failure means nothing any more. */
+  #forgetConfirmed(): void {
+    if (this.#pending.now.length === 0) this.#options.status.succeeded('push');
+  }
+
   /**
    * Pushes what the engine would push later, or not at all: what another tab has left, and what is waiting for another
    * try although the server can be reached again.
@@ -247,8 +258,7 @@ export class SyncEngine extends ReplicacheImpl {
   async #updatePending(after: 'calls' | 'other changes' = 'other changes'): Promise<void> {
     try {
       await this.#pending.update(after);
-      // A push whose response was lost is not sent again if a pull confirms it first.
-      if (this.#pending.now.length === 0) this.#options.status.succeeded('push');
+      this.#forgetConfirmed();
     } catch (error) {
       if (!this.#ended) this.log.error?.('Cannot read the pending mutations', error);
     }

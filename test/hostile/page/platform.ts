@@ -1,0 +1,33 @@
+/** Takes functions of the platform away and sets the clock, before the client's code is loaded. */
+import type { PageSetup, PlatformFunction } from './setup.js';
+
+export const setup: PageSetup = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+
+const removals: Record<PlatformFunction, () => void> = {
+  'navigator.locks': () => Object.defineProperty(Navigator.prototype, 'locks', { value: undefined }),
+  BroadcastChannel: () => Reflect.deleteProperty(globalThis, 'BroadcastChannel'),
+  'AbortSignal.any': () => Reflect.deleteProperty(AbortSignal, 'any'),
+  'AbortSignal.timeout': () => Reflect.deleteProperty(AbortSignal, 'timeout'),
+  TextDecoderStream: () => Reflect.deleteProperty(globalThis, 'TextDecoderStream'),
+  'Response.prototype.body': () => Reflect.deleteProperty(Response.prototype, 'body'),
+  XMLHttpRequest: () => Reflect.deleteProperty(globalThis, 'XMLHttpRequest'),
+};
+
+for (const name of setup.missing) removals[name]();
+
+let { clockOffsetMs } = setup;
+const RealDate = Date;
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
+  get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+});
+
+function now(): number {
+  return RealDate.now() + clockOffsetMs;
+}
+
+/** Sets the clock of the page. What measures durations, such as `performance.now`, goes on. */
+export function setClock(offsetMs: number): void {
+  clockOffsetMs = offsetMs;
+}
