@@ -13,8 +13,14 @@ export const doors: readonly Fault[] = [
   {
     ...poke,
     name: 'an empty authorization is sent',
-    find: 'headers: rep.auth ? { Authorization: rep.auth } : {}',
-    replace: "headers: { Authorization: rep.auth ?? '' }",
+    find: 'headers = rep.auth ? { Authorization: rep.auth } : {}',
+    replace: "headers = { Authorization: rep.auth ?? '' }",
+  },
+  {
+    ...poke,
+    name: 'a stream that cannot be restored has nobody pull',
+    find: 'else if (failures === 2) connection.onPoke();',
+    replace: '',
   },
   { ...poke, name: 'a refusal is told each time', find: 'if (why === told) return;', replace: '' },
   {
@@ -27,8 +33,8 @@ export const doors: readonly Fault[] = [
     file: 'src/poke.ts',
     tests: ['test/poke-silence.test.ts'],
     name: 'credentials are forgotten',
-    find: '      credentials,\n      signal',
-    replace: '      signal',
+    find: '{ headers, credentials, signal: attempt.signal }',
+    replace: "{ headers, credentials: 'same-origin', signal: attempt.signal }",
   },
   {
     name: 'the context of a sample is not told from a user’s',

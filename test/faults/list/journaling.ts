@@ -20,10 +20,10 @@ export const journaling: readonly Fault[] = [
   {
     name: 'the journal says of a mutation that it was applied before it is',
     file: 'src/writes/apply-once.ts',
-    find: `        await mutator.run({ tx, args, ctx: context, schemaVersion });
+    find: `        await mutator.run({ tx, args, ctx: context, profileID, schemaVersion });
         last(...journal.keep(origin, [appliedEntry(mutation.name, mutation.id)]));`,
     replace: `        await db.query(journal.keep(origin, [appliedEntry(mutation.name, mutation.id)])[0] ?? { text: 'select' });
-        await mutator.run({ tx, args, ctx: context, schemaVersion });`,
+        await mutator.run({ tx, args, ctx: context, profileID, schemaVersion });`,
     tests,
   },
   {
