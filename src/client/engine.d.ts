@@ -1,5 +1,5 @@
 /** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
-import type { KeyValueStore, PendingMutation, ReadonlyJSON, StoreProvider } from './stores/types.js';
+import type { KeyValueStore, KeyValueWrite, PendingMutation, ReadonlyJSON, StoreProvider } from './stores/types.js';
 
 export interface ScanResult {
   values(): AsyncIterableIterator<ReadonlyJSON>;
@@ -27,6 +27,8 @@ export interface ReadTransaction {
 export interface WriteTransaction extends ReadTransaction {
   readonly mutationID: number;
   readonly reason: 'initial' | 'rebase' | 'authoritative';
+  /** The transaction of the store of keys and values; undefined in a store in memory. */
+  readonly dbtx: { readonly map: { readonly _dagRead: { readonly kvWrite?: KeyValueWrite } } };
   set(key: string, value: ReadonlyJSON): Promise<void>;
   del(key: string): Promise<boolean>;
 }

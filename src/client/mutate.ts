@@ -29,14 +29,14 @@ export function namedMutators(tree: object, prefix = ''): NamedMutators {
 export function engineMutators(
   mutators: NamedMutators,
   transaction: (tx: WriteTransaction) => Promise<unknown>,
-  beforeRepeat: () => Promise<void>,
+  beforeRepeat: (tx: WriteTransaction) => Promise<void>,
   onDropped: (name: string, tx: WriteTransaction, error: unknown) => void,
 ): Record<string, MutatorFunction> {
   const entries = [...mutators].map(([name, run]): [string, MutatorFunction] => [
     name,
     async (tx, args) => {
       if (tx.reason === 'initial') return run(await transaction(tx), args);
-      await beforeRepeat();
+      await beforeRepeat(tx);
       const attempt = revocable(tx);
       try {
         await run(await transaction(attempt), args);
@@ -49,7 +49,7 @@ export function engineMutators(
   ]);
   return Object.fromEntries([
     ...entries,
-    [plainCall, (tx) => (tx.reason === 'initial' ? Promise.resolve() : beforeRepeat())],
+    [plainCall, (tx) => (tx.reason === 'initial' ? Promise.resolve() : beforeRepeat(tx))],
   ]);
 }
 
@@ -78,6 +78,7 @@ function revocable(tx: WriteTransaction): WriteTransaction & { revoke(): Promise
     clientID: tx.clientID,
     mutationID: tx.mutationID,
     reason: tx.reason,
+    dbtx: tx.dbtx,
     get: (key) => tx.get(key),
     has: (key) => tx.has(key),
     scan: tx.scan.bind(tx) as WriteTransaction['scan'],

@@ -59,7 +59,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
             reason: tx.reason,
             view: (view: string) => writeView(tx, placeOf(options, view)),
           }),
-          () => engine.betweenRepeats(),
+          (tx) => engine.betweenRepeats(tx),
           tellDropped,
         ),
       },

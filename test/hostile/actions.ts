@@ -102,8 +102,8 @@ async function signOut({ tab, random, ledger }: Scene): Promise<void> {
     await tab.page
       .evaluate((user) => window.hostile.signOut(user), user)
       .catch((error: Error) => {
-        // The storage may be broken.
-        if (!/UnknownError|QuotaExceededError|TimeoutError|Denied|SecurityError/.test(error.message)) throw error;
+        // The storage may be broken. The next start deletes the data.
+        if (!error.message.includes('their data is still in this browser')) throw error;
       });
     ledger.signOut(profile.number, user);
     for (const each of profile.tabs) if (each.users.includes(user)) await each.reload();

@@ -5,6 +5,7 @@ import {
   type LogContext,
   type ReadTransaction,
   ReplicacheImpl,
+  type WriteTransaction,
 } from '#engine';
 import { type ClientError, callTooLarge, closedClient, signedOut, startOver } from '../client-error.js';
 import type { Observable } from '../observable.js';
@@ -46,8 +47,6 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #credentials: Credentials;
   readonly #sender: Sender;
   readonly #turns = new Turns();
-  #isApplyingPull = false;
-  #persistsRunning = 0;
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
   readonly #calls = new Set<Promise<void>>();
@@ -154,20 +153,12 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async persist(): Promise<void> {
-    this.#persistsRunning++;
-    try {
-      await this.#saving.save(() => super.persist());
-    } finally {
-      this.#persistsRunning--;
-    }
+    await this.#saving.save(() => super.persist());
   }
 
-  /**
-   * Called before each pending mutation is repeated on newer data: gives other tasks their turn. But not while a
-   * transaction of IndexedDB is open, which would end.
-   */
-  async betweenRepeats(): Promise<void> {
-    if (this.#isApplyingPull && this.#persistsRunning === 0) await this.#turns.next();
+  /** Called before each pending mutation is repeated on newer data: gives other tasks of the page their turn. */
+  async betweenRepeats({ dbtx }: WriteTransaction): Promise<void> {
+    await this.#turns.next(dbtx.map._dagRead.kvWrite);
   }
 
   /** Pulls, but while many mutations are being pushed, not before those of this batch can be confirmed. */
@@ -184,12 +175,7 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
-    this.#isApplyingPull = true;
-    try {
-      await super.maybeEndPull(syncHead, requestID);
-    } finally {
-      this.#isApplyingPull = false;
-    }
+    await super.maybeEndPull(syncHead, requestID);
     this.#saving.pulled();
     await this.#updatePending();
     this.#endPull();
