@@ -1,9 +1,9 @@
 /**
  * The deletion of the user's data in this browser after a sign-out:
  * - `elsewhere`: the tab in which the user has signed out sees to it
- * - `running`, `done` or a `failure`: this tab does
+ * - `running`, `done` or `failed`: this tab does
  */
-export type Deletion = 'elsewhere' | 'running' | 'done' | { readonly failure: string };
+export type Deletion = 'elsewhere' | 'running' | 'done' | 'failed';
 
 interface SignedOutProps {
   readonly user: string;
@@ -13,14 +13,11 @@ interface SignedOutProps {
 
 /** What is shown after a sign-out. It claims only what is true by now. */
 export function SignedOut({ user, deletion, onRetry }: SignedOutProps) {
+  const failed = deletion === 'failed';
   return (
     <div className="empty">
-      {typeof deletion === 'string' ? (
-        <p role="status">{texts[deletion]}</p>
-      ) : (
-        <p role="alert">You are signed out, but your data could not be deleted from this browser: {deletion.failure}</p>
-      )}
-      {typeof deletion === 'object' && (
+      <p role={failed ? 'alert' : 'status'}>{texts[deletion]}</p>
+      {failed && (
         <button type="button" onClick={onRetry}>
           Try again
         </button>
@@ -32,8 +29,10 @@ export function SignedOut({ user, deletion, onRetry }: SignedOutProps) {
   );
 }
 
-const texts = {
+const texts: Readonly<Record<Deletion, string>> = {
   elsewhere: 'You have signed out in another tab.',
   running: 'Signing out: your data is being deleted from this browser…',
   done: 'You are signed out, and nothing of yours is left in this browser.',
+  failed:
+    'You are signed out, but your data could not be deleted from this browser yet. Close the other tabs of this page, and try again.',
 };
