@@ -6,9 +6,9 @@ import { mutators } from '../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../examples/tasks/src/schema.js';
 import { views } from '../../examples/tasks/src/views.js';
 import { createSync, migrate } from '../../src/index.js';
-import { listen } from '../../src/node.js';
 import { builtPackage } from '../built.js';
 import { memoryLog, silent } from '../log.js';
+import { listenWithFiles, type ServedFiles } from './served-files.js';
 
 /** A page, and what its `/client.js` is bundled of. */
 export interface ClientPage {
@@ -37,18 +37,11 @@ export async function startClientServer(
   const define = { 'process.env.NODE_ENV': '"development"' };
   const built = await rolldown({ input: page.input, platform: 'browser', tsconfig: false, transform: { define } });
   const { code } = (await built.generate({ format: 'esm' })).output[0];
-  const files: Record<string, [text: string, type: string]> = {
+  const files: ServedFiles = {
     '/': [page.html, 'text/html'],
     '/client.js': [code, 'text/javascript'],
   };
-  const fetch = async (request: Request) => {
-    const [text, type] = files[new URL(request.url).pathname] ?? [];
-    return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
-  };
-  const server = await listen(
-    { ...sync, fetch },
-    { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
-  );
+  const server = await listenWithFiles(sync, files, log);
   return {
     url: server.url,
     close: () => server.close(),

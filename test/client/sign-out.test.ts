@@ -93,3 +93,16 @@ it('a sign-out empties all that is shown, in all tabs at once, and it is never s
   await signedOut;
   expect(two.status.get()).toMatchObject({ state: 'closed', error: { code: 'signed-out' } });
 });
+
+it('a sign-out ends although the page subscribes to something new when it sees that nothing is left', async () => {
+  const client = application.client({ user: randomUUID() });
+  const lists = client.view('list');
+  await client.mutate.list.create({ id: 'a', name: 'Garden' });
+  await expect.poll(() => client.pending.get()).toEqual([]);
+  const later = vi.fn();
+  const rows = vi.fn(({ length }: readonly unknown[]) => void (length === 0 && lists.subscribe(later)));
+  lists.subscribe(rows);
+  await vi.waitFor(() => expect(rows).toHaveBeenCalled());
+  await client.signOut();
+  expect(later.mock.calls).toEqual([[[]]]);
+});

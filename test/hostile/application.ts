@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { createSync, defineMutator, defineMutators, defineView, MutatorError, migrate, sql } from '../../src/index.js';
-import { listen } from '../../src/node.js';
+import { listenWithFiles, type ServedFiles } from '../browser/served-files.js';
 import { createEmptyDatabase } from '../database.js';
 import { memoryLog, silent } from '../log.js';
 
@@ -53,9 +53,7 @@ export interface Application {
 }
 
 /** Serves the application, and the files of a page beside it. */
-export async function serveApplication(
-  files: Readonly<Record<string, readonly [text: string, type: string]>>,
-): Promise<Application> {
+export async function serveApplication(files: ServedFiles): Promise<Application> {
   const database = await createEmptyDatabase();
   const { pool } = database;
   await pool.query(schema);
@@ -67,14 +65,7 @@ export async function serveApplication(
     return userID === undefined ? null : { userID };
   };
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-  const fetch = async (request: Request) => {
-    const [text, type] = files[new URL(request.url).pathname] ?? [];
-    return type ? new Response(text!, { headers: { 'Content-Type': type } }) : sync.fetch(request);
-  };
-  const server = await listen(
-    { ...sync, fetch },
-    { log, port: 0, hostname: '127.0.0.1', signals: false, drainMs: 500 },
-  );
+  const server = await listenWithFiles(sync, files, log);
   return {
     url: server.url,
     executions: () => countExecutions(pool),

@@ -55,11 +55,6 @@ export class Subscriptions {
 
   #listen(withoutData: () => Promise<() => void>, start: (listener: Listener) => () => void): () => void {
     let started = () => {};
-    const starting = new Promise<void>((resolve) => {
-      started = resolve;
-    });
-    this.#starting.add(starting);
-    void starting.then(() => this.#starting.delete(starting));
     const listener: Listener = {
       call: (call) => {
         started();
@@ -68,8 +63,17 @@ export class Subscriptions {
       stop: () => void this.#active.delete(listener),
     };
     this.#active.set(listener, withoutData);
-    const stop = this.#hasEnded ? () => {} : start(listener);
-    if (this.#hasEnded) void this.end();
+    if (this.#hasEnded) {
+      // The engine never calls it: a client that closes must not wait for that.
+      void this.end();
+      return listener.stop;
+    }
+    const starting = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    this.#starting.add(starting);
+    void starting.then(() => this.#starting.delete(starting));
+    const stop = start(listener);
     return () => {
       listener.stop();
       stop();

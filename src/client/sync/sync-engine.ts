@@ -52,6 +52,7 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #calls = new Set<Promise<void>>();
   /** Why every call is rejected. */
   #ended: ClientError | undefined;
+
   constructor(engineOptions: EngineOptions, options: SyncEngineOptions) {
     super(engineOptions);
     this.#options = options;
