@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,11 +16,14 @@ it('is built when it is packed in a clean clone', async () => {
       mkdirSync(join(clone, dirname(file)), { recursive: true });
       copyFileSync(join(root, file), join(clone, file));
     }
-    symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+    const { exports, bin, workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const installed = ['.', ...workspaces].map((folder) => join(folder, 'node_modules'));
+    for (const folder of installed) {
+      if (existsSync(join(root, folder))) symlinkSync(join(root, folder), join(clone, folder));
+    }
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: clone });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = files.map(({ path }) => path);
-    const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const entries = [
       ...Object.values(exports as object).flatMap((entry: object) => Object.values(entry)),
       bin.tidemark,

@@ -84,8 +84,7 @@ export function openClient(server: { readonly url: string }, user: string, optio
     mutators: { ...optimistic, ...moreMutators },
     ...rest,
   });
-  const entries = () =>
-    rep.query(async (tx) => Object.fromEntries((await tx.scan().entries().toArray()).filter(isData)));
+  const entries = () => entriesOf(rep);
   const pending = async () => (await rep.experimentalPendingMutations()).length;
   let idle = true;
   const pullOnce = async () => {
@@ -110,16 +109,27 @@ export function openClient(server: { readonly url: string }, user: string, optio
     pullUntil,
     settle: () => pullUntil(async () => (await pending()) === 0),
     async persisted() {
-      const wanted = await entries();
+      const wanted = await stateOf(rep);
       const url = { pullURL: '', pushURL: '' };
       await until(async () => {
         const tab = openClient(server, user, { ...options, ...url, name: rep.name });
-        const found = await tab.entries();
+        const found = await stateOf(tab.rep);
         await tab.rep.close();
         return isDeepStrictEqual(found, wanted);
       });
     },
   };
+}
+
+const entriesOf = (engine: Engine) =>
+  engine.query(async (tx) => Object.fromEntries((await tx.scan().entries().toArray()).filter(isData)));
+
+/** What a client shows, and which mutations that it shows no pull has confirmed: an effect alone may be a mutation's. */
+async function stateOf(engine: Engine) {
+  // A query waits until the client has opened its store; asking for what is pending does not.
+  const entries = await entriesOf(engine);
+  const pending = await engine.experimentalPendingMutations();
+  return { entries, pending: pending.map(({ clientID, id }) => `${clientID}/${id}`) };
 }
 
 /** The client of `tidemark/client` is told of refused mutations, under keys of their own. */
