@@ -91,19 +91,40 @@ function withoutLogs(code, ast) {
 /** Parts of the package's files that are bundled with another text, by the files' ends. */
 const changes = {
   // The user's clock may be set back by an hour: requests would wait for an hour.
-  '/connection-loop.js': ['Date.now()', 'performance.now()'],
+  '/connection-loop.js': [['Date.now()', 'performance.now()']],
   // The message of another tab: nobody could catch that the database cannot be read.
   '/new-client-channel.js': [
-    'getClientGroup(newClientGroupID, perdagRead) !== void 0)',
-    'getClientGroup(newClientGroupID, perdagRead) !== void 0).catch(() => false)',
+    [
+      'getClientGroup(newClientGroupID, perdagRead) !== void 0)',
+      'getClientGroup(newClientGroupID, perdagRead) !== void 0).catch(() => false)',
+    ],
+  ],
+  // A first read: nobody could catch that the data cannot be read. The read after a pull: the pull would seem to fail.
+  '/subscriptions.js': [
+    [
+      's.updateDeps(stx.keys, stx.scans);\n\t\t\t}\n\t\t})));',
+      's.updateDeps(stx.keys, stx.scans); } }))).catch((reason) => subs.map(() => ({ status: "rejected", reason })));',
+    ],
+    ['this.#callback = callback;', 'this.#callback = callback; this.onError = options.onError;'],
+  ],
+  '/replicache-impl.js': [
+    // The database may fail at the start: nobody could catch that, and everybody would wait for ever.
+    ['this.#open(indexes', 'this.opening(() => this.#open(indexes'],
+    ['readyResolver.resolve, onClientsDeleted);', 'readyResolver.resolve, onClientsDeleted));'],
+    // The page is shown again: nobody could catch that the database cannot be read.
+    [
+      'await this.#checkForClientStateNotFoundAndCallHandler();\n\t};',
+      'await this.#checkForClientStateNotFoundAndCallHandler().catch(() => {});\n\t};',
+    ],
   ],
 };
 
 function withChanges(code, file) {
-  const [, [from, to]] = Object.entries(changes).find(([end]) => file.endsWith(end)) ?? [null, []];
-  if (from === undefined) return code;
-  if (!code.includes(from)) throw new Error(`${file} no longer has the text that is to be changed: ${from}`);
-  return code.replaceAll(from, to);
+  const [, parts] = Object.entries(changes).find(([end]) => file.endsWith(end)) ?? [null, []];
+  return parts.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`${file} no longer has the text that is to be changed: ${from}`);
+    return text.replaceAll(from, to);
+  }, code);
 }
 
 /** Writes the bundle into a folder. */

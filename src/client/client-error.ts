@@ -85,6 +85,13 @@ export function startOver(): ClientError {
   return new ClientError('client-state-not-found', message);
 }
 
+/** The error of a pull that was answered, but does not take effect. */
+export function notApplied(cause: unknown): ClientError {
+  const message =
+    'What the server has sent cannot be applied, so older data is shown. What to do: see `cause`; if the local database cannot be read, reload the page when nothing is pending. It is tried again.';
+  return new ClientError('not-applied', message, { cause });
+}
+
 /** Why what is in memory cannot be stored. */
 export function storageFailed(cause: unknown): ClientError {
   const name = (cause as { name?: unknown } | null)?.name;

@@ -105,6 +105,8 @@ export interface DiffOperation {
   readonly oldValue?: ReadonlyJSON;
 }
 
+type OnError = (error: unknown) => void;
+
 export declare class ReplicacheImpl {
   constructor(options: EngineOptions);
   readonly name: string;
@@ -132,11 +134,11 @@ export declare class ReplicacheImpl {
   query<Result>(body: (tx: ReadTransaction) => Promise<Result> | Result): Promise<Result>;
   subscribe<Result>(
     body: (tx: ReadTransaction) => Promise<Result>,
-    options: { readonly onData: (result: Result) => void; readonly onError?: ((error: unknown) => void) | undefined },
+    options: { readonly onData: (result: Result) => void; readonly onError: OnError },
   ): () => void;
   experimentalWatch(
     callback: (diff: readonly DiffOperation[]) => void,
-    options: { readonly prefix: string; readonly initialValuesInFirstDiff?: boolean },
+    options: { readonly prefix: string; readonly initialValuesInFirstDiff: true; readonly onError: OnError },
   ): () => void;
   experimentalPendingMutations(): Promise<readonly PendingMutation[]>;
   /** Pulls. `syncHead` is `emptyHash` if there is nothing to apply. */
@@ -146,6 +148,8 @@ export declare class ReplicacheImpl {
   recoverMutations(): Promise<boolean> | undefined;
   persist(): Promise<void>;
   close(): Promise<void>;
+  /** Called once, by the constructor. `open` reads and writes the stores; until it is done, everything waits. */
+  protected opening(open: () => Promise<void>): Promise<void>;
 }
 
 /** A store of the engine's data, which may be read and written in transactions. */

@@ -83,6 +83,24 @@ describe.each(Object.keys(failures))('an IndexedDB that %s', (how) => {
   });
 });
 
+it('a database that cannot be read when the page is shown again rejects nothing that nobody can catch', async () => {
+  const profile = await pages.profile();
+  const { page, status } = await profile.tab('ann');
+  await expect.poll(status).toBe('online 0');
+  await expect.poll(() => storage(page)).toBe('saved');
+  // A page error would be among the profile's problems.
+  await page.evaluate(async () => {
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = () => {
+      throw new DOMException('Denied', 'UnknownError');
+    };
+    document.dispatchEvent(new Event('visibilitychange'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    IDBDatabase.prototype.transaction = transaction;
+  });
+  await expect.poll(status).toBe('online 0');
+});
+
 it('a page that is loaded again when its first pull is saved pulls what has changed alone', async () => {
   await pages.pool.query(`
     insert into list select n, 'ann', 'List ' || n from generate_series(1, 100) n;

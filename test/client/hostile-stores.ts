@@ -8,6 +8,8 @@ export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'cannot be read
 
 export interface HostileStores extends StoreProvider {
   behaviour: Behaviour;
+  /** Called before each transaction begins, and before each commit. */
+  onOperation: () => void;
 }
 
 const never = new Promise<never>(() => {});
@@ -15,11 +17,15 @@ const never = new Promise<never>(() => {});
 export function hostileStores(behaviour: Behaviour = 'works'): HostileStores {
   const stores: HostileStores = {
     behaviour,
-    create: (name) => new HostileStore(memoryStores.create(name), stores),
-    drop: (name) => memoryStores.drop(name),
+    onOperation: () => {},
+    create: (name) => new HostileStore(memoryStores.create(nameOf(name)), stores),
+    drop: (name) => memoryStores.drop(nameOf(name)),
   };
   return stores;
 }
+
+/** The client's own stores in memory, which take the place of these, are others. */
+const nameOf = (name: string) => `hostile ${name}`;
 
 class HostileStore implements KeyValueStore {
   readonly #store: KeyValueStore;
@@ -44,6 +50,7 @@ class HostileStore implements KeyValueStore {
     await this.#open();
     const write = await this.#store.write();
     const commit = async () => {
+      this.#stores.onOperation();
       if (this.#stores.behaviour === 'full') throw new DOMException('Full', 'QuotaExceededError');
       if (this.#stores.behaviour === 'hangs') await never;
       await write.commit();
@@ -66,6 +73,7 @@ class HostileStore implements KeyValueStore {
   }
 
   async #open(): Promise<void> {
+    this.#stores.onOperation();
     if (this.#stores.behaviour === 'refuses') throw new DOMException('Denied', 'SecurityError');
     if (this.#stores.behaviour === 'hangs') await never;
   }

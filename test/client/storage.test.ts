@@ -1,6 +1,7 @@
 /** Stores that cannot be opened, that are full, or that stop to work. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
+import type { Status } from '../../src/client.js';
 import { type TasksClient, useApplication } from './application.js';
 import { type Behaviour, type HostileStores, hostileStores } from './hostile-stores.js';
 
@@ -15,6 +16,11 @@ function open(kvStore: HostileStores, user: string = randomUUID(), maxOpenMs = 2
 
 const storage = (client: TasksClient) => client.status.get().storage;
 const create = (client: TasksClient, id: string) => client.mutate.list.create({ id, name: id });
+/** The first status that is as it should be. */
+async function until(client: TasksClient, isSo: (status: Status) => boolean): Promise<Status> {
+  await expect.poll(() => isSo(client.status.get()), { timeout: 8000 }).toBe(true);
+  return client.status.get();
+}
 const kept = async (client: TasksClient) => (await client.view('list').list()).map(({ id }) => id);
 
 describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s when it is opened', (how) => {
@@ -32,6 +38,88 @@ describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a stor
     await ann.signOut().catch(() => {});
     expect(ann.status.get().state).toBe('closed');
   });
+});
+
+describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s during the start', (how) => {
+  // Those of the test of the store, of the list of databases, of the client's record, and of the first reads and writes.
+  it.each(Array.from({ length: 13 }, (_, n) => n))('after %i operations stops nothing without a word', async (n) => {
+    const stores = hostileStores();
+    let operations = 0;
+    stores.onOperation = () => {
+      if (operations++ === n) stores.behaviour = how;
+    };
+    const ann = open(stores, randomUUID(), 300);
+    const names = vi.fn();
+    ann.subscribe((tx) => tx.view('list').list(), names);
+    const changes = vi.fn();
+    ann.view('list').watch(changes);
+    const isKept = await create(ann, 'a').then(
+      () => true,
+      () => false,
+    );
+    const { storage: where, state } = await until(
+      ann,
+      ({ storage, state }) => storage !== 'saved' || state === 'error',
+    );
+    expect(isKept || where === 'failing' || state === 'error').toBe(true);
+    stores.behaviour = 'works';
+    await until(ann, (status) => status.state === 'online' && status.storage !== 'failing');
+    expect((await kept(ann)).includes('a')).toBe(isKept);
+    await create(ann, 'b');
+    await expect
+      .poll(() => names.mock.lastCall?.[0], { timeout: 5000 })
+      .toContainEqual(expect.objectContaining({ id: 'b' }));
+    await expect
+      .poll(() => changes.mock.calls.flat(2), { timeout: 5000 })
+      .toContainEqual(expect.objectContaining({ key: 'b' }));
+    await ann.close();
+  });
+});
+
+/** A client with two thousand lists in a store that cannot be read any more: it has read a few leaves of their tree. */
+async function unreadable(): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
+  const user = randomUUID();
+  const before = open(hostileStores(), user);
+  await application.server.pool.query(
+    `insert into list (id, owner_id, name) select n, 'ann', 'List ' || n from generate_series(1000, 2999) n`,
+  );
+  await before.pull();
+  await expect.poll(() => kept(before)).toHaveLength(2000);
+  await until(before, ({ storage }) => storage === 'saved');
+  await before.close();
+  const stores = hostileStores();
+  const ann = open(stores, user);
+  ann.setOnline(false);
+  await ann.profileID;
+  await ann.query(async () => {});
+  stores.behaviour = 'cannot be read';
+  return { ann, stores };
+}
+
+it('a store that cannot be read when a pull is applied is said to fail, until it works again', async () => {
+  const { ann, stores } = await unreadable();
+  await application.server.pool.query(`update list set name = 'Changed' where id in ('1500', '2500')`);
+  ann.setOnline(true);
+  const { error } = await until(ann, ({ state }) => state === 'error');
+  expect(error).toMatchObject({ code: 'not-applied', message: /What to do/ });
+  stores.behaviour = 'works';
+  await until(ann, ({ state, error }) => state === 'online' && error === null);
+  expect(await ann.view('list').get('2500')).toMatchObject({ name: 'Changed' });
+});
+
+it('what cannot be read for a listener is read again, and the first failure is logged', async () => {
+  const { ann, stores } = await unreadable();
+  const names = vi.fn();
+  ann.subscribe((tx) => tx.view('list').list(), names);
+  const changes = vi.fn();
+  ann.view('list').watch(changes);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(names).not.toHaveBeenCalled();
+  expect(changes).not.toHaveBeenCalled();
+  expect(console.error).toHaveBeenCalledWith(expect.stringContaining('A subscription failed'), expect.anything());
+  stores.behaviour = 'works';
+  await expect.poll(() => names.mock.calls.map(([lists]) => lists.length), { timeout: 5000 }).toEqual([2000]);
+  await expect.poll(() => changes.mock.calls.map(([rows]) => rows.length), { timeout: 5000 }).toEqual([2000]);
 });
 
 it('what is not stored yet is said to be', async () => {

@@ -25,6 +25,11 @@ const probeKey = 'tidemark/opened';
 /** Stores that the engine can rely on, and their deletion. */
 export interface Stores extends StoreProvider {
   /**
+   * Calls `open`, which reads and writes the stores for the first time. If they fail, memory takes their place, and `open`
+   * is called again.
+   */
+  opening(open: () => Promise<void>): Promise<void>;
+  /**
    * Deletes all stores of the user. The engine must be closed.
    * @param othersClosed true if no other tab has them open
    * @throws what the stores throw, and Error named `TimeoutError` if they do not respond
@@ -46,7 +51,7 @@ export function openStores(
 ): Stores {
   if (kvStore === 'mem') {
     onMemory(null);
-    return { ...memoryStores, erase: () => dropStores(memoryStores, name) };
+    return { ...memoryStores, opening: (open) => open(), erase: () => dropStores(memoryStores, name) };
   }
   const isOwn = kvStore === 'idb';
   const provider = isOwn ? indexedDBStores : kvStore;
@@ -66,36 +71,45 @@ function limitedStores(
   provider: StoreProvider,
   ready: () => Promise<unknown>,
   onMemory: (cause: unknown) => void,
-  limits: StoreLimits,
-): StoreProvider {
-  let chosen: Promise<StoreProvider> | undefined;
-  const openFirst = async (name: string): Promise<{ stores: StoreProvider; store: KeyValueStore }> => {
-    try {
-      const opening = ready().then(() => openProbed(provider, name));
-      return { stores: provider, store: await within(opening, limits.maxOpenMs) };
-    } catch (cause) {
-      onMemory(cause);
-      return { stores: memoryStores, store: memoryStores.create(name) };
-    }
-  };
-  const open = (name: string): Promise<KeyValueStore> => {
-    if (chosen) return chosen.then((stores) => stores.create(name));
-    const first = openFirst(name);
-    chosen = first.then(({ stores }) => stores);
-    return first.then(({ store }) => store);
+  { maxOpenMs, maxOperationMs }: StoreLimits,
+): Omit<Stores, 'erase'> {
+  let chosen = provider;
+  let maxMs = maxOpenMs;
+  let probing: Promise<void> | undefined;
+  const choice: Choice = {
+    async choose(name) {
+      probing ??= within(
+        ready().then(() => probe(new LimitedStore(name, { maxMs, choose: async () => provider }))),
+        maxOpenMs,
+      );
+      if (chosen === provider) await probing;
+      return chosen;
+    },
+    get maxMs() {
+      return maxMs;
+    },
   };
   return {
-    create: (name) => new LimitedStore(open(name), limits.maxOperationMs),
+    create: (name) => new LimitedStore(name, choice),
     async drop(name) {
       await memoryStores.drop(name);
-      await within(provider.drop(name), limits.maxOperationMs);
+      await within(provider.drop(name), maxMs);
+    },
+    async opening(open) {
+      try {
+        await open();
+      } catch (cause) {
+        chosen = memoryStores;
+        onMemory(cause);
+        await open();
+      }
+      maxMs = maxOperationMs;
     },
   };
 }
 
-/** Opens a store that has been written and read. */
-async function openProbed(provider: StoreProvider, name: string): Promise<KeyValueStore> {
-  const store = provider.create(name);
+/** Writes and reads a store, and closes it. */
+async function probe(store: KeyValueStore): Promise<void> {
   const write = await store.write();
   try {
     await write.get(probeKey);
@@ -110,19 +124,30 @@ async function openProbed(provider: StoreProvider, name: string): Promise<KeyVal
   } finally {
     read.release();
   }
-  return store;
+  await store.close();
+}
+
+/** What the stores of a client have in common. */
+interface Choice {
+  /** The longest wait for an operation, in milliseconds. */
+  readonly maxMs: number;
+  /**
+   * Where a store of this name is.
+   * @throws why the stores cannot be used, until memory has taken their place
+   */
+  choose(name: string): Promise<StoreProvider>;
 }
 
 class LimitedStore implements KeyValueStore {
-  readonly #store: Promise<KeyValueStore>;
-  readonly #maxMs: number;
+  readonly #name: string;
+  readonly #choice: Choice;
+  #provider: StoreProvider | undefined;
+  #store: KeyValueStore | undefined;
   #closed = false;
 
-  constructor(store: Promise<KeyValueStore>, maxMs: number) {
-    this.#store = store;
-    this.#maxMs = maxMs;
-    // Whoever uses it is told.
-    store.catch(() => {});
+  constructor(name: string, choice: Choice) {
+    this.#name = name;
+    this.#choice = choice;
   }
 
   get closed(): boolean {
@@ -130,12 +155,12 @@ class LimitedStore implements KeyValueStore {
   }
 
   async read(): Promise<KeyValueRead> {
-    const store = await this.#store;
+    const store = await this.#open();
     return limitedRead(await within(store.read(), this.#maxMs), this.#maxMs);
   }
 
   async write(): Promise<KeyValueWrite> {
-    const store = await this.#store;
+    const store = await this.#open();
     const write = await within(store.write(), this.#maxMs);
     return Object.assign(limitedRead(write, this.#maxMs), {
       put: (key: string, value: Parameters<KeyValueWrite['put']>[1]) => write.put(key, value),
@@ -146,7 +171,20 @@ class LimitedStore implements KeyValueStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await within((await this.#store).close(), this.#maxMs);
+    if (this.#store) await within(this.#store.close(), this.#maxMs);
+  }
+
+  get #maxMs(): number {
+    return this.#choice.maxMs;
+  }
+
+  async #open(): Promise<KeyValueStore> {
+    const provider = await this.#choice.choose(this.#name);
+    if (!this.#store || this.#provider !== provider) {
+      this.#provider = provider;
+      this.#store = provider.create(this.#name);
+    }
+    return this.#store;
   }
 }
 

@@ -8,7 +8,8 @@ export interface Status {
    * - `online`: the last requests succeeded
    * - `offline`: the server cannot be reached, the browser has no network, or `setOnline(false)` was called
    * - `unauthorized`: the server does not accept the credentials
-   * - `error`: the server refuses requests for another reason, or the client must start over
+   * - `error`: the server refuses requests for another reason, what it has sent cannot be applied, or the client must
+   *   start over
    * - `closed`: by `close`, or by a sign-out in any tab
    */
   readonly state: 'connecting' | 'online' | 'offline' | 'unauthorized' | 'error' | 'closed';
@@ -28,7 +29,8 @@ export interface Status {
   readonly storageError: ClientError | null;
 }
 
-type Kind = 'pull' | 'push';
+/** What may fail: the requests, and applying what a pull has brought. */
+type Kind = 'pull' | 'push' | 'apply';
 
 const unserved = 'version-not-supported';
 
@@ -135,7 +137,7 @@ export class StatusTracker {
   }
 
   #judge(): Pick<Status, 'state' | 'error' | 'outdated'> {
-    const error = this.#failures.pull ?? this.#failures.push ?? null;
+    const error = this.#failures.pull ?? this.#failures.apply ?? this.#failures.push ?? null;
     const outdated = this.#isOutdated;
     if (this.#disconnected || globalThis.navigator?.onLine === false) return { state: 'offline', error, outdated };
     if (!error) return { state: this.#pulled ? 'online' : 'connecting', error, outdated };

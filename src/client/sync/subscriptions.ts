@@ -1,19 +1,67 @@
 import type { DiffOperation, LogContext, ReadTransaction, ReplicacheImpl, ScanResult } from '#engine';
 import { isolate } from '../observable.js';
 
-type Engine = Pick<ReplicacheImpl, 'clientID' | 'subscribe' | 'experimentalWatch' | 'query'>;
+type Engine = Pick<ReplicacheImpl, 'clientID' | 'closed' | 'subscribe' | 'experimentalWatch' | 'query'>;
+
+/** How long it takes, at first and at most, until data that could not be read is read again, in milliseconds. */
+const [minRetryMs, maxRetryMs] = [500, 30_000];
+
+/**
+ * Begins to listen to the engine. Returns a function that stops it.
+ * @param call calls the application's listener
+ * @param failed called when the data cannot be read
+ */
+type Start = (call: (listener: () => void) => void, failed: (error: unknown) => void) => () => void;
 
 /** A listener of the application's. */
-interface Listener {
-  readonly call: (listener: () => void) => void;
-  readonly stop: () => void;
+class Listener {
+  readonly #start: Start;
+  readonly #onFirstFailure: (error: unknown) => void;
+  #retryMs = minRetryMs;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #stop = () => {};
+  #isStopped = false;
+
+  /** @param onFirstFailure called with the first of several failures in a row */
+  constructor(start: Start, onFirstFailure: (error: unknown) => void) {
+    this.#start = start;
+    this.#onFirstFailure = onFirstFailure;
+  }
+
+  start(): void {
+    this.#stop = this.#start(
+      (call) => {
+        clearTimeout(this.#retry);
+        this.#retry = undefined;
+        this.#retryMs = minRetryMs;
+        if (!this.#isStopped) isolate(call);
+      },
+      (error) => this.#failed(error),
+    );
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#retry);
+    this.#stop();
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isStopped || this.#retry !== undefined) return;
+    if (this.#retryMs === minRetryMs) this.#onFirstFailure(error);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#stop();
+      this.start();
+    }, this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, maxRetryMs);
+  }
 }
 
 /** The application's listeners for data. When its user signs out, all are shown that there is none any more. */
 export class Subscriptions {
   readonly #engine: Engine;
   readonly #log: LogContext;
-  readonly #starting = new Set<Promise<void>>();
   /** What each calls its listener with when the data is gone. */
   readonly #active = new Map<Listener, () => Promise<() => void>>();
   #hasEnded = false;
@@ -34,11 +82,8 @@ export class Subscriptions {
       const result = await body(emptyTransaction(this.#engine.clientID));
       return () => onData(result);
     };
-    return this.#listen(withoutData, ({ call }) =>
-      this.#engine.subscribe(body, {
-        onData: (result) => call(() => onData(result)),
-        onError: (error) => call(() => this.#log.error?.('A subscription failed', error)),
-      }),
+    return this.#listen(withoutData, (call, failed) =>
+      this.#engine.subscribe(body, { onData: (result) => call(() => onData(result)), onError: failed }),
     );
   }
 
@@ -48,41 +93,30 @@ export class Subscriptions {
       const diff = await this.#deletions(prefix);
       return () => onDiff(diff);
     };
-    return this.#listen(withoutData, ({ call }) =>
-      this.#engine.experimentalWatch((diff) => call(() => onDiff(diff)), { prefix, initialValuesInFirstDiff: true }),
-    );
-  }
-
-  #listen(withoutData: () => Promise<() => void>, start: (listener: Listener) => () => void): () => void {
-    let started = () => {};
-    const listener: Listener = {
-      call: (call) => {
-        started();
-        if (this.#active.has(listener)) isolate(call);
-      },
-      stop: () => void this.#active.delete(listener),
-    };
-    this.#active.set(listener, withoutData);
-    if (this.#hasEnded) {
-      // The engine never calls it: a client that closes must not wait for that.
-      void this.end();
-      return listener.stop;
-    }
-    const starting = new Promise<void>((resolve) => {
-      started = resolve;
+    return this.#listen(withoutData, (call, failed) => {
+      const onError = (error: unknown) => {
+        // Before what is there, nothing of what changes is told.
+        stop();
+        failed(error);
+      };
+      const options = { prefix, initialValuesInFirstDiff: true, onError } as const;
+      const stop = this.#engine.experimentalWatch((diff) => call(() => onDiff(diff)), options);
+      return stop;
     });
-    this.#starting.add(starting);
-    void starting.then(() => this.#starting.delete(starting));
-    const stop = start(listener);
-    return () => {
-      listener.stop();
-      stop();
-    };
   }
 
-  /** Waits until each listener has been called once. */
-  async started(): Promise<void> {
-    await Promise.all(this.#starting);
+  #listen(withoutData: () => Promise<() => void>, start: Start): () => void {
+    const listener = new Listener(start, (error) => {
+      if (!this.#engine.closed) this.#log.error?.('A subscription failed. It is tried again', error);
+    });
+    this.#active.set(listener, withoutData);
+    // The engine never calls a listener that comes after the end.
+    if (this.#hasEnded) void this.end();
+    else listener.start();
+    return () => {
+      this.#active.delete(listener);
+      listener.stop();
+    };
   }
 
   /** Calls each listener a last time. */
@@ -90,6 +124,7 @@ export class Subscriptions {
     this.#hasEnded = true;
     const active = [...this.#active];
     this.#active.clear();
+    for (const [listener] of active) listener.stop();
     const calls = active.map(async ([, withoutData]) => isolate(await withoutData()));
     for (const call of calls) call.catch((error: unknown) => this.#log.error?.('A subscription failed', error));
     await Promise.allSettled(calls);

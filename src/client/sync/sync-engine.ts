@@ -7,9 +7,10 @@ import {
   ReplicacheImpl,
   type WriteTransaction,
 } from '#engine';
-import { type ClientError, callTooLarge, closedClient, signedOut, startOver } from '../client-error.js';
+import { type ClientError, callTooLarge, closedClient, notApplied, signedOut, startOver } from '../client-error.js';
 import type { Observable } from '../observable.js';
-import type { PendingMutation, StoreProvider } from '../stores/types.js';
+import type { Stores } from '../stores/open-stores.js';
+import type { PendingMutation } from '../stores/types.js';
 import { within } from '../within.js';
 import { Credentials, type GetAuth } from './credentials.js';
 import { Outbox } from './outbox.js';
@@ -38,7 +39,7 @@ export interface SyncEngineOptions extends SenderOptions {
  */
 export class SyncEngine extends ReplicacheImpl {
   readonly log: LogContext;
-  readonly stores: StoreProvider;
+  readonly stores: Stores;
   readonly subscriptions: Subscriptions;
   readonly #options: SyncEngineOptions;
   readonly #pending: PendingMutations;
@@ -49,11 +50,13 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #turns = new Turns();
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
+  /** How many pulls in a row could not be applied. */
+  #notApplied = 0;
   readonly #calls = new Set<Promise<void>>();
   /** Why every call is rejected. */
   #ended: ClientError | undefined;
 
-  constructor(engineOptions: EngineOptions, options: SyncEngineOptions) {
+  constructor(engineOptions: EngineOptions & { readonly kvStore: Stores }, options: SyncEngineOptions) {
     super(engineOptions);
     this.#options = options;
     this.log = createLogContext(engineOptions.logLevel, engineOptions.logSinks);
@@ -72,6 +75,12 @@ export class SyncEngine extends ReplicacheImpl {
     };
     this.onClientStateNotFound = () => this.#lost();
     void this.#updatePending();
+  }
+
+  protected override async opening(open: () => Promise<void>): Promise<void> {
+    // The engine's constructor calls this before ours has set its fields.
+    await Promise.resolve();
+    await this.stores.opening(open);
   }
 
   /** The mutations that no pull has confirmed, of all tabs that share this one's data. */
@@ -141,8 +150,6 @@ export class SyncEngine extends ReplicacheImpl {
 
   async #stop(): Promise<void> {
     this.#saving.end();
-    // The engine would reject their first reads where nobody can catch that.
-    await this.subscriptions.started();
     await super.close();
   }
 
@@ -170,16 +177,31 @@ export class SyncEngine extends ReplicacheImpl {
 
   override async beginPull(): ReturnType<ReplicacheImpl['beginPull']> {
     this.#outbox.beginPull();
-    const begun = await super.beginPull();
+    const begun = await this.#applying(super.beginPull());
     if (begun.ok && begun.syncHead === emptyHash) this.#endPull();
     return begun;
   }
 
   override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
-    await super.maybeEndPull(syncHead, requestID);
+    await this.#applying(super.maybeEndPull(syncHead, requestID));
     this.#saving.pulled();
     await this.#updatePending();
     this.#endPull();
+  }
+
+  /**
+   * Tells the status of a pull that was answered and cannot be applied, if the one before could not either: another tab
+   * may have stored newer data during one.
+   */
+  async #applying<Result>(pulling: Promise<Result>): Promise<Result> {
+    try {
+      return await pulling;
+    } catch (error) {
+      // The status knows already that there was no response.
+      const wasAnswered = (error as Error).name !== 'PullError';
+      if (wasAnswered && ++this.#notApplied > 1) this.#options.status.failed('apply', notApplied(error));
+      throw error;
+    }
   }
 
   /** Takes over what other tabs have stored. */
@@ -190,6 +212,8 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   #endPull(): void {
+    this.#notApplied = 0;
+    this.#options.status.succeeded('apply');
     this.#outbox.endPull();
     this.#pushUnacknowledged();
   }
