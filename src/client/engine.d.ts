@@ -54,12 +54,11 @@ export interface PushedMutation {
   readonly timestamp: number;
 }
 
-export interface PushRequest {
-  readonly mutations: readonly PushedMutation[];
-}
-
 export type Puller = (request: object, requestID: string) => Promise<PulledResult>;
-export type Pusher = (request: PushRequest, requestID: string) => Promise<PulledResult>;
+export type Pusher = (
+  request: { readonly mutations: readonly PushedMutation[] },
+  requestID: string,
+) => Promise<PulledResult>;
 
 export interface IndexDefinition {
   readonly prefix?: string | undefined;
@@ -296,3 +295,5 @@ export declare function beginPullV1(
   log: LogContext,
   createSyncBranch: boolean,
 ): Promise<{ readonly httpRequestInfo: HTTPRequestInfo; readonly pullResponse?: unknown }>;
+/** Waits for another turn of the page's thread if this one has been long. `open` is a transaction to be kept open. */
+export declare function nextTurn(open: KeyValueWrite | undefined): Promise<void>;

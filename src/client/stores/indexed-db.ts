@@ -1,4 +1,4 @@
-import { deepFreeze, newRandomHash } from '#engine';
+import { deepFreeze, newRandomHash, nextTurn } from '#engine';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, ReadonlyJSON, StoreProvider } from './types.js';
 
 /** Stores in IndexedDB: each is a database with one object store. */
@@ -206,14 +206,23 @@ class IndexedDBWrite implements KeyValueWrite {
       wasCleared = epoch.result !== this.#epoch;
       if (wasCleared) abort(this.#transaction);
     };
+    let failure: unknown;
+    this.#write(store).catch((error: unknown) => {
+      failure = error;
+      abort(this.#transaction);
+    });
+    await committed.catch((error: unknown) => {
+      throw wasCleared ? deletedDatabase(this.#name) : (this.#transaction.error ?? failure ?? error);
+    });
+    this.#isCommitting = false;
+  }
+
+  async #write(store: IDBObjectStore): Promise<void> {
     for (const [key, value] of this.#changes) {
       if (value === undefined) store.delete(key);
       else store.put(value, key);
+      await nextTurn(this);
     }
-    await committed.catch((error: unknown) => {
-      throw wasCleared ? deletedDatabase(this.#name) : error;
-    });
-    this.#isCommitting = false;
   }
 
   release(): void {

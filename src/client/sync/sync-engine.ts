@@ -3,6 +3,7 @@ import {
   type EngineOptions,
   emptyHash,
   type LogContext,
+  nextTurn,
   type ReadTransaction,
   ReplicacheImpl,
   type WriteTransaction,
@@ -20,7 +21,6 @@ import { Saving } from './saving.js';
 import { createPuller, createPusher, type Sender, type SenderOptions } from './senders.js';
 import type { StatusTracker } from './status.js';
 import { Subscriptions } from './subscriptions.js';
-import { Turns } from './turns.js';
 
 /** The longest wait, at the end, for the store, in milliseconds. */
 const maxKeepingMs = 5_000;
@@ -47,7 +47,6 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #outbox = new Outbox();
   readonly #credentials: Credentials;
   readonly #sender: Sender;
-  readonly #turns = new Turns();
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
   /** How many pulls in a row could not be applied. */
@@ -166,7 +165,7 @@ export class SyncEngine extends ReplicacheImpl {
 
   /** Called before each pending mutation is repeated on newer data: gives other tasks of the page their turn. */
   async betweenRepeats({ dbtx }: WriteTransaction): Promise<void> {
-    await this.#turns.next(dbtx.map._dagRead.kvWrite);
+    await nextTurn(dbtx.map._dagRead.kvWrite);
   }
 
   /** Pulls, but while many mutations are being pushed, not before those of this batch can be confirmed. */

@@ -65,11 +65,16 @@ export class UnconfirmedKeys {
   async addCalls(): Promise<void> {
     const before = this.#state;
     if (!before || performance.now() >= this.#notBefore) return this.compare();
-    await withRead(this.#store, async (read) => {
-      const now = await commitFromHead('main', read);
-      this.#state = now;
-      this.#set(new Set([...this.#cell.get(), ...(await changedKeys(before, now, read))]));
-    });
+    try {
+      await withRead(this.#store, async (read) => {
+        const now = await commitFromHead('main', read);
+        this.#state = now;
+        this.#set(new Set([...this.#cell.get(), ...(await changedKeys(before, now, read))]));
+      });
+    } catch {
+      // The state before is no longer in memory: what was stored meanwhile has taken its place.
+      return this.compare();
+    }
     // A client that is being closed cannot be read any more.
     this.#waiting ??= setTimeout(() => this.compare().catch(() => {}), this.#notBefore - performance.now());
   }
