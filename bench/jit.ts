@@ -52,13 +52,17 @@ function measure({ pool: main, url: databaseURL }: BenchDatabase, name: string, 
   });
 }
 
-/** The lines that both have, with the medians of their turns. Of a rate, the ratio is turned round. */
+/** Transactions while nothing happens are a cost; the other rates say how much is done. */
+const isThroughput = ({ name, unit }: Pick<Result, 'name' | 'unit'>) =>
+  unit === '/s' && !name.endsWith('idle: transactions');
+
+/** The lines that both have, with the medians of their turns. Of a throughput, the ratio is turned round. */
 function compare(on: readonly Result[][], off: readonly Result[][]): Result[] {
   return on[0]!.map(({ name, unit }) => {
     const medianOf = (turns: readonly Result[][]) =>
       median(turns.flatMap((results) => results.filter((result) => result.name === name).map(({ value }) => value)));
     const [value, limit] = [medianOf(on), medianOf(off)];
-    const ratio = unit === '/s' ? limit / value : value / limit;
+    const ratio = isThroughput({ name, unit }) ? limit / value : value / limit;
     return { name, unit, value, limit, limitName: 'jit = off', ratio, goals: [ratioAtMost(maxRatio)] };
   });
 }
