@@ -79,7 +79,8 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
     get auth() {
       return engine.auth;
     },
-    pull: () => engine.pullWhenPushed(),
+    // After a 401, a stream of pokes asks for a pull that need not come at once.
+    pull: (options?: { readonly now?: boolean }) => (options?.now ? engine.pullWhenPushed() : engine.pull()),
   };
   let disconnect = connectPokes(target, pokes);
 

@@ -1,7 +1,10 @@
 import type { LogContext } from '#engine';
+import { within } from '../within.js';
 
 /** The shortest time between two questions for new credentials, in milliseconds. */
 export const reauthenticateAfterMs = 30_000;
+/** How long the application may take to answer, in milliseconds: requests wait for it. */
+const maxAnswerMs = 60_000;
 
 /** Asks the application for an `Authorization`. */
 export type GetAuth = () => string | null | undefined | Promise<string | null | undefined>;
@@ -35,7 +38,7 @@ export class Credentials {
     if (now - this.#renewedAt < reauthenticateAfterMs) return null;
     this.#renewedAt = now;
     try {
-      return (await this.#getAuth?.()) ?? null;
+      return (await within(Promise.resolve(this.#getAuth?.()), maxAnswerMs)) ?? null;
     } catch (error) {
       this.#log.error?.('getAuth failed', error);
       return null;
