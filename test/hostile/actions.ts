@@ -11,6 +11,8 @@ interface Scene {
   readonly random: Random;
   readonly plan: TreatmentPlan;
   readonly ledger: Ledger;
+  /** Adds to the record of the action. */
+  readonly note: (detail: string) => void;
 }
 
 const hourMs = 3_600_000;
@@ -28,9 +30,11 @@ const actions = {
   ],
   'close, and open with a broken storage': [
     2,
-    async ({ tab, random }) => {
+    async ({ tab, random, note }) => {
+      const storage = { fault: random.pick(storageFaults), ms: random.between(500, 8_000) };
+      note(`${storage.fault} for ${storage.ms} ms`);
       await tab.close();
-      await tab.open({ fault: random.pick(storageFaults), ms: random.between(500, 8_000) });
+      await tab.open(storage);
     },
   ],
   reload: [3, ({ tab }) => tab.reload()],
@@ -46,8 +50,9 @@ const actions = {
   'clock jump': [2, ({ tab, random }) => jump(tab, random)],
   'storage fault': [
     5,
-    async ({ tab, random }) => {
+    async ({ tab, random, note }) => {
       const [fault, ms] = [random.pick(storageFaults), random.between(500, 8_000)];
+      note(`${fault} for ${ms} ms`);
       await tab.page.evaluate(([fault, ms]) => window.hostile.breakStorage(fault, ms), [fault, ms] as const);
     },
   ],
@@ -127,13 +132,14 @@ export interface Done {
   readonly slots: readonly number[];
   readonly profile: number;
   readonly action: string;
+  detail: string;
 }
 
 /** Acts on tabs by chance until the end, and waits until the last action is over. */
 export async function actUntil(
   end: number,
   tabs: readonly HostileTab[],
-  { random, plan, ledger }: Omit<Scene, 'tab'>,
+  { random, plan, ledger }: Omit<Scene, 'tab' | 'note'>,
   onDone: (done: Done) => void,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -147,9 +153,19 @@ export async function actUntil(
     const tab = random.pick(tabs);
     if (tab.isBusy) continue;
     tab.isBusy = true;
-    onDone({ at: performance.now(), slots: tab.slots, profile: tab.profile.number, action: name });
+    const done: Done = {
+      at: performance.now(),
+      slots: tab.slots,
+      profile: tab.profile.number,
+      action: name,
+      detail: '',
+    };
+    onDone(done);
+    const note = (detail: string) => {
+      done.detail = `: ${detail}`;
+    };
     const [, act] = actions[name];
-    const acting = Promise.resolve(act({ tab, random: random.stream(n), plan, ledger })).then(
+    const acting = Promise.resolve(act({ tab, random: random.stream(n), plan, ledger, note })).then(
       () => {
         tab.isBusy = false;
         running.delete(acting);

@@ -4,7 +4,7 @@ import { launchChromium } from '../browser/chromium.js';
 import { Random } from '../oracle/random.js';
 import { actUntil, type Done } from './actions.js';
 import { type Application, serveApplication } from './application.js';
-import { judgeCalls } from './judge.js';
+import { type Failure, judgeCalls } from './judge.js';
 import { Ledger } from './ledger.js';
 import type { PlatformFunction, Shown } from './page/setup.js';
 import { TreatmentPlan } from './plan.js';
@@ -63,7 +63,8 @@ export async function runHostile({
   const proxy = await openProxy(() => application.url, plan.treat);
   const browser = await launchChromium(chromium);
   try {
-    const failures: { readonly slots: readonly number[]; readonly text: string }[] = [];
+    const failures: { readonly slots: readonly number[]; readonly text: string; readonly told?: Failure['told'] }[] =
+      [];
     const done: Done[] = [];
     const profiles = await openProfiles(
       browser,
@@ -93,10 +94,10 @@ export async function runHostile({
     const different = await converge(application, tabs, progress);
     failures.push(...different);
     const verdict = judgeCalls(ledger, await application.executions());
-    failures.push(...verdict.failures.map(({ slot, text }) => ({ slots: [slot], text })));
+    failures.push(...verdict.failures.map(({ slot, ...failure }) => ({ slots: [slot], ...failure })));
     const started = end - seconds * 1_000;
     return {
-      failures: failures.map(({ slots, text }) => `${text}\n${history(slots, plan, done, started)}`),
+      failures: failures.map(({ slots, text, told }) => `${text}\n${history({ slots, told }, plan, done, started)}`),
       counts: { ...verdict.counts, ...count(done.map(({ action }) => action)), ...treatments(plan) },
     };
   } finally {
@@ -145,8 +146,13 @@ function difference({ client, user, state, error, storage, pending, entries }: S
   return `${client} of ${user} is ${state}, ${storage}, has ${pending} pending, lacks ${some(lacks)}, and has ${some(more)} too many; ${error}`;
 }
 
-/** The last requests of some clients, and what was done to their tabs and profiles. */
-function history(slots: readonly number[], plan: TreatmentPlan, done: readonly Done[], started: number): string {
+/** The last requests of some clients, what was done to their tabs and profiles, and what one of them has told. */
+function history(
+  { slots, told = [] }: { readonly slots: readonly number[]; readonly told?: Failure['told'] },
+  plan: TreatmentPlan,
+  done: readonly Done[],
+  started: number,
+): string {
   const requests = plan.treated
     .filter(({ slot }) => slots.includes(slot))
     .map(({ at, slot, kind, n, treatment: { kind: name, ms } }) => ({
@@ -158,10 +164,12 @@ function history(slots: readonly number[], plan: TreatmentPlan, done: readonly D
   );
   const actions = done
     .filter(({ profile }) => profiles.has(profile))
-    .map(({ at, slots, action }) => ({ at, text: `tab of ${slots.join(' and ')}: ${action}` }));
-  return [...requests, ...actions]
+    .map(({ at, slots, action, detail }) => ({ at, text: `tab of ${slots.join(' and ')}: ${action}${detail}` }));
+  const until = told.at(-1)?.at ?? Number.POSITIVE_INFINITY;
+  return [...requests, ...actions, ...told.map(({ at, what }) => ({ at, text: `told: ${what}` }))]
+    .filter(({ at }) => at < until + 30_000)
     .sort((a, b) => a.at - b.at)
-    .slice(-60)
+    .slice(-120)
     .map(({ at, text }) => `    ${((at - started) / 1_000).toFixed(2)} s  ${text}`)
     .join('\n');
 }

@@ -1,9 +1,16 @@
 /** Judges each call: applied once, or reported. */
-import type { Ledger, LoggedCall } from './ledger.js';
+import type { Ledger, LoggedCall, LoggedClient } from './ledger.js';
+
+/** What must not be, and what its client has told last. */
+export interface Failure {
+  readonly slot: number;
+  readonly text: string;
+  readonly told?: LoggedClient['told'];
+}
 
 export interface Verdict {
   /** Everything that must not be: a text for each. */
-  readonly failures: readonly { readonly slot: number; readonly text: string }[];
+  readonly failures: readonly Failure[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -11,7 +18,7 @@ export interface Verdict {
  * @param executions how often the database has seen each call
  */
 export function judgeCalls(ledger: Ledger, executions: ReadonlyMap<string, number>): Verdict {
-  const failures: { slot: number; text: string }[] = [];
+  const failures: Failure[] = [];
   const counts: Record<string, number> = {};
   for (const [id, count] of executions) {
     if (count > 1) failures.push({ slot: Number(id.split('/')[0]), text: `call ${id} was applied ${count} times` });
@@ -20,7 +27,8 @@ export function judgeCalls(ledger: Ledger, executions: ReadonlyMap<string, numbe
     const outcome = judge(call, ledger, executions.has(call.id));
     counts[outcome] = (counts[outcome] ?? 0) + 1;
     const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation}, ${call.isSaved ? 'saved' : 'not saved'}, in a tab that ${call.client.hasEnded ? 'has ended' : 'is open'}`;
-    if (outcome.startsWith('WRONG')) failures.push({ slot: call.client.slot, text: `${outcome}: ${about}` });
+    if (outcome.startsWith('WRONG'))
+      failures.push({ slot: call.client.slot, text: `${outcome}: ${about}`, told: call.client.told });
   }
   for (const { client, what } of ledger.stuck) {
     failures.push({ slot: client.slot, text: `online although stuck: ${client.name}: ${what}` });

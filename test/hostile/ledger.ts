@@ -11,7 +11,12 @@ export interface LoggedClient {
   /** True once its page is closed or loaded again, or its user has signed out. */
   hasEnded: boolean;
   state: string;
+  /** What it has told last, each with the moment, in milliseconds. */
+  readonly told: { readonly at: number; readonly what: string }[];
 }
+
+/** How many of its last events are kept of a client. */
+const maxTold = 40;
 
 export interface LoggedCall {
   readonly id: string;
@@ -42,6 +47,9 @@ export class Ledger {
       return;
     }
     const client = this.clients.get(event.client)!;
+    const { type, client: _, ...details } = event;
+    client.told.push({ at: performance.now(), what: `${type} ${Object.values(details).join(' ')}` });
+    if (client.told.length > maxTold) client.told.shift();
     switch (event.type) {
       case 'begun': {
         const { call: id, kind } = event;
@@ -74,7 +82,7 @@ export class Ledger {
   #open({ client: name, slot, user }: Extract<PageEvent, { type: 'opened' }>, profile: number): void {
     for (const earlier of this.clients.values()) if (earlier.slot === slot) earlier.hasEnded = true;
     const openedAt = this.#now;
-    this.clients.set(name, { name, slot, profile, user, openedAt, hasEnded: false, state: 'connecting' });
+    this.clients.set(name, { name, slot, profile, user, openedAt, hasEnded: false, state: 'connecting', told: [] });
     this.#unsaved.set(name, []);
   }
 
