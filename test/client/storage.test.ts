@@ -200,3 +200,18 @@ it('a store that cannot be read when another version of the application opens re
   stores.behaviour = 'works';
   expect(client.status.get().outdated).toBe(false);
 });
+
+it('a client whose record is deleted says that its calls are not stored, and sends them', async () => {
+  const stores = hostileStores();
+  const { client: ann, engine } = application.open({ kvStore: stores });
+  await until(ann, ({ state, storage }) => state === 'online' && storage === 'saved');
+  const write = await stores.create(engine.idbName).write();
+  await write.del('h/clients');
+  await write.commit();
+  write.release();
+  await create(ann, 'a');
+  const { error, storageError } = await until(ann, ({ state, storage }) => state === 'error' && storage === 'failing');
+  expect([error?.code, storageError?.code]).toEqual(['client-state-not-found', 'storage-failed']);
+  const names = () => application.server.pool.query('select name from list');
+  await expect.poll(async () => (await names()).rows).toEqual([{ name: 'a' }]);
+});

@@ -47,6 +47,8 @@ export interface Application {
   readonly url: string;
   /** How often each call was executed. */
   executions(): Promise<Map<string, number>>;
+  /** The last mutation of each client that the server has confirmed, by the client's ID. */
+  confirmed(): Promise<Map<string, number>>;
   /** What a user's client must show: the rows of the view, by their IDs. */
   entries(user: string): Promise<string[]>;
   close(): Promise<void>;
@@ -69,6 +71,12 @@ export async function serveApplication(files: ServedFiles): Promise<Application>
   return {
     url: server.url,
     executions: () => countExecutions(pool),
+    async confirmed() {
+      const { rows } = await pool.query<{ id: string; last: number }>(
+        'select id, last_mutation_id::int as last from tidemark.client',
+      );
+      return new Map(rows.map(({ id, last }) => [id, last]));
+    },
     async entries(user) {
       const { rows } = await pool.query<{ id: string; executions: number; bytes: number }>(
         'select id, executions, bytes from entry where owner_id = $1 order by id collate "C"',

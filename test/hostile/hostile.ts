@@ -93,7 +93,7 @@ export async function runHostile({
     progress('the end');
     const different = await converge(application, tabs, progress);
     failures.push(...different);
-    const verdict = judgeCalls(ledger, await application.executions());
+    const verdict = judgeCalls(ledger, await application.executions(), await application.confirmed());
     failures.push(...verdict.failures.map(({ slot, ...failure }) => ({ slots: [slot], ...failure })));
     const started = end - seconds * 1_000;
     return {

@@ -16,8 +16,13 @@ export interface Verdict {
 
 /**
  * @param executions how often the database has seen each call
+ * @param confirmed the last mutation of each client that the server has confirmed
  */
-export function judgeCalls(ledger: Ledger, executions: ReadonlyMap<string, number>): Verdict {
+export function judgeCalls(
+  ledger: Ledger,
+  executions: ReadonlyMap<string, number>,
+  confirmed: ReadonlyMap<string, number>,
+): Verdict {
   const failures: Failure[] = [];
   const counts: Record<string, number> = {};
   for (const [id, count] of executions) {
@@ -26,7 +31,7 @@ export function judgeCalls(ledger: Ledger, executions: ReadonlyMap<string, numbe
   for (const call of ledger.calls.values()) {
     const outcome = judge(call, ledger, executions.has(call.id));
     counts[outcome] = (counts[outcome] ?? 0) + 1;
-    const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation}, ${call.isSaved ? 'saved' : 'not saved'}, in a tab that ${call.client.hasEnded ? 'has ended' : 'is open'}`;
+    const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation} (confirmed up to ${confirmed.get(`${call.mutation}`.split(' ')[0]!)}), ${call.isSaved ? 'saved' : 'not saved'}, in a tab that ${call.client.hasEnded ? 'has ended' : 'is open'}`;
     if (outcome.startsWith('WRONG'))
       failures.push({ slot: call.client.slot, text: `${outcome}: ${about}`, told: call.client.told });
   }

@@ -22,7 +22,7 @@ import { createPuller, createPusher, type Sender, type SenderOptions } from './s
 import type { StatusTracker } from './status.js';
 import { Subscriptions } from './subscriptions.js';
 
-/** The longest wait, at the end, for the store, in milliseconds. */
+/** The longest wait, at the end, for the store, and for the server, in milliseconds. */
 const maxKeepingMs = 5_000;
 /** How many pending mutations are many: each pull repeats all of them. */
 const manyPending = 200;
@@ -52,6 +52,8 @@ export class SyncEngine extends ReplicacheImpl {
   /** How many pulls in a row could not be applied. */
   #notApplied = 0;
   readonly #calls = new Set<Promise<void>>();
+  /** True if the client's record is lost. */
+  #isLost = false;
   /** Why every call is rejected. */
   #ended: ClientError | undefined;
 
@@ -72,7 +74,7 @@ export class SyncEngine extends ReplicacheImpl {
     this.onUpdateNeeded = ({ type }) => {
       if (type === 'NewClientGroup') options.status.outdated();
     };
-    this.onClientStateNotFound = () => this.#lost();
+    this.onClientStateNotFound = () => void this.#lost();
     void this.#updatePending();
   }
 
@@ -160,7 +162,11 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   override async persist(): Promise<void> {
-    await this.#saving.save(() => super.persist());
+    await this.#saving.save(async () => {
+      await super.persist();
+      // The engine stores nothing without the client's record, and does not say so here.
+      if (this.#isLost) throw startOver();
+    });
   }
 
   /** Called before each pending mutation is repeated on newer data: gives other tasks of the page their turn. */
@@ -279,9 +285,15 @@ export class SyncEngine extends ReplicacheImpl {
     return this.#credentials.get();
   }
 
-  /** The server, or this browser, has lost the client's record: only a new client can go on. */
-  #lost(): void {
+  /**
+   * The server, or this browser, has lost the client's record: only a new client can go on. If it is the browser, the
+   * server still takes what is pending.
+   */
+  async #lost(): Promise<void> {
+    if (this.#isLost) return;
+    this.#isLost = true;
     this.#options.status.end('error', startOver());
+    if (this.#pending.now.length > 0) await within(super.push({ now: true }), maxKeepingMs).catch(() => {});
     if (globalThis.document) location.reload();
   }
 }
