@@ -68,8 +68,10 @@ class HostileStore implements KeyValueStore {
     };
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    if (this.#stores.behaviour === 'hangs') await never;
+    if (this.#stores.behaviour === 'refuses') throw new DOMException('Denied', 'UnknownError');
+    await this.#store.close();
   }
 
   async #open(): Promise<void> {

@@ -182,6 +182,26 @@ it('closes although its store hangs', async () => {
   stores.behaviour = 'works';
 });
 
+it.each<Behaviour>(['hangs', 'refuses'])(
+  'a client closes although its store %s, and the user’s next one starts',
+  async (how) => {
+    const stores = hostileStores();
+    const user = randomUUID();
+    const ann = open(stores, user);
+    const tab = open(stores, user);
+    await until(ann, ({ storage }) => storage === 'saved');
+    await until(tab, ({ storage, state }) => storage === 'saved' && state === 'online');
+    await create(ann, 'a');
+    stores.behaviour = how;
+    // The other tab closes, too: nobody could catch an error of its store.
+    await expect(ann.signOut()).rejects.toMatchObject({ code: 'data-not-deleted' });
+    expect(ann.status.get().state).toBe('closed');
+    await until(tab, ({ state }) => state === 'closed');
+    stores.behaviour = 'works';
+    await until(open(stores, user), ({ state }) => state === 'online');
+  },
+);
+
 it('a store that cannot be read when another version of the application opens rejects nothing that nobody can catch', async () => {
   const stores = hostileStores();
   const user = randomUUID();

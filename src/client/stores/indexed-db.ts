@@ -57,8 +57,11 @@ class IndexedDBStore implements KeyValueStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const database = await this.#database?.catch(() => undefined);
-    database?.close();
+    // A database that is still being opened is closed when it is open, which may never be.
+    this.#database?.then(
+      (database) => database.close(),
+      () => {},
+    );
   }
 
   async #begin(mode: IDBTransactionMode): Promise<IDBTransaction> {
