@@ -13,14 +13,14 @@ beforeEach(async () => {
 it.each(['push', 'pull'])('a %s that is swallowed is given up after a minute, and sent again', async (kind) => {
   const profile = await pages.profile();
   profile.watch.allow(/net::ERR_(ABORTED|FAILED)/);
-  const { status, create } = await profile.tab('ann');
+  const { page, status, create } = await profile.tab('ann');
   await expect.poll(status).toBe('online 0');
   const asked = Date.now();
-  profile.treat(`/sync/${kind}`, { kind: 'swallow request' });
+  await page.route(`**/sync/${kind}`, () => {});
   await create('a', 'Mine');
   await expect.poll(status, { timeout: 70_000 }).toMatch(/^offline timeout/);
   expect(Date.now() - asked).toBeGreaterThan(59_000);
-  profile.treat(`/sync/${kind}`, pass);
+  await page.unroute(`**/sync/${kind}`);
   await expect.poll(status, { timeout: 20_000 }).toBe('online 0');
   expect((await pages.pool.query('select from list')).rowCount).toBe(1);
 });
