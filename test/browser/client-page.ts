@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import type { TasksClient } from '../client/application.js';
 import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { type HostileProxy, openProxy, pass } from '../hostile/proxy.js';
+import { type HostileProxy, openProxy, pass, type Treatment } from '../hostile/proxy.js';
 import { launchChromium } from './chromium.js';
 import { type ClientPage, type ClientServer, clientInput, startClientServer } from './client-server.js';
 import { type Watch, watch } from './watch.js';
@@ -58,6 +58,8 @@ export interface ClientProfile {
   tab(user: string, version?: string, prepare?: (page: Page) => Promise<unknown>): Promise<Tab>;
   /** Cuts the tabs off from the server, but for loading the page; or connects them again. */
   setSyncing(syncing: boolean): void;
+  /** Has the proxy treat the tabs' requests whose path begins so in another way. */
+  treat(path: string, treatment: Treatment): void;
   readonly setOffline: (offline: boolean) => Promise<void>;
 }
 
@@ -75,8 +77,8 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
   let proxy: HostileProxy;
   let url: string;
   let profiles = 0;
-  /** The profiles that are cut off. */
-  const cutOff = new Set<string>();
+  /** How requests of a profile are treated whose path begins so. */
+  const treatments = new Map<string, { readonly start: string; readonly treatment: Treatment }>();
   const watches: Watch[] = [];
   beforeAll(async () => {
     if (!chromium) return;
@@ -84,8 +86,10 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
     server = await startClientServer(database, page);
     proxy = await openProxy(
       () => server.url,
-      ({ path, headers }) =>
-        path.startsWith('/sync/') && cutOff.has(profileOf(headers.referer)) ? { kind: 'reset request' } : pass,
+      ({ path, headers }) => {
+        const { start, treatment } = treatments.get(profileOf(headers.referer)) ?? {};
+        return treatment && path.startsWith(start!) ? treatment : pass;
+      },
     );
     // Only pages of a secure origin have locks, and localhost is one.
     url = proxy.url.replace('127.0.0.1', 'localhost');
@@ -110,6 +114,7 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
       const name = `${++profiles}`;
       const watching = watch(context, url);
       watches.push(watching);
+      const treat = (start: string, treatment: Treatment) => void treatments.set(name, { start, treatment });
       return {
         watch: watching,
         async tab(user, version = '', prepare = async () => {}) {
@@ -126,9 +131,9 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
         setSyncing(syncing) {
           // Not by the browser: what is held back there goes out when its tab is closed.
           watching.allow(/failed: .*\/sync\/|net::ERR_(EMPTY_RESPONSE|CONNECTION_RESET)/);
-          if (syncing) cutOff.delete(name);
-          else cutOff.add(name);
+          treat('/sync/', syncing ? pass : { kind: 'reset request' });
         },
+        treat,
         async setOffline(offline) {
           watching.allow(/ERR_INTERNET_DISCONNECTED/);
           await context.setOffline(offline);

@@ -52,6 +52,49 @@ describe('what is done offline', () => {
     await expect.poll(onServer).toEqual(['Groceries']);
     await expect.poll(next.status).toBe('online 0');
   });
+
+  it.each([
+    ['the browser has a network again', 'online'],
+    ['the page becomes visible', 'visibilitychange'],
+  ])('is sent within two seconds when %s, although the next try is far away', async (_, event) => {
+    const profile = await pages.profile();
+    // Without pokes, nothing else tells that the server is back.
+    const ann = await profile.tab('ann', '', (page) => page.route('**/sync/poke?*', () => {}));
+    await expect.poll(ann.status).toBe('online 0');
+    profile.setSyncing(false);
+    await ann.create('a', 'Groceries');
+    // The wait after each try is twice as long as the one before: almost eight seconds after the ninth.
+    await expect.poll(() => profile.watch.requestsTo('/sync/push').length).toBe(9);
+    profile.setSyncing(true);
+    await ann.page.waitForTimeout(2_000);
+    expect(await onServer()).toEqual([]);
+
+    await ann.page.evaluate((name) => (name === 'online' ? window : document).dispatchEvent(new Event(name)), event);
+    await expect.poll(onServer, { timeout: 2_000 }).toEqual(['Groceries']);
+  });
+});
+
+it('a page whose record the server has lost is loaded again, and shows what the server has', async () => {
+  const profile = await pages.profile();
+  profile.watch.allow(/Client state not found on server/);
+  // The push and the pull are both told so, and the second one loads the page once more.
+  profile.watch.allow(/failed: GET .* net::ERR_ABORTED/);
+  const { page, lists, status, create } = await profile.tab('ann');
+  await create('a', 'Groceries');
+  await expect.poll(status).toBe('online 0');
+  profile.setSyncing(false);
+  await create('b', 'Lost');
+  await pages.pool.query(`
+    delete from tidemark.client; delete from tidemark.client_group;
+    insert into list (id, owner_id, name) values ('c', 'ann', 'Garden')`);
+  expect(await lists()).toEqual(['Groceries', 'Lost']);
+
+  const loaded = page.waitForEvent('load');
+  profile.setSyncing(true);
+  await loaded;
+  await expect.poll(lists).toEqual(['Groceries', 'Garden']);
+  await expect.poll(status).toBe('online 0');
+  expect(await onServer()).toEqual(['Groceries', 'Garden']);
 });
 
 it('three tabs share one stream of pokes, and show what any of them, or anyone else, has done', async () => {

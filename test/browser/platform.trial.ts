@@ -61,3 +61,24 @@ it.each(Object.entries({ ...missing, 'all of these': Object.values(missing).join
     expect(await stored()).toBe(0);
   },
 );
+
+it.each([
+  ['locks', 'ends the other, too', 'closed signed-out 0'],
+  ['BroadcastChannel', 'does not reach the other', 'online 0'],
+])(
+  'without %s, each of two tabs has a stream of pokes of its own, and a sign-out in one %s',
+  async (lacking, _, status) => {
+    const profile = await pages.profile();
+    // Whom a sign-out does not reach loses the database all the same.
+    profile.watch.allow(/Error during (persist|refresh).* was deleted/);
+    const open = () => profile.tab('ann', '', (page) => page.addInitScript(missing[lacking]!));
+    const [first, second] = [await open(), await open()];
+    for (const tab of [first, second]) await expect.poll(tab.status).toBe('online 0');
+    await expect.poll(() => profile.watch.requestsTo('/sync/poke').length).toBe(2);
+    await first.page.evaluate(() => window.client.signOut());
+    expect(await first.status()).toBe('closed 0');
+    await second.page.waitForTimeout(2_000);
+    expect(await second.status()).toBe(status);
+    expect(profile.watch.requestsTo('/sync/poke')).toHaveLength(2);
+  },
+);

@@ -120,3 +120,23 @@ it('all hooks follow the provider to the client of another user', async () => {
   await expect.poll(sections).toEqual(['Roses', 'Roses']);
   expect(await tab.lists()).toEqual(['Garden', 'Shopping']);
 });
+
+it('all hooks are empty within a second of a sign-out, in all tabs', async () => {
+  const profile = await pages.profile();
+  const tabs = [await profile.tab('ann'), await profile.tab('ann')];
+  const shown = () =>
+    Promise.all(tabs.map(({ page }) => page.locator('section, li, output, [role=alert]').allTextContents()));
+  for (const { page } of tabs) await page.evaluate(() => window.show({ user: 'ann', listID: 'b', todoID: '1' }));
+  await tabs[0]!.create('a', 'Of an ID that is taken');
+  const refused = 'A list with this ID already exists';
+  const rows = ['Milk,Oats', 'Milk,Oats', 'Roses'];
+  const before = ['Garden', 'Shopping', 'online 0', refused, ...rows];
+  await expect.poll(shown).toEqual([before, before]);
+  profile.setSyncing(false);
+  for (const { page } of tabs) await page.getByRole('button').click();
+  for (const { status } of tabs) await expect.poll(status).toMatch(/ [12]$/);
+
+  await tabs[0]!.page.evaluate(() => void window.client.signOut());
+  const after = ['closed 0', '', '', '', 'none'];
+  await expect.poll(shown, { timeout: 1_000 }).toEqual([after, after]);
+});

@@ -74,13 +74,39 @@ describe.each(Object.keys(failures))('an IndexedDB that %s', (how) => {
   it('is replaced by memory, and the status says so', async () => {
     const profile = await pages.profile();
     const { page, status, create } = await profile.tab('ann', '', (page) => page.addInitScript(failures[how]!));
+    const called = Date.now();
     await create('a', 'In memory');
+    const [least, most] = how === 'never answers' ? [7_000, 10_000] : [0, 2_000];
+    expect(Date.now() - called).toBeGreaterThanOrEqual(least);
+    expect(Date.now() - called).toBeLessThan(most);
     expect(await storage(page)).toBe('memory storage-unavailable');
     await expect.poll(status, { timeout: 15_000 }).toBe('online 0');
     await expect.poll(onServer).toEqual(['In memory']);
     await page.evaluate(() => window.client.close());
     await expect.poll(status).toMatch(/^closed/);
   });
+});
+
+it('a database that is deleted while the page is open is said to be lost, and calls are sent all the same', async () => {
+  const profile = await pages.profile();
+  profile.watch.allow(/Error during (persist|refresh).* was deleted/);
+  const { page, lists, status, create } = await profile.tab('ann');
+  await expect.poll(status).toBe('online 0');
+  await expect.poll(() => storage(page)).toBe('saved');
+  await page.evaluate(async () => {
+    const { name } = (await indexedDB.databases()).find(({ name }) => name!.includes(' ann'))!;
+    await new Promise((resolve) => {
+      indexedDB.deleteDatabase(name!).onsuccess = resolve;
+    });
+  });
+  await create('a', 'In memory');
+  await expect.poll(() => storage(page)).toBe('failing storage-lost');
+  await expect.poll(status).toBe('online 0');
+  expect(await onServer()).toEqual(['In memory']);
+
+  await page.reload();
+  await expect.poll(lists).toEqual(['In memory']);
+  await expect.poll(() => storage(page)).toBe('saved');
 });
 
 it('a database that cannot be read when the page is shown again rejects nothing that nobody can catch', async () => {

@@ -47,6 +47,7 @@ it('a second tab starts from what the first one has saved, before any answer', a
   await second.list('Home').click();
   await second.todo('Clean the shelf').waitFor();
   expect(isAnswered).toBe(false);
+  expect(await second.sync.getAttribute('data-state')).toBe('connecting');
   answer();
   await expect.poll(() => isAnswered).toBe(true);
 });
