@@ -10,6 +10,7 @@ const calls: [name: string, call: (client: TasksClient) => Promise<unknown>][] =
   ['mutate without a function here', (client) => client.mutate.list.delete({ id: 'late' })],
   ['list', (client) => client.view('list').list()],
   ['get', (client) => client.view('list').get('a')],
+  ['count', (client) => client.view('list').count()],
   ['query', (client) => client.query((tx) => tx.view('list').list())],
   ['pull', (client) => client.pull()],
 ];

@@ -3,8 +3,8 @@
 import { memoryStores } from '../../src/client/stores/memory.js';
 import type { KeyValueRead, KeyValueStore, StoreProvider } from '../../src/client.js';
 
-/** What the stores do: as they should, fail when they are opened, never answer, or fail when they are written. */
-export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'cannot be read';
+/** What the stores do: as they should, fail when they are opened, never answer, or fail when they are written or read. */
+export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'loses its data' | 'cannot be read';
 
 export interface HostileStores extends StoreProvider {
   behaviour: Behaviour;
@@ -52,6 +52,7 @@ class HostileStore implements KeyValueStore {
     const commit = async () => {
       this.#stores.onOperation();
       if (this.#stores.behaviour === 'full') throw new DOMException('Full', 'QuotaExceededError');
+      if (this.#stores.behaviour === 'loses its data') throw new DOMException('Deleted', 'NotFoundError');
       if (this.#stores.behaviour === 'hangs') await never;
       await write.commit();
     };

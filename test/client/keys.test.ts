@@ -169,6 +169,18 @@ describe(`a row is found by its own field (seed ${seed})`, () => {
     }
   });
 
+  it('also by its text, which is what listeners are told, but by no other text', async () => {
+    const view = client.view('int2');
+    const row = { k: 7 };
+    expect(await view.get(7)).toEqual(row);
+    expect(await view.get('7')).toEqual(row);
+    expect(await view.get('007')).toBeUndefined();
+    const changes = vi.fn();
+    const stop = view.watch(changes);
+    await expect.poll(() => changes.mock.calls.flat(2)).toContainEqual({ key: '7', row });
+    stop();
+  });
+
   it('of several columns', async () => {
     const view = client.view('pair');
     const rows = (await view.list()) as Pair[];

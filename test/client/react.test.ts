@@ -25,6 +25,13 @@ it('on a server, hooks return what they do at first, and subscribe to nothing', 
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual([true, true, 'connecting', [], []]);
 });
 
+it('a page that is rendered on a server shows the rows that it is given', async () => {
+  const client = application.client();
+  const initial = [{ id: 'a', name: 'Garden', ownerID: 'ann' }];
+  const Names = () => useView(client, 'list', { initial })?.map(({ name }) => name);
+  expect(renderToString(createElement(Names))).toBe('Garden');
+});
+
 it('hooks take bigints as keys', () => {
   const client = application.client();
   const Rows = () => JSON.stringify([useRow(client, 'list', 7n), useView(client, 'list', { after: 7n })]);

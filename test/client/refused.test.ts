@@ -52,6 +52,19 @@ it('a refusal is told once, by those who are open, and is listed as long as the 
   await expect.poll(() => tab.refused.get()).toMatchObject([{ mutationID: 3 }]);
 });
 
+it('a refusal is told in the other tabs of the user, too', async () => {
+  const user = randomUUID();
+  const [ann, tab] = [application.client({ user }), application.client({ user })];
+  await refuse(ann);
+  for (const { view } of [ann, tab]) await expect.poll(() => view('list').get('taken')).toBeDefined();
+  const told = vi.fn();
+  tab.onRefused(told);
+  await refuse(ann);
+  await expect
+    .poll(() => told.mock.calls)
+    .toEqual([[expect.objectContaining({ clientID: ann.clientID, mutationID: 2, name: 'list.create' })]]);
+});
+
 it('a client asks for refusals in each pull', async () => {
   const fetching = vi.spyOn(globalThis, 'fetch');
   const ann = application.client();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import { type TasksClient, useApplication } from './application.js';
+import { optimistic, type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
 
@@ -105,4 +105,36 @@ it('a sign-out ends although the page subscribes to something new when it sees t
   await vi.waitFor(() => expect(rows).toHaveBeenCalled());
   await client.signOut();
   expect(later.mock.calls).toEqual([[[]]]);
+});
+
+it('a sign-out empties all that is shown at once, although the function of a call never ends', async () => {
+  const client = application.client({
+    mutators: { list: optimistic.list, todo: { create: () => new Promise(() => {}) } },
+  });
+  await client.mutate.list.create({ id: 'a', name: 'Garden' });
+  await expect.poll(() => client.pending.get()).toEqual([]);
+  const lists = client.view('list');
+  const [rows, changes, observed] = [vi.fn(), vi.fn(), lists.observe()];
+  lists.subscribe(rows);
+  lists.watch(changes);
+  observed.subscribe(() => {});
+  await expect.poll(() => observed.get()?.length).toBe(1);
+  await vi.waitFor(() => expect(changes).toHaveBeenCalled());
+  client.setOnline(false);
+  await client.mutate.list.create({ id: 'b', name: 'Unsent' });
+  await expect.poll(() => observed.get()?.length).toBe(2);
+  client.mutate.todo.create({ id: '1', listID: 'a', title: 'Never ends', sort: 1 }).catch(() => {});
+
+  const signedOut = client.signOut();
+  expect(client.pending.get()).toEqual([]);
+  await expect.poll(() => observed.get(), { timeout: 500 }).toEqual([]);
+  expect(rows.mock.lastCall).toEqual([[]]);
+  const left = () => new Map(changes.mock.calls.flat(2).map(({ key, row }) => [key, row]));
+  await expect
+    .poll(() => [...left()], { timeout: 500 })
+    .toEqual([
+      ['a', undefined],
+      ['b', undefined],
+    ]);
+  await signedOut;
 });

@@ -24,6 +24,18 @@ describe('the status of a client', () => {
     expect(ann.status.get().error).toMatchObject({ code: 'unauthenticated', message: /`auth`.*`getAuth`/ });
   });
 
+  it('says so although it seldom pulls meanwhile: not whenever pokes are refused, too', async () => {
+    const fetching = vi.spyOn(globalThis, 'fetch');
+    const requests = (path: string) => fetching.mock.calls.filter(([url]) => String(url).includes(path)).length;
+    const ann = client({ auth: 'nonsense' });
+    // Three within nine seconds.
+    await expect.poll(() => requests('/sync/poke'), { timeout: 12_000 }).toBe(3);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(ann.status.get().state).toBe('unauthorized');
+    expect(requests('/sync/pull')).toBeLessThanOrEqual(2);
+    fetching.mockRestore();
+  });
+
   it('says which address is wrong', async () => {
     const ann = client({ url: `${application.server.url}/elsewhere` });
     await expect.poll(() => ann.status.get().state).toBe('error');

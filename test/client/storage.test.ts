@@ -134,6 +134,7 @@ describe.each<[Behaviour, code: string]>([
   ['full', 'storage-full'],
   ['hangs', 'storage-failed'],
   ['refuses', 'storage-failed'],
+  ['loses its data', 'storage-lost'],
 ])('a store that becomes %s', (how, code) => {
   it('is said to fail from the first call on, and keeps everything when it works again', async () => {
     const stores = hostileStores();
@@ -171,13 +172,17 @@ describe.each<[Behaviour, code: string]>([
   });
 });
 
-it('closes although its store hangs', async () => {
+it('closes after about five seconds although its store hangs', async () => {
   const stores = hostileStores();
-  const ann = open(stores);
+  const ann = application.client({ kvStore: stores });
   await expect.poll(() => storage(ann)).toBe('saved');
   await create(ann, 'a');
   stores.behaviour = 'hangs';
+  const start = performance.now();
   await ann.close();
+  const duration = performance.now() - start;
+  expect(duration).toBeGreaterThan(4500);
+  expect(duration).toBeLessThan(8000);
   expect(ann.status.get().state).toBe('closed');
   stores.behaviour = 'works';
 });

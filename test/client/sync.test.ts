@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { useApplication } from './application.js';
 
@@ -51,6 +52,21 @@ describe('a client', () => {
     const client = application.client({ mutators });
     await expect(client.mutate.list.create({ id: 'l', name: 'Groceries' })).rejects.toThrow('Not here');
     expect(client.pending.get()).toEqual([]);
+  });
+
+  it('has the ID of its browser profile, in all tabs, in mutators and in what it sends', async () => {
+    const user = randomUUID();
+    const create = vi.fn();
+    const [client, tab] = [application.client({ user, mutators: { list: { create } } }), application.client({ user })];
+    const profileID = await client.profileID;
+    expect(await tab.profileID).toBe(profileID);
+    const fetching = vi.spyOn(globalThis, 'fetch');
+    await client.mutate.list.create({ id: 'l', name: 'Groceries' });
+    expect(create.mock.calls[0]?.[0]).toMatchObject({ profileID });
+    await expect.poll(() => client.pending.get()).toEqual([]);
+    const pushed = fetching.mock.calls.flatMap(([url, init]) => (String(url).endsWith('push') ? [init!.body] : []));
+    fetching.mockRestore();
+    expect(pushed.map((body) => JSON.parse(String(body)).profileID)).toEqual([profileID]);
   });
 
   it('is nothing to wait for, or to print, in its names', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { openClient } from '../../src/client/create-client.js';
-import type { AnyOptions } from '../../src/client/options.js';
 import { optimistic, type TasksOptions, useApplication } from './application.js';
 
 const application = useApplication({ schemaVersions: ['', '1', '2'] });
@@ -16,17 +15,9 @@ afterEach(() => complaints.mockRestore());
 
 /** Leaves mutations behind that no server has seen, as a tab that is closed while it is offline. */
 async function leaveUnsent(user: string, options: Partial<TasksOptions>, ...ids: string[]): Promise<void> {
-  const all: unknown = {
-    user,
-    url: application.server.url,
-    auth: 'Bearer ann',
-    kvStore: 'mem',
-    mutators: optimistic,
-    ...options,
-  };
-  const { client, engine } = openClient(all as AnyOptions);
+  const { client, engine } = application.open({ user, ...options });
   client.setOnline(false);
-  for (const id of ids) await engine.mutate['list.create']!({ id, name: `List ${id}` });
+  for (const id of ids) await client.mutate.list.create({ id, name: `List ${id}` });
   await engine.persist();
   await client.close();
 }
@@ -35,6 +26,7 @@ describe('what an earlier version of the application has left unsent is sent by 
   it.each<[what: string, before: Partial<TasksOptions>, after: Partial<TasksOptions>]>([
     ['with another schema version', { schemaVersion: '1' }, { schemaVersion: '2' }],
     ['with other mutators', {}, { mutators: { list: optimistic.list } }],
+    ['with a function for a mutator that had none', { mutators: {} }, {}],
     ['with other indexes', {}, { indexes: { todo: ['listID'] } }],
   ])('%s', async (_, before, after) => {
     const user = randomUUID();
@@ -73,6 +65,23 @@ describe('what an earlier version of the application has left unsent is sent by 
     expect(pushed.length).toBeGreaterThan(0);
     expect(pushed.filter((body) => String(body).includes('"schemaVersion":"1"'))).toEqual([]);
   });
+});
+
+it.each<[what: string, next: Partial<TasksOptions>]>([
+  ['mutators', { mutators: { list: optimistic.list } }],
+  ['indexes', { indexes: { todo: ['listID'] } }],
+  ['schemaVersion', { schemaVersion: '1' }],
+])('a client is outdated once a version with other %s is opened in another tab', async (_, options) => {
+  const user = randomUUID();
+  const [first, same] = [application.client({ user }), application.client({ user })];
+  for (const { status } of [first, same]) {
+    await expect.poll(() => status.get()).toMatchObject({ state: 'online', outdated: false });
+  }
+  const next = application.client({ user, ...options });
+  for (const { status } of [first, same]) {
+    await expect.poll(() => status.get()).toMatchObject({ state: 'online', outdated: true });
+  }
+  await expect.poll(() => next.status.get()).toMatchObject({ state: 'online', outdated: false });
 });
 
 it('what the server no longer takes stays, and the client says so', async () => {

@@ -105,6 +105,20 @@ describe('a listener', () => {
   });
 });
 
+it('a query reads several views in one state', async () => {
+  let deleted: Promise<void> | undefined;
+  const todo = await client.query(async (tx) => {
+    await tx.view('list').list();
+    deleted = client.mutate.todo.delete({ id: '1' });
+    // Long enough for a call that nothing holds up.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return tx.view('todo').get('1');
+  });
+  expect(todo).toMatchObject({ title: 'Milk' });
+  await deleted;
+  expect(await client.view('todo').get('1')).toBeUndefined();
+});
+
 describe('an observable of rows', () => {
   it('has what its listeners were told, and the same object until that changes', async () => {
     const rows = client.view('todo').observe({ prefix: '2' });

@@ -1,7 +1,8 @@
 import type { DiffOperation, LogContext, ReadTransaction, ReplicacheImpl, ScanResult } from '#engine';
 import { isolate } from '../observable.js';
+import type { ReadonlyJSON } from '../stores/types.js';
 
-type Engine = Pick<ReplicacheImpl, 'clientID' | 'closed' | 'subscribe' | 'experimentalWatch' | 'query'>;
+type Engine = Pick<ReplicacheImpl, 'clientID' | 'closed' | 'subscribe' | 'experimentalWatch'>;
 
 /** How long it takes, at first and at most, until data that could not be read is read again, in milliseconds. */
 const [minRetryMs, maxRetryMs] = [500, 30_000];
@@ -89,10 +90,17 @@ export class Subscriptions {
 
   /** Calls a listener with what is there, and then with what has changed. Returns a function that stops it. */
   watch(prefix: string, onDiff: (diff: readonly DiffOperation[]) => void): () => void {
-    const withoutData = async () => {
-      const diff = await this.#deletions(prefix);
-      return () => onDiff(diff);
+    // At the end, the data may be out of reach: a mutator that never ends holds it up.
+    const shown = new Map<string, ReadonlyJSON>();
+    const tell = (diff: readonly DiffOperation[]) => {
+      for (const { key, newValue } of diff) {
+        if (newValue === undefined) shown.delete(key);
+        else shown.set(key, newValue);
+      }
+      onDiff(diff);
     };
+    const withoutData = async () => () =>
+      onDiff(Array.from(shown, ([key, oldValue]) => ({ op: 'del', key, oldValue })));
     return this.#listen(withoutData, (call, failed) => {
       const onError = (error: unknown) => {
         // Before what is there, nothing of what changes is told.
@@ -100,7 +108,7 @@ export class Subscriptions {
         failed(error);
       };
       const options = { prefix, initialValuesInFirstDiff: true, onError } as const;
-      const stop = this.#engine.experimentalWatch((diff) => call(() => onDiff(diff)), options);
+      const stop = this.#engine.experimentalWatch((diff) => call(() => tell(diff)), options);
       return stop;
     });
   }
@@ -128,15 +136,6 @@ export class Subscriptions {
     const calls = active.map(async ([, withoutData]) => isolate(await withoutData()));
     for (const call of calls) call.catch((error: unknown) => this.#log.error?.('A subscription failed', error));
     await Promise.allSettled(calls);
-  }
-
-  /** The deletion of all that is there. */
-  async #deletions(prefix: string): Promise<DiffOperation[]> {
-    const diff: DiffOperation[] = [];
-    await this.#engine.query(async (tx) => {
-      for await (const [key, oldValue] of tx.scan({ prefix }).entries()) diff.push({ op: 'del', key, oldValue });
-    });
-    return diff;
   }
 }
 

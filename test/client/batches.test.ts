@@ -1,0 +1,28 @@
+import { expect, it, vi } from 'vitest';
+import { useApplication } from './application.js';
+
+const application = useApplication();
+
+it('calls are sent in batches of at most 500, and at most 512 KiB', async () => {
+  const ann = application.client();
+  await expect.poll(() => ann.status.get().state).toBe('online');
+  ann.setOnline(false);
+  for (let i = 0; i < 501; i++) await ann.mutate.list.create({ id: `${1000 + i}`, name: 'Small' });
+  // The server refuses names of this length, which is another matter.
+  const large = ['large 1', 'large 2', 'large 3'];
+  for (const id of large) await ann.mutate.list.create({ id, name: 'x'.repeat(300_000) });
+
+  const fetching = vi.spyOn(globalThis, 'fetch');
+  ann.setOnline(true);
+  await expect.poll(() => ann.pending.get().length, { timeout: 20_000 }).toBe(0);
+  const pushes = fetching.mock.calls.flatMap(([url, init]) =>
+    String(url).endsWith('/sync/push') ? [String(init!.body)] : [],
+  );
+  fetching.mockRestore();
+  const counts = pushes.map((body) => JSON.parse(body).mutations.length);
+  expect(Math.max(...counts)).toBe(500);
+  expect(Math.max(...pushes.map((body) => body.length))).toBeLessThanOrEqual(512 * 1024);
+  for (const id of large) expect(pushes.filter((body) => body.includes(id))).toHaveLength(1);
+  const { rows } = await application.server.pool.query('select count(*)::int as count from list');
+  expect(rows).toEqual([{ count: 501 }]);
+}, 60_000);
