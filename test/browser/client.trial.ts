@@ -77,8 +77,6 @@ describe('what is done offline', () => {
 it('a page whose record the server has lost is loaded again, and shows what the server has', async () => {
   const profile = await pages.profile();
   profile.watch.allow(/Client state not found on server/);
-  // The push and the pull are both told so, and the second one loads the page once more.
-  profile.watch.allow(/failed: GET .* net::ERR_ABORTED/);
   const { page, lists, status, create } = await profile.tab('ann');
   await create('a', 'Groceries');
   await expect.poll(status).toBe('online 0');
