@@ -19,6 +19,9 @@ export interface StoreLimits {
 
 const storeLimits: StoreLimits = { maxOpenMs: 8_000, maxOperationMs: 60_000 };
 
+/** The longest wait for a store to close, in milliseconds. */
+const maxCloseMs = 1_000;
+
 /** What is written to see whether a store can be written. */
 const probeKey = 'tidemark/opened';
 
@@ -172,7 +175,7 @@ class LimitedStore implements KeyValueStore {
   async close(): Promise<void> {
     this.#closed = true;
     // Nobody can do anything about a store that cannot be closed, and the user's next client waits for the end of this.
-    if (this.#store) await within(this.#store.close(), this.#maxMs).catch(() => {});
+    if (this.#store) await within(this.#store.close(), maxCloseMs).catch(() => {});
   }
 
   get #maxMs(): number {
