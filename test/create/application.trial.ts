@@ -265,7 +265,7 @@ it('opens without a network after the first visit, takes changes there, and send
   await tab.getByRole('heading', { name: 'Things' }).waitFor();
   const phone = await openPage(production.url);
   await expect.poll(() => todos(phone.page)).toEqual(['Water the plants', 'Pay the rent', 'Buy a cable']);
-  await expect.poll(() => tab.evaluate(() => caches.keys())).toEqual([expect.not.stringMatching(first!)]);
+  await expect.poll(() => tab.evaluate(() => caches.keys())).toEqual([expect.not.stringContaining(first!)]);
   await production.terminate();
   await page.reload();
   await page.getByRole('heading', { name: 'Things' }).waitFor();
