@@ -72,6 +72,7 @@ describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a stor
     await expect
       .poll(() => changes.mock.calls.flat(2), { timeout: 5000 })
       .toContainEqual(expect.objectContaining({ key: 'b' }));
+    await expect.poll(() => ann.pending.get(), { timeout: 5000 }).toEqual([]);
     await ann.close();
   });
 });

@@ -76,9 +76,9 @@ export class Outbox {
     return this.#wasOvertaken;
   }
 
-  /** True if mutations are waiting that nobody is sending. */
-  isDue(pending: readonly PendingMutation[]): boolean {
-    if (this.#inFlight > 0 || performance.now() - this.#pushedAt < minPauseMs) return false;
-    return pending.some((mutation) => !this.#acknowledged.has(mutation));
+  /** In how many milliseconds mutations that nobody is sending are to be sent; null if there are none. */
+  dueIn(pending: readonly PendingMutation[]): number | null {
+    if (this.#inFlight > 0 || pending.every((mutation) => this.#acknowledged.has(mutation))) return null;
+    return Math.max(0, this.#pushedAt + minPauseMs - performance.now());
   }
 }

@@ -239,7 +239,9 @@ export class SyncEngine extends ReplicacheImpl {
    * try although the server can be reached again.
    */
   #pushUnacknowledged(): void {
-    if (this.#outbox.isDue(this.#pending.now)) this.#send('push');
+    const ms = this.#outbox.dueIn(this.#pending.now);
+    if (ms === 0) this.#send('push');
+    else if (ms !== null) setTimeout(() => this.#pushUnacknowledged(), ms);
   }
 
   /** Asks the server at once, and sends what is pending: the network is back, or the user. */
@@ -285,10 +287,7 @@ export class SyncEngine extends ReplicacheImpl {
     return this.#credentials.get();
   }
 
-  /**
-   * The server, or this browser, has lost the client's record: only a new client can go on. If it is the browser, the
-   * server still takes what is pending.
-   */
+  /** The client's record is lost: only a new client can go on. If it is this browser's, the server takes what is pending. */
   async #lost(): Promise<void> {
     if (this.#isLost) return;
     this.#isLost = true;
