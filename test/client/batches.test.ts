@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { useApplication } from './application.js';
+import { bodiesSentTo } from './sent.js';
 
 const application = useApplication();
 
@@ -18,9 +19,7 @@ it('calls are sent in batches of at most 500, and at most 512 KiB', async () => 
   const fetching = vi.spyOn(globalThis, 'fetch');
   ann.setOnline(true);
   await expect.poll(() => ann.pending.get().length, { timeout: 20_000 }).toBe(0);
-  const pushes = fetching.mock.calls.flatMap(([url, init]) =>
-    String(url).endsWith('/sync/push') ? [String(init!.body)] : [],
-  );
+  const pushes = bodiesSentTo('push', fetching);
   fetching.mockRestore();
   const counts = pushes.map((body) => JSON.parse(body).mutations.length);
   expect(Math.max(...counts)).toBe(500);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import type { Refusal } from '../../src/client.js';
 import { type TasksClient, useApplication } from './application.js';
+import { bodiesSentTo } from './sent.js';
 
 const application = useApplication();
 const isTaken = 'A list with this ID already exists';
@@ -69,9 +70,9 @@ it('a client asks for refusals in each pull', async () => {
   const fetching = vi.spyOn(globalThis, 'fetch');
   const ann = application.client();
   await expect.poll(() => ann.status.get().state).toBe('online');
-  const bodies = fetching.mock.calls.flatMap(([url, init]) => (String(url).endsWith('pull') ? [init!.body] : []));
+  const bodies = bodiesSentTo('pull', fetching);
   fetching.mockRestore();
-  expect(JSON.parse(String(bodies[0]))).toMatchObject({ refused: true, pullVersion: 1 });
+  expect(JSON.parse(bodies[0]!)).toMatchObject({ refused: true, pullVersion: 1 });
 });
 
 it('a refusal that is dismissed disappears in all tabs, offline too, and on the server', async () => {

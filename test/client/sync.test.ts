@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { useApplication } from './application.js';
+import { bodiesSentTo } from './sent.js';
 
 const application = useApplication();
 const sql = (text: string) => application.server.pool.query(text);
@@ -64,9 +65,9 @@ describe('a client', () => {
     await client.mutate.list.create({ id: 'l', name: 'Groceries' });
     expect(create.mock.calls[0]?.[0]).toMatchObject({ profileID });
     await expect.poll(() => client.pending.get()).toEqual([]);
-    const pushed = fetching.mock.calls.flatMap(([url, init]) => (String(url).endsWith('push') ? [init!.body] : []));
+    const pushed = bodiesSentTo('push', fetching);
     fetching.mockRestore();
-    expect(pushed.map((body) => JSON.parse(String(body)).profileID)).toEqual([profileID]);
+    expect(pushed.map((body) => JSON.parse(body).profileID)).toEqual([profileID]);
   });
 
   it('is nothing to wait for, or to print, in its names', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { openClient } from '../../src/client/create-client.js';
 import { optimistic, type TasksOptions, useApplication } from './application.js';
+import { bodiesSentTo } from './sent.js';
 
 const application = useApplication({ schemaVersions: ['', '1', '2'] });
 const lists = async () =>
@@ -60,10 +61,10 @@ describe('what an earlier version of the application has left unsent is sent by 
     await expect.poll(() => another.status.get().state).toBe('online');
     await another.mutate.list.create({ id: 'b', name: 'New' });
     await expect.poll(() => another.pending.get()).toEqual([]);
-    const pushed = fetching.mock.calls.flatMap(([to, init]) => (String(to).endsWith('push') ? [init!.body] : []));
+    const pushed = bodiesSentTo('push', fetching);
     fetching.mockRestore();
     expect(pushed.length).toBeGreaterThan(0);
-    expect(pushed.filter((body) => String(body).includes('"schemaVersion":"1"'))).toEqual([]);
+    expect(pushed.filter((body) => body.includes('"schemaVersion":"1"'))).toEqual([]);
   });
 });
 

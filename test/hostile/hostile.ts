@@ -19,6 +19,11 @@ export interface HostileOptions {
   readonly progress: (message: string) => void;
 }
 
+/** What must not be, and the clients that it is about. */
+interface RunFailure extends Omit<Failure, 'slot'> {
+  readonly slots: readonly number[];
+}
+
 export interface HostileResult {
   /** Everything that must not be, each with what happened to its client: empty if all is well. */
   readonly failures: readonly string[];
@@ -63,8 +68,7 @@ export async function runHostile({
   const proxy = await openProxy(() => application.url, plan.treat);
   const browser = await launchChromium(chromium);
   try {
-    const failures: { readonly slots: readonly number[]; readonly text: string; readonly told?: Failure['told'] }[] =
-      [];
+    const failures: RunFailure[] = [];
     const done: Done[] = [];
     const profiles = await openProfiles(
       browser,
@@ -97,7 +101,7 @@ export async function runHostile({
     failures.push(...verdict.failures.map(({ slot, ...failure }) => ({ slots: [slot], ...failure })));
     const started = end - seconds * 1_000;
     return {
-      failures: failures.map(({ slots, text, told }) => `${text}\n${history({ slots, told }, plan, done, started)}`),
+      failures: failures.map((failure) => `${failure.text}\n${history(failure, plan, done, started)}`),
       counts: { ...verdict.counts, ...count(done.map(({ action }) => action)), ...treatments(plan) },
     };
   } finally {
@@ -116,11 +120,11 @@ async function converge(
   application: Application,
   tabs: readonly HostileTab[],
   progress: (message: string) => void,
-): Promise<{ slots: number[]; text: string }[]> {
+): Promise<RunFailure[]> {
   const start = performance.now();
   for (;;) {
     const shown = (await Promise.all(tabs.map(({ page }) => page.evaluate(() => window.hostile.show())))).flat();
-    const different: { slots: number[]; text: string }[] = [];
+    const different: RunFailure[] = [];
     for (const user of new Set(shown.map(({ user }) => user))) {
       const entries = await application.entries(user);
       for (const client of shown) {
@@ -148,7 +152,7 @@ function difference({ client, user, state, error, storage, pending, entries }: S
 
 /** The last requests of some clients, what was done to their tabs and profiles, and what one of them has told. */
 function history(
-  { slots, told = [] }: { readonly slots: readonly number[]; readonly told?: Failure['told'] },
+  { slots, told = [] }: RunFailure,
   plan: TreatmentPlan,
   done: readonly Done[],
   started: number,

@@ -103,7 +103,7 @@ export class Subscriptions {
       onDiff(Array.from(shown, ([key, oldValue]) => ({ op: 'del', key, oldValue })));
     return this.#listen(withoutData, (call, failed) => {
       const onError = (error: unknown) => {
-        // Before what is there, nothing of what changes is told.
+        // Changes must not be told before the rows that are there.
         stop();
         failed(error);
       };
