@@ -1,6 +1,7 @@
 /** The engines that clients may have, each with its requests through a network of ours. */
 import { pathToFileURL } from 'node:url';
 import { Replicache } from 'replicache';
+import type { EngineOptions } from '#engine';
 import type { Network } from '../../../src/client/sync/network.js';
 import { send } from '../../../src/client/sync/requests.js';
 import { builtPackage } from '../../built.js';
@@ -27,10 +28,13 @@ async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
   const { SyncEngine }: typeof import('../../../src/client/sync/sync-engine.js') = await load('sync/sync-engine.js');
   const { StatusTracker }: typeof import('../../../src/client/sync/status.js') = await load('sync/status.js');
-  const { memoryStores }: typeof import('../../../src/client/stores/memory.js') = await load('stores/memory.js');
+  const { openStores }: typeof import('../../../src/client/stores/open-stores.js') =
+    await load('stores/open-stores.js');
   const { toServer }: typeof import('../../../src/client/mutate.js') = await load('mutate.js');
   return (network) => (options) => {
     const requests = { network, credentials: undefined, status: new StatusTracker(), toServer };
-    return new SyncEngine({ ...(options as object), kvStore: memoryStores } as never, requests) as unknown as Engine;
+    const engineOptions = options as unknown as EngineOptions;
+    const kvStore = openStores('mem', engineOptions.name, () => {});
+    return new SyncEngine({ ...engineOptions, kvStore }, requests) as unknown as Engine;
   };
 }
