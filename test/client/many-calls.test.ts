@@ -1,37 +1,23 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { UnconfirmedKeys } from '../../src/client/sync/unconfirmed.js';
+import { expect, it } from 'vitest';
 import { useApplication } from './application.js';
 
 const application = useApplication();
 
-/** How many comparisons, and writes to the store, of all that is pending are running: their number depends on the time. */
-let others = 0;
-beforeEach(() => {
-  const { compare } = UnconfirmedKeys.prototype;
-  vi.spyOn(UnconfirmedKeys.prototype, 'compare').mockImplementation(async function (this: UnconfirmedKeys) {
-    others++;
-    await compare.call(this).finally(() => others--);
-  });
-});
-afterEach(() => void vi.restoreAllMocks());
+/** How many calls are one part, of the eight. */
+const size = 500;
 
 it.each([false, true])(
   'an offline call reads as much after thousands as at first, with unconfirmed rows: %s',
   async (marks) => {
     const { client: ann, engine } = application.open();
-    const { memdag } = engine;
-    const persist = engine.persist.bind(engine);
-    engine.persist = async () => {
-      others++;
-      await persist().finally(() => others--);
-    };
     let chunks = 0;
+    const { memdag } = engine;
     const read = memdag.read.bind(memdag);
     memdag.read = async () => {
       const reading = (await read()) as unknown as { getChunk(hash: string): Promise<unknown> };
       const getChunk = reading.getChunk.bind(reading);
       reading.getChunk = (hash) => {
-        if (others === 0) chunks++;
+        chunks++;
         return getChunk(hash);
       };
       return reading as never;
@@ -41,20 +27,24 @@ it.each([false, true])(
     await ann.mutate.list.create({ id: 'a', name: 'A' });
     const unconfirmed = ann.view('todo').observeUnconfirmed();
     const stop = marks ? unconfirmed.subscribe(() => {}) : () => {};
-    const counts: number[] = [];
+    const parts: number[] = [];
     for (let part = 0; part < 8; part++) {
-      const before = chunks;
-      for (let i = 0; i < 500; i++) {
+      const counts: number[] = [];
+      for (let i = 0; i < size; i++) {
+        const before = chunks;
         const id = `${part} ${i}`;
         await ann.mutate.todo.create({ id, listID: 'a', title: id, sort: 1 });
+        counts.push(chunks - before);
       }
-      counts.push(chunks - before);
+      counts.sort((a, b) => a - b);
+      // A comparison and a write to the store, which start by time, read all mutations during a few calls. The 90th percentile excludes them.
+      parts.push(counts[size * 0.9]!);
     }
-    expect(ann.pending.get()).toHaveLength(4001);
-    if (marks) await expect.poll(() => unconfirmed.get().size, { timeout: 5000 }).toBe(4000);
+    expect(ann.pending.get()).toHaveLength(8 * size + 1);
+    if (marks) await expect.poll(() => unconfirmed.get().size, { timeout: 5000 }).toBe(8 * size);
     stop();
     // The tree of the rows grows, so a call that compares reads a little more.
-    expect(Math.max(...counts.slice(1)) / counts[0]!).toBeLessThan(2);
+    expect(Math.max(...parts) / parts[0]!, parts.join(' ')).toBeLessThan(2);
     await ann.close();
   },
   60_000,
