@@ -116,6 +116,8 @@ const changes = {
     // The database may fail at the start: nobody could catch that, and everybody would wait for ever.
     ['this.#open(indexes', 'this.opening(() => this.#open(indexes'],
     ['readyResolver.resolve, onClientsDeleted);', 'readyResolver.resolve, onClientsDeleted));'],
+    // A client that is closed during its start would wait for its own end.
+    ['await closingInstances.get(this.name);', 'if (!this.#closed) await closingInstances.get(this.name);'],
     // The page is shown again: nobody could catch that the database cannot be read.
     [
       'await this.#checkForClientStateNotFoundAndCallHandler();\n\t};',

@@ -77,6 +77,50 @@ describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a stor
   });
 });
 
+describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
+  describe.each<Behaviour>(['works', 'refuses', 'hangs', 'full', 'cannot be read'])(
+    'of a client whose store %s',
+    (how) => {
+      it.each(Array.from({ length: 13 }, (_, n) => n))(
+        'settles after %i operations, and the user’s next client starts',
+        async (n) => {
+          const stores = hostileStores();
+          const user = randomUUID();
+          const ann = await new Promise<TasksClient>((resolve) => {
+            let operations = 0;
+            let isEnding = false;
+            const endOnce = () => {
+              if (isEnding) return;
+              isEnding = true;
+              stores.behaviour = how;
+              const settled = () => resolve(client);
+              client[end]().then(settled, settled);
+            };
+            stores.onOperation = () => {
+              if (operations++ === n) endOnce();
+            };
+            const client = open(stores, user, 300);
+            // A start that fails early has fewer operations.
+            setTimeout(endOnce, 1500);
+          });
+          expect(ann.status.get().state).toBe('closed');
+          stores.behaviour = 'works';
+          stores.onOperation = () => {};
+          await until(open(stores, user), ({ state }) => state === 'online');
+        },
+        20_000,
+      );
+    },
+  );
+
+  it('settles in the task that has made the client, and the user’s next client starts', async () => {
+    const user = randomUUID();
+    const stores = hostileStores();
+    await open(stores, user)[end]();
+    await until(open(stores, user), ({ state }) => state === 'online');
+  });
+});
+
 /** A client with two thousand lists in a store that cannot be read any more: it has read a few leaves of their tree. */
 async function unreadable(): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
   const user = randomUUID();

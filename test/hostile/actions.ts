@@ -1,5 +1,6 @@
 /** What befalls tabs while they run. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../src/client/within.js';
 import type { Random } from '../oracle/random.js';
 import type { Ledger } from './ledger.js';
 import type { StorageFault } from './page/setup.js';
@@ -135,14 +136,20 @@ export interface Done {
   detail: string;
 }
 
-/** Acts on tabs by chance until the end, and waits until the last action is over. */
+/** The longest wait for the actions that are running at the end, in milliseconds. A page may take two minutes to load. */
+const maxActionMs = 150_000;
+
+/**
+ * Acts on tabs by chance until the end, and waits until the last action is over.
+ * @throws AggregateError of the actions that have failed, and Error if one does not end
+ */
 export async function actUntil(
   end: number,
   tabs: readonly HostileTab[],
   { random, plan, ledger }: Omit<Scene, 'tab' | 'note'>,
   onDone: (done: Done) => void,
 ): Promise<void> {
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, Done>();
   const errors: unknown[] = [];
   const weighted = Object.entries(actions).map(([name, [weight]]) => [weight, name as keyof typeof actions] as const);
   // Each tab is acted on every 12 seconds.
@@ -172,8 +179,11 @@ export async function actUntil(
       },
       (error: unknown) => errors.push(new Error(`${name} of the tab of ${tab.slots}`, { cause: error })),
     ) as Promise<void>;
-    running.add(acting);
+    running.set(acting, done);
   }
-  await Promise.all(running);
+  await within(Promise.all(running.keys()), maxActionMs).catch(() => {
+    const left = [...running.values()].map(({ action, slots }) => `${action} of the tab of ${slots}`);
+    throw new Error(`These actions do not end: ${left.join('; ')}`);
+  });
   if (errors.length > 0) throw new AggregateError(errors, 'An action failed');
 }
