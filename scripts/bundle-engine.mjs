@@ -95,6 +95,10 @@ const changes = {
     ['import { emptyHash }', `import { nextTurn } from '${root}scripts/engine/next-turn.js';\nimport { emptyHash }`],
     ['const refs = await', 'await nextTurn(this.#delegate.kvWrite);\n\t\tconst refs = await'],
   ],
+  // A chunk and its references are read at once: if both cannot be read, nobody could catch the second error.
+  '/dag/store-impl.js': [
+    ['const data = await dataPromise;', 'refsPromise.catch(() => {});\n\t\tconst data = await dataPromise;'],
+  ],
   // The user's clock may be set back by an hour: requests would wait for an hour.
   '/connection-loop.js': [['Date.now()', 'performance.now()']],
   // The message of another tab: nobody could catch that the database cannot be read.

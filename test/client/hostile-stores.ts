@@ -3,8 +3,11 @@
 import { memoryStores } from '../../src/client/stores/memory.js';
 import type { KeyValueRead, KeyValueStore, StoreProvider } from '../../src/client.js';
 
-/** What the stores do: as they should, fail when they are opened, never answer, or fail when they are written or read. */
-export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'loses its data' | 'cannot be read';
+/**
+ * What the stores do: as they should, fail when they are opened, never answer, or fail when they are written or read: when
+ * a transaction begins, or each read in it.
+ */
+export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'loses its data' | 'cannot be read' | 'breaks off';
 
 export interface HostileStores extends StoreProvider {
   behaviour: Behaviour;
@@ -43,7 +46,24 @@ class HostileStore implements KeyValueStore {
   async read(): Promise<KeyValueRead> {
     await this.#open();
     if (this.#stores.behaviour === 'cannot be read') throw new DOMException('Broken', 'DataError');
-    return this.#store.read();
+    const read = await this.#store.read();
+    const whole = () => {
+      if (this.#stores.behaviour === 'breaks off') throw new DOMException('Broken off', 'AbortError');
+    };
+    return {
+      has: async (key) => {
+        whole();
+        return read.has(key);
+      },
+      get: async (key) => {
+        whole();
+        return read.get(key);
+      },
+      release: () => read.release(),
+      get closed() {
+        return read.closed;
+      },
+    };
   }
 
   async write() {

@@ -122,7 +122,9 @@ describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
 });
 
 /** A client with two thousand lists in a store that cannot be read any more: it has read a few leaves of their tree. */
-async function unreadable(): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
+async function unreadable(
+  how: Behaviour = 'cannot be read',
+): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
   const user = randomUUID();
   const before = open(hostileStores(), user);
   await application.server.pool.query(
@@ -137,7 +139,7 @@ async function unreadable(): Promise<{ readonly ann: TasksClient; readonly store
   ann.setOnline(false);
   await ann.profileID;
   await ann.query(async () => {});
-  stores.behaviour = 'cannot be read';
+  stores.behaviour = how;
   return { ann, stores };
 }
 
@@ -150,6 +152,14 @@ it('a store that cannot be read when a pull is applied is said to fail, until it
   stores.behaviour = 'works';
   await until(ann, ({ state, error }) => state === 'online' && error === null);
   expect(await ann.view('list').get('2500')).toMatchObject({ name: 'Changed' });
+});
+
+it('a store whose transactions break off rejects nothing that nobody can catch', async () => {
+  const { ann, stores } = await unreadable('breaks off');
+  await expect(kept(ann)).rejects.toThrow('Broken off');
+  stores.behaviour = 'works';
+  expect(await kept(ann)).toHaveLength(2000);
+  await ann.close();
 });
 
 it('what cannot be read for a listener is read again, and the first failure is logged', async () => {

@@ -141,7 +141,7 @@ const maxActionMs = 150_000;
 
 /**
  * Acts on tabs by chance until the end, and waits until the last action is over.
- * @throws AggregateError of the actions that have failed, and Error if one does not end
+ * @throws AggregateError of the actions that have failed or do not end
  */
 export async function actUntil(
   end: number,
@@ -149,7 +149,7 @@ export async function actUntil(
   { random, plan, ledger }: Omit<Scene, 'tab' | 'note'>,
   onDone: (done: Done) => void,
 ): Promise<void> {
-  const running = new Map<Promise<void>, Done>();
+  const running = new Map<Promise<void>, { readonly done: Done; readonly tab: HostileTab }>();
   const errors: unknown[] = [];
   const weighted = Object.entries(actions).map(([name, [weight]]) => [weight, name as keyof typeof actions] as const);
   // Each tab is acted on every 12 seconds.
@@ -177,13 +177,18 @@ export async function actUntil(
         tab.isBusy = false;
         running.delete(acting);
       },
-      (error: unknown) => errors.push(new Error(`${name} of the tab of ${tab.slots}`, { cause: error })),
+      (error: unknown) => {
+        running.delete(acting);
+        errors.push(new Error(`${name} of the tab of ${tab.slots}`, { cause: error }));
+      },
     ) as Promise<void>;
-    running.set(acting, done);
+    running.set(acting, { done, tab });
   }
-  await within(Promise.all(running.keys()), maxActionMs).catch(() => {
-    const left = [...running.values()].map(({ action, slots }) => `${action} of the tab of ${slots}`);
-    throw new Error(`These actions do not end: ${left.join('; ')}`);
+  await within(Promise.all(running.keys()), maxActionMs).catch(async () => {
+    const left = [...running.values()].map(
+      async ({ done, tab }) => `${done.action} of the tab of ${tab.slots}, ${await tab.whereabouts()}`,
+    );
+    errors.push(new Error(`These actions do not end: ${(await Promise.all(left)).join('; ')}`));
   });
   if (errors.length > 0) throw new AggregateError(errors, 'An action failed');
 }

@@ -1,6 +1,7 @@
 /** Chromium with some browser profiles, each with some tabs, each with some clients. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
+import { within } from '../../src/client/within.js';
 import { builtPackage, root } from '../built.js';
 import type { Ledger } from './ledger.js';
 import type { PageEvent, PageSetup, PlatformFunction } from './page/setup.js';
@@ -28,6 +29,9 @@ export interface HostileProfile {
   readonly tabs: HostileTab[];
   clockOffsetMs: number;
 }
+
+/** The longest wait for the place where a page is, in milliseconds. */
+const whereaboutsMs = 10_000;
 
 export type TabSetup = Omit<PageSetup, 'missing' | 'clockOffsetMs' | 'storage'>;
 
@@ -82,6 +86,23 @@ export class HostileTab {
   async reload(): Promise<void> {
     await this.page.reload();
     await this.#untilLoaded();
+  }
+
+  /** Which functions the page is in, for a page that does not respond. */
+  async whereabouts(): Promise<string> {
+    const session = this.#session!;
+    const paused = new Promise<string>((resolve) => {
+      session.once('Debugger.paused', ({ callFrames }) =>
+        resolve(
+          `in ${callFrames.map(({ functionName, location }) => `${functionName}:${location.lineNumber}`).join(' < ')}`,
+        ),
+      );
+    });
+    await within(
+      session.send('Debugger.enable').then(() => session.send('Debugger.pause')),
+      whereaboutsMs,
+    ).catch(() => {});
+    return within(paused, whereaboutsMs).catch(() => 'which runs nothing');
   }
 
   /** By a timer: a page that is not shown has no animation frames. */
