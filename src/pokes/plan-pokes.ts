@@ -131,11 +131,11 @@ function waitingOn(seats: Iterable<Seat>, told: ReadonlySet<Listener>): SeatedQu
 }
 
 /** The ways of asking about a view that are right after these changes, the most exact first. */
-function waysFor({ strategy }: CompiledView, changed: readonly TailChange[]): Way[] {
+function waysFor({ strategy, seated }: CompiledView, changed: readonly TailChange[]): Way[] {
   if (changed.some(({ truncated }) => truncated)) return [];
   const isOneTransaction = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid);
-  if (strategy === 'compare') return isOneTransaction ? ['compare'] : [];
-  return isOneTransaction ? ['net', 'ever'] : ['ever'];
+  if (!isOneTransaction || !seated) return ['ever'];
+  return [strategy === 'compare' ? 'compare' : 'net', 'ever'];
 }
 
 function seenChanges(

@@ -15,11 +15,13 @@ import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
 import { identifiesRows } from './analysis/unique-keys.js';
 import { tablesIn } from './compile/rewrite.js';
-import { type Choice, chooseStrategy } from './compile/strategy.js';
+import { type Strategy, whyNotMonotone } from './compile/strategy.js';
 import { inspect } from './inspect.js';
-import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
+import { deparseSelect, isSame, parserLoaded, parseSelect, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
+import { inlineWith } from './partition/inline-with.js';
+import { type Divided, type Partition, partitionOf } from './partition/partition.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
@@ -28,11 +30,20 @@ import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/q
 import { settleWindows } from './settle/windows.js';
 
 /** What is known about a view's query. */
-export interface Analysis extends Choice {
+export interface Analysis {
+  readonly strategy: Strategy;
+  /** Why the strategy is not `incremental`. */
+  readonly reason: string | undefined;
+  /** See `whyNotMonotone`. */
+  readonly isMonotone: boolean;
   /** The query as it is served: its result is a function of the rows of its tables. */
   readonly text: string;
   readonly select: Tree;
-  /** The table of each occurrence, in the order of `tablesIn`. */
+  /** The query as other states of its tables are read in it: without WITH, if it can be written so. */
+  readonly inlined: Tree;
+  /** What tells changes that affect the view from others; undefined for `incremental` views, and if nothing does. */
+  readonly partition: Partition | undefined;
+  /** The table of each occurrence, in `inlined`, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
   readonly columns: readonly ResultColumn[];
   /** The columns of its tables that the query reads. */
@@ -85,14 +96,24 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const settled = write();
   // Settling can read more than the query does.
   const query = settled === text ? meaning.query : await checkSame(db, { columns, parameterTypes }, settled);
+  const reason = whyNotMonotone(served, meaning);
+  const keysMayRepeat = !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables));
+  const isIncremental = reason === undefined && !choosesByKey;
+  const isUnique = !choosesByKey && !keysMayRepeat;
+  const divided = isIncremental ? undefined : await divide(db, served, { key, isUnique }, tableOf);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   const reads = readColumns(query);
+  const inlined = inlineWith(served) ?? served;
   return {
-    ...chooseStrategy(served, meaning),
+    strategy: isIncremental ? 'incremental' : divided && divided.places.length > 0 ? 'keyed' : 'compare',
+    reason,
+    isMonotone: reason === undefined,
     text: write(),
     select: served,
-    tables: tablesIn(served).map(tableOf),
+    inlined,
+    partition: divided,
+    tables: tablesIn(inlined).map(tableOf),
     columns,
     reads,
     decides: decidingColumns(query, key, reads),
@@ -101,9 +122,23 @@ export async function analyze(db: Database, given: string, key: readonly string[
     momentParameters: momentParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,
-    keysMayRepeat: !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables)),
+    keysMayRepeat,
     isSeparable: isSeparable(meaning.query),
   };
+}
+
+/** Divides a query into partitions. What Postgres says about it is found by places in its text. */
+async function divide(
+  db: Database,
+  served: Tree,
+  how: Omit<Divided, 'select'>,
+  tableOf: TableOf,
+): Promise<Partition | undefined> {
+  const text = deparseSelect(inlineWith(served) ?? served);
+  const select = parseSelect(text);
+  const meaning = understand(select, await db.describe(text));
+  const occurrences = new Map(tablesIn(select).map((range, i) => [range, i]));
+  return partitionOf({ select, ...how }, { meaning, occurrences, tableOf });
 }
 
 /** Finds tables by name: settling can copy parts of a query. */

@@ -1,7 +1,7 @@
 /** What has changed in one view, as WITH queries and queries for its ops. */
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowHash } from './checksums.js';
-import { rowColumns, sidesOf } from './sides.js';
+import { rowColumns, type Sides, sidesOf } from './sides.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
@@ -45,16 +45,20 @@ export interface Delta {
  * @param index tells the view from others in the same statement
  * @param values SQL expressions for the view's parameters
  * @param ids the change-log IDs, by OID, of the tables that have changed
+ * @param isLarge as for `sidesOf`; only for one client view alone
  */
 export function deltaOf(
   view: CompiledView,
   index: number,
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
-  { rowsOf, columns, join }: Seating,
+  seating: Seating,
+  isLarge = false,
 ): Delta | undefined {
-  const sides = sidesOf(view, values, ids);
+  const sides = sidesOf(view, values, ids, isLarge);
   if (!sides) return undefined;
+  const { columns, join } = seating;
+  const { affected, rows } = rowsOfSides(sides, `tidemark_affected_${index}`, seating);
   const before = `tidemark_before_${index}`;
   const after = `tidemark_after_${index}`;
   const pairs = `tidemark_pairs_${index}`;
@@ -62,8 +66,9 @@ export function deltaOf(
   const whom = columns.map((column) => `${column}, `).join('');
   return {
     queries: [
-      `${before} as materialized (${rowsOf(sides.before)})`,
-      `${after} as materialized (${rowsOf(sides.after)})`,
+      ...affected,
+      `${before} as materialized (${rows(sides.before)})`,
+      `${after} as materialized (${rows(sides.after)})`,
       `${pairs} as materialized (${paired([...columns, rowColumns(view)].join(', '), columns, before, after)})`,
     ],
     ops: [
@@ -74,6 +79,26 @@ export function deltaOf(
         where ${isPut} and not (b.tidemark_other is null and ${sides.wasThere()})
       union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_other')} from ${pairs} b where ${isPut} and b.tidemark_other is not null
       union all select -1, ${rowHash('b.tidemark_key', 'b.tidemark_value')} from ${pairs} b where ${isDel}`,
+  };
+}
+
+/**
+ * The WITH queries that tell what is affected, and what makes the rows of a side.
+ * @param name of the WITH query
+ */
+export function rowsOfSides(
+  { affected }: Sides,
+  name: string,
+  { rowsOf, columns, join }: Seating,
+): { readonly affected: readonly string[]; readonly rows: (side: string) => string } {
+  if (!affected) return { affected: [], rows: rowsOf };
+  const whom = columns.map((column) => `${column}, `).join('');
+  return {
+    affected: [`${name} as materialized (${rowsOf(affected.query)})`],
+    rows: (side) =>
+      affected.isSet
+        ? `with tidemark_c as (select * from ${name})\n${side}`
+        : `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${side}\n) r`,
   };
 }
 

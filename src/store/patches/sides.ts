@@ -13,11 +13,16 @@ import { states } from './states.js';
  */
 export interface Sides {
   /**
-   * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the
-   * snapshot.
+   * The partitions that the changes affect, or one row if they may affect any of the view's rows. Undefined for an
+   * incremental view.
+   */
+  readonly affected?: Affected | undefined;
+  /**
+   * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the snapshot
+   * that `affected` is about.
    */
   readonly before: string;
-  /** For an incremental view, the rows that may have entered it or changed; for any other view, all rows now. */
+  /** For an incremental view, the rows that may have entered it or changed; for any other view, as `before`, now. */
   readonly after: string;
   /**
    * For an incremental view, whether the row was in it anyway, with this value, for a reason other than the one that is
@@ -28,28 +33,28 @@ export interface Sides {
   readonly isThere: string;
 }
 
+export interface Affected {
+  readonly query: string;
+  /** True if the sides read `tidemark_c` as a query of all of its rows; false if as one of them. */
+  readonly isSet: boolean;
+}
+
 /**
  * The sides of a view; undefined if none of its tables has changed.
  * @param values SQL expressions for the query's parameters
  * @param ids the change-log IDs, by OID, of the tables that have changed
+ * @param isLarge true if many rows have changed: then partitions are evaluated together
  */
 export function sidesOf(
   view: CompiledView,
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
+  isLarge = false,
 ): Sides | undefined {
   const changed = view.occurrenceTables.map((oid) => ids.get(oid));
   if (changed.every((id) => id === undefined)) return undefined;
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  if (view.strategy === 'compare') {
-    const before = rowsOf(view, view.standing(asof), values);
-    return { before, after: rowsOf(view, view.now, values), wasThere: () => 'false', isThere: 'false' };
-  }
-  if (view.choosesByKey) {
-    const touched = keysOf(view, values, ids);
-    const before = chosenAt(view, touched, view.standing(asof), values);
-    return { before, after: chosenAt(view, touched, view.now, values), wasThere: () => 'false', isThere: 'false' };
-  }
+  if (view.strategy !== 'incremental') return affectedSides(view, values, ids, asof, isLarge);
   return {
     before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
     after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
@@ -58,12 +63,95 @@ export function sidesOf(
   };
 }
 
+function affectedSides(
+  view: CompiledView,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+  asof: readonly Stand[],
+  isLarge: boolean,
+): Sides {
+  const changes = [
+    ...companionChanges(view, values, ids, states.plus, () => 'now'),
+    ...companionChanges(view, values, ids, states.minus, states.asof),
+  ];
+  const isDivided = view.strategy === 'keyed' && changes.every(({ tellsPartition }) => tellsPartition);
+  const isSet = isDivided && isLarge;
+  const side = (stands: readonly Stand[]) => {
+    if (!isDivided) return fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r'));
+    return fenced(rowsOf(view, view.standing(stands, [], isSet ? 'all' : 'one'), values));
+  };
+  const queries = changes.map(({ query }) => query);
+  return {
+    affected: {
+      query: isDivided
+        ? `select distinct p.* from (\n${queries.join('\nunion all\n')}\n) p`
+        : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
+      isSet,
+    },
+    before: side(asof),
+    after: side(asof.map(() => 'now')),
+    wasThere: () => 'false',
+    isThere: 'false',
+  };
+}
+
+/** OFFSET 0 has Postgres evaluate the query for one partition after the other, with the partition as a constant. */
+function fenced(query: string): string {
+  return `select r.* from (\n${query}\n) r offset 0`;
+}
+
+/** An SQL condition: one of the companions' changes exists. Any change may matter to a view without companions. */
+function isAnyChanged({ companions }: CompiledView, queries: readonly string[]): string {
+  return companions ? queries.map((query) => `exists (\n${query}\n)`).join(' or ') : 'true';
+}
+
+/**
+ * The changes of a view's companions that derive from a row of a changed table in one of its states.
+ * @param others the state that other occurrences of changed tables read
+ */
+function companionChanges(
+  { companions = [] }: CompiledView,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+  state: (id: number) => string,
+  others: (id: number) => Stand,
+): { readonly query: string; readonly tellsPartition: boolean }[] {
+  return companions.flatMap(({ tables, focuses, tellsPartition, standing }) => {
+    const changed = tables.map((oid) => ids.get(oid));
+    return focuses
+      .filter((focus) => changed[focus] !== undefined)
+      .map((focus) => {
+        const stands = changed.map((id, i): Stand => (id === undefined ? 'now' : i === focus ? state(id) : others(id)));
+        return { query: render(standing(stands), values), tellsPartition };
+      });
+  });
+}
+
+/**
+ * An SQL condition: a row that may be one of the view's, or one that these depend on, derives from a row of a changed table
+ * in one of its states.
+ */
+export function isConcerned(
+  view: CompiledView,
+  values: readonly string[],
+  ids: ReadonlyMap<number, number>,
+  state: (id: number) => string,
+  others: (id: number) => Stand,
+): string {
+  if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, ids, state, others)}\n)`;
+  const changes = companionChanges(view, values, ids, state, others);
+  return `(${isAnyChanged(
+    view,
+    changes.map(({ query }) => query),
+  )})`;
+}
+
 /**
  * The rows of an incremental view that derive from a row of a changed table in one of its states: a query for each set
  * of occurrences of such tables (see `focusSets`).
  * @param others the state that the other occurrences of changed tables read. Default: now
  */
-export function focusedRows(
+function focusedRows(
   view: CompiledView,
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
@@ -80,22 +168,6 @@ export function focusedRows(
   return queries.join('\nunion all\n');
 }
 
-/** The keys of all rows that may have entered the view, left it or changed. */
-function keysOf(view: CompiledView, values: readonly string[], ids: ReadonlyMap<number, number>): string {
-  return `select distinct ${nativeKeys(view).join(', ')} from (
-    ${focusedRows(view, values, ids, states.minus, states.asof)}
-    union all
-    ${focusedRows(view, values, ids, states.plus)}
-  ) r`;
-}
-
-/** A query's rows with the given keys, one for each key. */
-function chosenAt(view: CompiledView, keys: string, query: Template, values: readonly string[]): string {
-  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = c.tidemark_k${i + 1}`).join(' and ');
-  const rows = everyRowOf(view, query, values, sameKey);
-  return `select r.* from (${keys}) c cross join lateral (${chosen(view, rows)}) r`;
-}
-
 /**
  * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal can differ
  * for the client: letters in a case-insensitive collation, for example.
@@ -108,8 +180,8 @@ function isIn(view: CompiledView, query: Template, values: readonly string[], al
 }
 
 /** The rows of a query as native key columns `tidemark_k1…`, the client's key, and the value as JSON text. */
-export function rowsOf(view: CompiledView, query: Template, values: readonly string[]): string {
-  const rows = everyRowOf(view, query, values);
+export function rowsOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
+  const rows = everyRowOf(view, query, values, condition);
   if (view.keysMayRepeat) return oneOfEachKey(view, rows);
   return view.choosesByKey ? chosen(view, rows) : rows;
 }

@@ -10,6 +10,8 @@ import { describeKeys, patternOf } from '../keys/patterns.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
 import type { Tree } from '../parse/tree.js';
+import type { CompanionQuery } from '../partition/partition.js';
+import { type Restriction, restrict } from '../partition/restrict.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
@@ -21,8 +23,18 @@ export interface QueryForms {
   readonly now: Template;
   /** The same rows, for whoever reads all of them. */
   readonly whole: Template;
-  /** The query with its occurrences of tables reading other states; see `rewrite`. */
-  standing(stands: readonly Stand[], focuses?: readonly number[]): Template;
+  /**
+   * The query with its occurrences of tables reading other states; see `rewrite`.
+   * @param restriction see `restrict`
+   */
+  standing(stands: readonly Stand[], focuses?: readonly number[], restriction?: Restriction): Template;
+}
+
+/** A companion query over any state of its tables; see `CompanionQuery`. */
+export interface CompiledCompanion extends Omit<CompanionQuery, 'select' | 'occurrences'> {
+  /** The OID of each table in the join. */
+  readonly tables: readonly number[];
+  standing(stands: readonly Stand[]): Template;
 }
 
 export interface CompiledView extends QueryForms {
@@ -50,6 +62,8 @@ export interface CompiledView extends QueryForms {
   readonly keyCondition: (key: string) => string | undefined;
   /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
+  /** Tell which partitions changes affect; undefined if any change may affect all rows. */
+  readonly companions: readonly CompiledCompanion[] | undefined;
   /** The columns of the query's result, and what the value is made of them. */
   readonly result: readonly ResultColumn[];
   readonly shape: ViewShape;
@@ -90,7 +104,7 @@ export const prefixType = 'pg_catalog.text';
 
 /** @throws SetupError if the shape does not fit the columns, or the template is none. */
 export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
-  const { select } = analysis;
+  const { select, inlined, partition } = analysis;
   const { prefix } = naming;
   const pattern = patternOf(naming);
   const value = shapedValue(analysis.columns, shape, naming.key);
@@ -114,6 +128,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     valueSql: value.sql,
     valueForm: value.form,
     repeatsExpressions: repeatsExpressions(analysis.columns, shape, naming.key),
+    companions: partition?.queries.map((companion) => compiledCompanion(companion, analysis)),
     result: analysis.columns,
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),
@@ -122,15 +137,15 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     choosesByKey: analysis.choosesByKey,
     keysMayRepeat: analysis.keysMayRepeat,
     focusSets: (isChanged: readonly boolean[]) =>
-      remembered(sets, isChanged.join(), () => focusSets(select, isChanged)),
+      remembered(sets, isChanged.join(), () => focusSets(inlined, isChanged)),
   };
-  const whole = wholeSelect(select, analysis.strategy);
-  const seated = analysis.isSeparable ? seatedSelect(select) : undefined;
+  const whole = wholeSelect(select, analysis.isMonotone);
+  const seated = analysis.isSeparable ? seatedSelect(inlined) : undefined;
   return {
     ...view,
-    ...formsOf(select, analysis.text),
+    ...formsOf(analysis, analysis.text),
     ...(whole && { whole: toTemplate(deparseSelect(whole)) }),
-    seated: seated && { ...view, ...formsOf(select, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
+    seated: seated && { ...view, ...formsOf(analysis, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
   };
 }
 
@@ -149,16 +164,34 @@ function digested(
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
-function formsOf(select: Tree, text: string, settled = (tree: Tree) => tree): QueryForms {
+function formsOf({ inlined, partition }: Analysis, text: string, settled = (tree: Tree) => tree): QueryForms {
   const templates = new Map<string, Template>();
   const now = toTemplate(text);
   return {
     now,
     whole: now,
-    standing(stands, focuses = []) {
-      const id = `${stands.join()}|${focuses.join()}`;
-      return remembered(templates, id, () => toTemplate(deparseSelect(settled(rewrite(select, stands, focuses)))));
+    standing(stands, focuses = [], restriction = undefined) {
+      const id = `${stands.join()}|${focuses.join()}|${restriction}`;
+      return remembered(templates, id, () => {
+        const tree = rewrite(inlined, stands, focuses);
+        if (restriction) restrict(tree, partition!.places, restriction);
+        return toTemplate(deparseSelect(settled(tree)));
+      });
     },
+  };
+}
+
+function compiledCompanion(
+  { select, occurrences, focuses, tellsPartition }: CompanionQuery,
+  { tables }: Analysis,
+): CompiledCompanion {
+  const templates = new Map<string, Template>();
+  return {
+    tables: occurrences.map((occurrence) => tables[occurrence]!.oid),
+    focuses,
+    tellsPartition,
+    standing: (stands) =>
+      remembered(templates, stands.join(), () => toTemplate(deparseSelect(rewrite(select, stands, [])))),
   };
 }
 

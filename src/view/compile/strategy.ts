@@ -1,36 +1,28 @@
-/** Chooses how changes of a view are found. */
+/** How changes of a view are found. */
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { names, type Tree, visits } from '../parse/tree.js';
 import { isDistinctOn } from '../settle/order.js';
 
 /**
- * `incremental`: the view is evaluated over the changed rows alone, at a cost of O(changes). `compare`: the view now is
- * compared with the view as of the cookie's snapshot, at a cost of O(view), but only if a table that it reads has
- * changed.
+ * `incremental`: the view is evaluated over the changed rows alone, at a cost of O(changes). `keyed`: it is evaluated for
+ * the partitions that the changed rows affect, now and as of the cookie's snapshot, at a cost of O(affected partitions).
+ * `compare`: it is evaluated as a whole, twice, at a cost of O(view), but only if a change may affect it.
  */
-export type Strategy = 'incremental' | 'compare';
-
-/** The strategy that was chosen for a view. */
-export interface Choice {
-  readonly strategy: Strategy;
-  /** Why the strategy is not `incremental`. */
-  readonly reason?: string | undefined;
-}
+export type Strategy = 'incremental' | 'keyed' | 'compare';
 
 class NotMonotone extends Error {}
 
 /**
- * Chooses `incremental` for a query that is monotone: more rows in its tables can only add rows to its result, and
- * every row of the result derives from one row of each table on its path. A query that is not recognized as monotone
- * uses `compare`.
+ * Says why a query is not monotone; undefined if it is. In a monotone query, more rows in its tables can only add rows to
+ * its result, and every row of the result derives from one row of each table on its path.
  */
-export function chooseStrategy(select: Tree, meaning: Meaning): Choice {
+export function whyNotMonotone(select: Tree, meaning: Meaning): string | undefined {
   try {
     checkSelect(select, meaning);
-    return { strategy: 'incremental' };
+    return undefined;
   } catch (error) {
     if (!(error instanceof NotMonotone)) throw error;
-    return { strategy: 'compare', reason: error.message };
+    return error.message;
   }
 }
 

@@ -5,14 +5,16 @@
  * UNION ALL, each alternative has an index of its own, and an estimate that is right.
  */
 import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
-import type { Strategy } from './strategy.js';
 
 /** How many ORs of a query are rewritten, since each copies what is beside it; and how many alternatives each may have. */
 const mostSplits = 8;
 const mostArms = 4;
 
-/** Returns a query with the same rows, each as often; undefined if it would be the same query. */
-export function wholeSelect(select: Tree, strategy: Strategy): Tree | undefined {
+/**
+ * Returns a query with the same rows, each as often; undefined if it would be the same query.
+ * @param isMonotone as `whyNotMonotone` tells
+ */
+export function wholeSelect(select: Tree, isMonotone: boolean): Tree | undefined {
   const tree = { SelectStmt: cloneTree(select) };
   let splits = 0;
   const split = (one: Tree, isOneOf: boolean): Tree => {
@@ -24,7 +26,7 @@ export function wholeSelect(select: Tree, strategy: Strategy): Tree | undefined 
     splits++;
     return unionOf(arms);
   };
-  if (strategy === 'incremental') tree.SelectStmt = split(tree.SelectStmt, false);
+  if (isMonotone) tree.SelectStmt = split(tree.SelectStmt, false);
   for (const { type, node } of visits(tree)) {
     if (type !== 'SubLink' || !isIn(node)) continue;
     const tested = node.subselect as { SelectStmt: Tree };

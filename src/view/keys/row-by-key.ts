@@ -16,8 +16,6 @@ export function rowByKey(view: CompiledView): CompiledView {
     ...view,
     digest: digest([view.digest, 'row']),
     parameterTypes: [...view.parameterTypes, 'pg_catalog.text'],
-    // One of the rows that share a key is chosen first: the changed rows alone do not tell which.
-    strategy: view.choosesByKey ? ('compare' as const) : view.strategy,
     choosesByKey: false,
   };
   return { ...row, ...formsOf(view), seated: view.seated && { ...row, ...formsOf(view.seated) } };
@@ -29,7 +27,7 @@ export function rowByKey(view: CompiledView): CompiledView {
  */
 function restricted(view: CompiledView, { text, params }: Template, parameter: number): Template {
   const [opening, closing] = view.choosesByKey ? chosen(view) : ['', ''];
-  const fence = view.strategy === 'compare' || view.choosesByKey ? `) v offset 0` : '';
+  const fence = view.strategy !== 'incremental' ? `) v offset 0` : '';
   const pieces = [...text];
   pieces[0] = `select v.* from (${fence && 'select v.* from ('}${opening}\n${pieces[0]}`;
   pieces.push(`${pieces.pop()}\n${closing}${fence}) v where ${keyParameterSql(view)} =`, '');

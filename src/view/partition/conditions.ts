@@ -1,0 +1,138 @@
+/**
+ * Which conditions a companion query keeps. It leaves others out, and so meets rows that the view's query does not show to
+ * every condition. So a condition that is kept must never fail. Pure.
+ */
+import { columnRef, put } from '../parse/nodes.js';
+import { cloneTree, isTree, names, type Tree, visits, visitsHere } from '../parse/tree.js';
+import type { Column } from './joins.js';
+
+const comparisons = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
+const comparing = new Set(['AEXPR_OP', 'AEXPR_IN', 'AEXPR_OP_ANY', 'AEXPR_DISTINCT', 'AEXPR_NOT_DISTINCT']);
+
+/** True if a condition consists of comparisons of columns and constants, whose evaluation cannot fail. */
+export function cannotFail(condition: unknown): boolean {
+  const [type, node] = Object.entries(condition as Tree)[0] as [string, Tree];
+  if (type === 'BoolExpr') return (node.args as Tree[]).every(cannotFail);
+  if (type === 'NullTest' || type === 'BooleanTest') return isOperand(node.arg);
+  if (type === 'ColumnRef' || type === 'A_Const') return true;
+  return type === 'A_Expr' && isComparison(node) && isOperand(node.lexpr) && isOperand(node.rexpr);
+}
+
+/** @param node an A_Expr */
+export function isComparison({ kind, name }: Tree): boolean {
+  return comparing.has(kind as string) && comparisons.has(names(name).at(-1)!);
+}
+
+function isOperand(value: unknown): boolean {
+  const [type, node] = Object.entries(value as Tree)[0] as [string, Tree];
+  if (type === 'List') return (node.items as Tree[]).every(isOperand);
+  return type === 'ColumnRef' || isConstant(value);
+}
+
+/** True if an expression has one value for all rows. If it fails, it does so in the view's query too. */
+export function isConstant(value: unknown): boolean {
+  const [type, node] = Object.entries(value as Tree)[0] as [string, Tree];
+  if (type === 'TypeCast') return isConstant(node.arg);
+  return type === 'A_Const' || type === 'ParamRef';
+}
+
+/**
+ * A condition over the columns of a join; undefined if it refers to anything else, or could fail.
+ * @param columnOf what a column reference stands for
+ */
+export function translated(condition: Tree, columnOf: (node: Tree) => Column | undefined): Tree | undefined {
+  if (!cannotFail(condition)) return undefined;
+  const copy = { condition: cloneTree(condition) };
+  for (const holder of referencesIn(copy)) {
+    const column = columnOf(holder.ColumnRef as Tree);
+    if (!column) return undefined;
+    put(holder, refTo(column));
+  }
+  return copy.condition;
+}
+
+/** A value to compare with, over the columns of a join; undefined if it is neither a column of them nor a constant. */
+export function translatedOperand(value: Tree, columnOf: (node: Tree) => Column | undefined): Tree | undefined {
+  if (isConstant(value)) return value;
+  const column = value.ColumnRef ? columnOf(value.ColumnRef as Tree) : undefined;
+  return column ? refTo(column) : undefined;
+}
+
+export function refTo({ alias, name }: Column): Tree {
+  return columnRef(alias, name);
+}
+
+/** `{ ColumnRef: … }` for each, without those of subqueries. */
+export function referencesIn(value: unknown): Tree[] {
+  const found: Tree[] = [];
+  const walk = (at: unknown): void => {
+    if (!isTree(at)) return;
+    for (const [key, child] of Object.entries(at)) {
+      if (key === 'ColumnRef') found.push(at);
+      else if (key !== 'SelectStmt') walk(child);
+    }
+  };
+  walk(value);
+  return found;
+}
+
+export function comparison(left: Tree, operator: unknown, right: Tree): Tree {
+  return { A_Expr: { kind: 'AEXPR_OP', name: operator, lexpr: left, rexpr: right } };
+}
+
+export function isNull(arg: Tree): Tree {
+  return { NullTest: { arg, nulltesttype: 'IS_NULL' } };
+}
+
+/** The parts of a condition that must all hold. */
+export function conjuncts(condition: unknown): Tree[] {
+  if (!condition) return [];
+  const { boolop, args } = ((condition as Tree).BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
+  return boolop === 'AND_EXPR' ? args!.flatMap(conjuncts) : [condition as Tree];
+}
+
+/** The alternatives of an OR; undefined for any other condition. */
+export function disjuncts(condition: Tree): Tree[] | undefined {
+  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
+  return boolop === 'OR_EXPR' ? args : undefined;
+}
+
+/** True if more rows of the subqueries in a condition can only make it hold. */
+export function isMonotone(condition: Tree): boolean {
+  const { SubLink: link, BoolExpr: bool } = condition as { SubLink?: Tree; BoolExpr?: Tree };
+  if (bool && bool.boolop !== 'NOT_EXPR') return (bool.args as Tree[]).every(isMonotone);
+  if (link) return isMembership(link) && !hasSubquery(link.testexpr);
+  return !hasSubquery(condition);
+}
+
+export function isMembership({ subLinkType }: Tree): boolean {
+  return subLinkType === 'EXISTS_SUBLINK' || subLinkType === 'ANY_SUBLINK';
+}
+
+/** A subquery in an expression. */
+export interface Subquery {
+  readonly select: Tree;
+  /** What it is compared with, if it is one of the row comparisons. */
+  readonly link: Tree | undefined;
+  /** How many queries of Postgres's own it is in. */
+  readonly wrappers: number;
+}
+
+/** The subqueries of a value, without those within them. */
+export function subqueriesIn(value: unknown): Subquery[] {
+  return [...visitsHere({ value })].flatMap(({ type, node }) => {
+    if (type === 'SubLink') return { select: selectIn(node.subselect), link: node, wrappers: 0 };
+    // Postgres wraps the subquery in another with an aggregate.
+    if (type === 'JsonArrayQueryConstructor') return { select: selectIn(node.query), link: undefined, wrappers: 1 };
+    return [];
+  });
+}
+
+export function hasSubquery(value: unknown): boolean {
+  for (const { type } of visits({ value })) if (type === 'SelectStmt') return true;
+  return false;
+}
+
+export function selectIn(node: unknown): Tree {
+  return (node as { SelectStmt: Tree }).SelectStmt;
+}

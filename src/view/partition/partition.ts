@@ -1,0 +1,229 @@
+/**
+ * Divides a view's rows into partitions, each of which is a function of a few rows of the view's tables, so that a delta
+ * evaluates the view for the partitions that changes affect, instead of as a whole. Pure.
+ */
+
+import { columnReadBy } from '../analysis/exactness.js';
+import { targets } from '../analysis/expressions.js';
+import type { Meaning } from '../analysis/meaning.js';
+import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { columnRef } from '../parse/nodes.js';
+import { isTree, type Tree, visits } from '../parse/tree.js';
+import { isLimited } from '../settle/order.js';
+import { refTo } from './conditions.js';
+import { armsOf, type FlatJoin, flatten, type Reading } from './flatten.js';
+import type { Column, JoinedTable } from './joins.js';
+
+/** A query that tells which partitions changes of some tables affect. */
+export interface CompanionQuery {
+  /** A join of tables. It yields the partitions' columns `tidemark_r1…`, or nothing if it does not tell which. */
+  readonly select: Tree;
+  /** The number of each table in the join, among the tables that the view's query reads. */
+  readonly occurrences: readonly number[];
+  /** Which tables in the join it finds the changed rows of. */
+  readonly focuses: readonly number[];
+  /** False if any partition may be affected. */
+  readonly tellsPartition: boolean;
+}
+
+/** A place in a query where its rows are restricted to a partition. */
+export interface Place {
+  /** The fields on the way from the query to the SELECT whose WHERE is extended. */
+  readonly path: readonly string[];
+  /** An expression for each of the partition's columns. */
+  readonly columns: readonly Tree[];
+}
+
+export interface Partition {
+  readonly queries: readonly CompanionQuery[];
+  /** Empty if there are no partitions: then the queries only tell whether there may be any difference. */
+  readonly places: readonly Place[];
+}
+
+/** What is to be divided. */
+export interface Divided {
+  readonly select: Tree;
+  /** The columns of the result that identify a row. */
+  readonly key: readonly string[];
+  /** True if no two rows have the same key. If not, those that have it must be in one partition. */
+  readonly isUnique: boolean;
+}
+
+/** @returns undefined if nothing is known about what changes affect */
+export function partitionOf({ select, key, isUnique }: Divided, reading: Reading): Partition | undefined {
+  const flat = flatten(select, reading);
+  if (!flat) return undefined;
+  const { joins } = flat;
+  const by =
+    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byTable(select, joins, reading.meaning) : undefined);
+  const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
+  return { queries, places: by?.places ?? [] };
+}
+
+interface Dividing {
+  /** The partition's columns, for each join. */
+  readonly columns: readonly (readonly Column[])[];
+  readonly places: readonly Place[];
+}
+
+/** Partitions by columns of the view's key: rows with the same key are in one partition. */
+function byKey(
+  select: Tree,
+  key: readonly string[],
+  joins: readonly FlatJoin[],
+  meaning: Meaning,
+): Dividing | undefined {
+  const query = meaning.operationOf(select)?.arms[0] ?? meaning.queryOf(select)!;
+  const positions = [...targets(query).entries()]
+    .filter(([, { fields }]) => key.includes(fields.resname as string))
+    .map(([i]) => i)
+    .filter((i) => joins.every(({ outputs }) => outputs[i]));
+  if (positions.length === 0) return undefined;
+  const places = placesOf(select, positions, meaning);
+  return (
+    places && { columns: joins.map(({ outputs }) => positions.map((i) => outputs[i]!)), places: rooted(select, places) }
+  );
+}
+
+/** Partitions by the primary key of a table that each row has one row of. */
+function byTable(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
+  const query = meaning.queryOf(select);
+  const clauses = ['groupClause', 'distinctClause', 'windowClause', 'groupingSets'];
+  if (!query || meaning.operationOf(select) || isLimited(select)) return undefined;
+  if (clauses.some((clause) => nodeList(query, clause).length > 0) || query.fields.hasAggs === 'true') return undefined;
+  for (const [i, entry] of nodeList(query, 'rtable').entries()) {
+    const found = joins.map(
+      ({ columns }) => (columns.get(i + 1) ?? []).filter((column) => column?.isNotNull) as Column[],
+    );
+    if (!numberOf(entry, 'relid') || found.some(({ length }) => length === 0)) continue;
+    const { name } = namesOf(entry);
+    const columns = found[0]!.map((column) => columnRef(name as string, column.name));
+    return { columns: found, places: rooted(select, [{ select, columns }]) };
+  }
+  return undefined;
+}
+
+interface FoundPlace {
+  readonly select: Tree;
+  readonly columns: readonly Tree[];
+}
+
+/** The places where a query is restricted by columns of its result; undefined if that cannot be written. */
+function placesOf(select: Tree, positions: readonly number[], meaning: Meaning): FoundPlace[] | undefined {
+  if (meaning.operationOf(select)) {
+    const arms = armsOf(select, meaning).map((arm) => placesOf(arm, positions, meaning));
+    return arms.every((arm) => arm !== undefined) ? arms.flat() : undefined;
+  }
+  const query = meaning.queryOf(select)!;
+  const read = positions.map((i) => columnReadBy(targets(query)[i]!, query)!);
+  const [first] = read;
+  const { subquery } = first!.entry.fields;
+  if (isNode(subquery) && read.every(({ entryNumber }) => entryNumber === first!.entryNumber)) {
+    const inner = selectOf(subquery, select, meaning);
+    const inside =
+      inner &&
+      placesOf(
+        inner,
+        read.map(({ column }) => column - 1),
+        meaning,
+      );
+    if (inside) return inside;
+  }
+  const columns = positions.map((i) => columnIn(targets(query)[i]!.fields.expr as QueryNode, query));
+  return columns.every((column) => column !== undefined) ? [{ select, columns }] : undefined;
+}
+
+/** A column as a query names it in its WHERE. */
+function columnIn(variable: QueryNode, query: QueryNode): Tree | undefined {
+  const number = numberOf(variable, 'varattno')!;
+  const entry = nodeList(query, 'rtable')[numberOf(variable, 'varno')! - 1]!;
+  const grouped = nodeList(entry, 'groupexprs')[number - 1];
+  if (grouped) return grouped.tag === 'VAR' ? columnIn(grouped, query) : undefined;
+  const { name, columns } = namesOf(entry);
+  const column = columns[number - 1] as string;
+  // A join without a name has the columns that USING has merged.
+  const isNamed = isNode(entry.fields.alias) || !isNode(nodeList(entry, 'joinaliasvars')[0]);
+  return isNamed ? columnRef(name as string, column) : columnRef(column);
+}
+
+function selectOf(query: QueryNode, around: Tree, meaning: Meaning): Tree | undefined {
+  for (const { type, node } of visits({ SelectStmt: around })) {
+    if (type === 'SelectStmt' && node !== around && meaning.queryOf(node) === query) return node;
+  }
+  return undefined;
+}
+
+function rooted(root: Tree, places: readonly FoundPlace[]): Place[] {
+  return places.map(({ select, columns }) => ({ path: pathTo(select, root)!, columns }));
+}
+
+function pathTo(node: Tree, at: unknown): string[] | undefined {
+  if (at === node) return [];
+  if (!isTree(at)) return undefined;
+  for (const [key, child] of Object.entries(at)) {
+    const path = pathTo(node, child);
+    if (path) return [key, ...path];
+  }
+  return undefined;
+}
+
+/** The queries that find what changes of a join's tables affect: one for the tables that are connected in the same way. */
+function companionsOf(join: FlatJoin, columns: readonly Column[] = []): CompanionQuery[] {
+  const queries = new Map<string, CompanionQuery>();
+  for (const table of join.tables.filter(({ isFocus }) => isFocus)) {
+    const near = connected([table.alias], join);
+    const goals = columns.map(({ alias }) => alias);
+    const isNear = goals.every((alias) => near.has(alias));
+    const tellsPartition = goals.length > 0 && (isNear || join.isRare);
+    const reached = tellsPartition && !isNear ? connected([table.alias, ...goals], join) : near;
+    const tables = join.tables.filter(({ alias }) => reached.has(alias));
+    const id = `${tables.map(({ alias }) => alias)} ${tellsPartition}`;
+    const query = queries.get(id) ?? companionOf(join, tables, tellsPartition ? columns : []);
+    queries.set(id, { ...query, focuses: [...query.focuses, tables.indexOf(table)] });
+  }
+  return [...queries.values()];
+}
+
+function companionOf(join: FlatJoin, tables: readonly JoinedTable[], columns: readonly Column[]): CompanionQuery {
+  const has = new Set(tables.map(({ alias }) => alias));
+  const conditions = join.conditions.filter((condition) => aliasesIn(condition).every((alias) => has.has(alias)));
+  return {
+    select: {
+      ...(columns.length > 0 && { targetList: columns.map(resultOf) }),
+      fromClause: tables.map(({ range }) => ({ RangeVar: range })),
+      ...(conditions.length > 0 && { whereClause: allOf(conditions) }),
+      limitOption: 'LIMIT_OPTION_DEFAULT',
+      op: 'SETOP_NONE',
+    },
+    occurrences: tables.map(({ occurrence }) => occurrence),
+    focuses: [],
+    tellsPartition: columns.length > 0,
+  };
+}
+
+function resultOf(column: Column, i: number): Tree {
+  return { ResTarget: { name: `tidemark_r${i + 1}`, val: refTo(column) } };
+}
+
+/** The tables that conditions connect with some. */
+function connected(aliases: readonly string[], { conditions }: FlatJoin): ReadonlySet<string> {
+  const reached = new Set(aliases);
+  const groups = conditions.map(aliasesIn);
+  let before: number;
+  do {
+    before = reached.size;
+    for (const group of groups)
+      if (group.some((alias) => reached.has(alias))) for (const alias of group) reached.add(alias);
+  } while (reached.size > before);
+  return reached;
+}
+
+function aliasesIn(condition: Tree): string[] {
+  return [...visits(condition)]
+    .filter(({ type }) => type === 'ColumnRef')
+    .map(({ node }) => (node.fields as { String: { sval: string } }[])[0]!.String.sval);
+}
+
+export function allOf(conditions: readonly Tree[]): Tree {
+  return conditions.length === 1 ? conditions[0]! : { BoolExpr: { boolop: 'AND_EXPR', args: conditions } };
+}

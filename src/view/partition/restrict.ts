@@ -1,0 +1,38 @@
+/** Restricts a query to partitions. Pure: tree in, tree out. */
+import { columnRef } from '../parse/nodes.js';
+import { cloneTree, type Tree } from '../parse/tree.js';
+import { comparison, conjuncts } from './conditions.js';
+import { allOf, type Place } from './partition.js';
+
+/** To the partition in a row `tidemark_c`; or to all partitions in the rows of a query `tidemark_c`. */
+export type Restriction = 'one' | 'all';
+
+const equals = [{ String: { sval: '=' } }];
+const partitions = 'tidemark_c';
+
+/** @param select is changed */
+export function restrict(select: Tree, places: readonly Place[], restriction: Restriction): void {
+  for (const { path, columns } of places) {
+    const at = path.reduce((tree, field) => tree[field] as Tree, select);
+    const added = restriction === 'one' ? columns.map(isOfRow) : [isAmong(columns)];
+    at.whereClause = allOf([...conjuncts(at.whereClause), ...added.map(cloneTree)]);
+  }
+}
+
+function isOfRow(column: Tree, i: number): Tree {
+  return comparison(column, equals, columnRef(partitions, `tidemark_r${i + 1}`));
+}
+
+function isAmong(columns: readonly Tree[]): Tree {
+  const subselect = {
+    SelectStmt: {
+      targetList: columns.map((_, i) => ({ ResTarget: { val: columnRef(partitions, `tidemark_r${i + 1}`) } })),
+      fromClause: [{ RangeVar: { relname: partitions, inh: true, relpersistence: 'p' } }],
+      limitOption: 'LIMIT_OPTION_DEFAULT',
+      op: 'SETOP_NONE',
+    },
+  };
+  const testexpr =
+    columns.length === 1 ? columns[0] : { RowExpr: { args: columns, row_format: 'COERCE_IMPLICIT_CAST' } };
+  return { SubLink: { subLinkType: 'ANY_SUBLINK', testexpr, subselect } };
+}
