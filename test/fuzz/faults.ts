@@ -26,13 +26,13 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'a view that is compared is compared with itself',
+    name: 'a view that is not incremental is compared with itself',
     kinds: ofRows,
     seed: 1,
     patch: {
       file: 'store/patches/sides.ts',
-      find: 'const before = rowsOf(view, view.standing(asof), values);',
-      replace: 'const before = rowsOf(view, view.now, values);',
+      find: 'before: side(asof),',
+      replace: "before: side(asof.map(() => 'now')),",
     },
   },
   {

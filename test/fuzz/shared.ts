@@ -183,17 +183,19 @@ export class SharedStatements {
         const seats = some.map(({ asked }) => asked.reader.views[i]!);
         return this.#attempt(() => code.findAffected(db, { view, seats, mode, timeoutMs }, own, base));
       };
-      const together = await ask(told, 'net');
-      const ever = view.strategy === 'compare' ? together : await ask(told, 'ever');
+      // A view that several seats cannot read is only asked about by what was touched.
+      const ever = await ask(told, 'ever');
+      const together = view.seated ? await ask(told, 'net') : ever;
       if (!together || !ever) continue;
       tally.shared.questions++;
       for (const [seat, one] of told.entries()) {
         const isTold = opsIn(one.ops, view).length > 0;
-        const alone = isTold ? await ask([one], 'net') : [];
+        const alone = isTold && view.seated ? await ask([one], 'net') : [];
         if (!alone) continue;
-        const [is, may, should] = [together.includes(seat), ever.includes(seat), alone.length > 0];
+        const [is, may] = [together.includes(seat), ever.includes(seat)];
+        const should = view.seated ? alone.length > 0 : isTold;
         if (should) tally.shared.affected++;
-        if (is === should && (may || !should)) continue;
+        if (view.seated ? is === should && (may || !should) : may || !should) continue;
         const lines = [`  affected together: ${is}, or ever: ${may}; alone: ${should}`];
         throw this.#difference(view.name, one.place, told, plan, lines);
       }

@@ -44,6 +44,7 @@ const spec =
     ...(other && { other }),
   });
 const incremental = spec('incremental');
+const keyed = spec('keyed');
 const compare = spec('compare');
 
 export const viewSpecs: readonly ViewSpec[] = [
@@ -108,30 +109,30 @@ export const viewSpecs: readonly ViewSpec[] = [
   compare('top_todos', 'id', 'select id, title, sort from todo where done order by sort desc nulls last, id limit 10', {
     text: 'select id, title, sort from todo where done order by sort desc nulls last, id limit 4',
   }),
-  compare(
+  keyed(
     'totals',
     'list_id',
     `select list_id, count(*) as n, sum(rank) as total, max(sort) as top
      from todo where list_id is not null group by list_id`,
   ),
-  compare(
+  keyed(
     'mine_counted',
     'owner_id',
     `select owner_id, count(*) filter (where $1 > 'b') as n, bool_or($1 = 'bob') as bob, max($1) as who
      from list group by owner_id`,
   ),
-  compare(
+  keyed(
     'lists_and_first',
     'id todo',
     `select l.id, coalesce(t.id::text, '') as todo, l.name, l.size, t.title
      from list l left join todo t on t.list_id = l.id and t.sort = 1 where l.owner_id = $1`,
   ),
-  compare(
+  keyed(
     'places',
     'id',
     'select id, list_id, row_number() over (partition by list_id order by sort, id) as place from todo where list_id < 9',
   ),
-  compare(
+  keyed(
     'unshared',
     'id',
     'select id, name from list l where owner_id = $1 and not exists (select from share s where s.list_id = l.id)',
@@ -139,12 +140,8 @@ export const viewSpecs: readonly ViewSpec[] = [
       text: 'select id, name from list l where not exists (select from todo t where t.list_id = l.id) and owner_id < $1',
     },
   ),
-  compare(
-    'latest_events',
-    'bucket',
-    'select distinct on (bucket) bucket, id, body from event order by bucket, id desc',
-  ),
-  compare(
+  keyed('latest_events', 'bucket', 'select distinct on (bucket) bucket, id, body from event order by bucket, id desc'),
+  keyed(
     'mine',
     'id',
     `with mine as (select * from list where owner_id = $1), todo as (select * from todo where sort > 1)
@@ -157,13 +154,13 @@ export const viewSpecs: readonly ViewSpec[] = [
        select id from node where parent_id is null union select n.id from node n join rooted r on n.parent_id = r.id
      ) select id from rooted`,
   ),
-  compare(
+  keyed(
     'share_counts',
     'id',
     `select l.id, (select count(*) from share s where s.list_id = l.id) as shares, l.price, l.data, l.at
      from list l where l.owner_id = $1 or l.size > 9007199254740992`,
   ),
-  compare('unassigned', 'user_id', 'select user_id from share except select owner_id from list'),
+  keyed('unassigned', 'user_id', 'select user_id from share except select owner_id from list'),
 ];
 
 export function toViews(specs: readonly ViewSpec[]): Views<User> {

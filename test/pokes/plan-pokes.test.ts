@@ -28,7 +28,7 @@ const parametersOf = (seat: number) => ({ literals: [`'${seat}'`], texts: [`${se
 /** An audience with a seat for each group of listeners. */
 function audience(strategy: Strategy, tables: readonly { oid: number }[], ...seats: Listener[][]): Audience {
   return {
-    view: { strategy, occurrenceTables: tables.map(({ oid }) => oid) } as unknown as CompiledView,
+    view: { strategy, occurrenceTables: tables.map(({ oid }) => oid), seated: {} } as unknown as CompiledView,
     seats: new Map(
       seats.map((listeners, i) => [`${i}`, { parameters: parametersOf(i), listeners: new Set(listeners) }]),
     ),
@@ -111,12 +111,18 @@ describe('a change', () => {
     expect(plan([todos([ann])], changes).asked).toEqual([['ever', 'ann']]);
   });
 
-  it('of several transactions pokes all who see a view that must be compared', () => {
-    expect(plan([totals([ann]), todos([ben])], [change(todo, { xid: null })])).toEqual({
-      ...nothing,
-      poked: ['ann'],
-      asked: [['ever', 'ben']],
-    });
+  it.each(['keyed', 'compare'] as const)(
+    'of several transactions is judged by what they touched for a %s view, too',
+    (strategy) => {
+      const changes = [change(todo, { xid: null })];
+      expect(plan([audience(strategy, [todo], [ann])], changes)).toEqual({ ...nothing, asked: [['ever', 'ann']] });
+    },
+  );
+
+  it('is judged by what it touched if the view cannot be read for several seats', () => {
+    const alone = audience('compare', [todo], [ann]);
+    const view = { ...alone.view, seated: undefined };
+    expect(plan([{ ...alone, view }], [change(todo)]).asked).toEqual([['ever', 'ann']]);
   });
 
   it('of another transaction in a table that the view does not read is no matter', () => {
@@ -158,13 +164,21 @@ describe('a change that takes long to ask about', () => {
     expect(plan([todos(...many(100))], changes, { bounds: thorough })).toEqual(asked('ever', 100));
   });
 
+  it('is asked about less exactly if whole views would have to be read', () => {
+    const views = [totals(...many(quick.compare)), totals([ben])];
+    expect(plan(views, [change(todo)]).asked).toEqual([
+      ['ever', 'ben'],
+      ['net', ...Array(quick.compare).fill('ann')],
+    ]);
+  });
+
   it('holds up no other', () => {
-    const views = [totals(...many(quick.compare)), totals([ben]), totals(...many(thorough.compare + 1))];
-    expect(plan(views, [change(todo)])).toEqual({
-      poked: ['ann'],
-      asked: [['net', ...Array(quick.compare).fill('ann')]],
-      later: [['ben']],
-    });
+    const views = [todos(...many(10)), todos([ben]), todos(...many(1000))];
+    const changes = [change(todo, { rows: quick.net / 10 })];
+    expect(plan(views, changes).asked.slice(0, 2)).toEqual([
+      ['ever', 'ben'],
+      ['net', ...Array(10).fill('ann')],
+    ]);
   });
 
   it('is asked about after those that take less', () => {

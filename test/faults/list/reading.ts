@@ -43,16 +43,9 @@ export const reading: readonly Fault[] = [
   {
     name: 'a row of equal values is chosen among those with the key',
     file: rowByKey,
-    find: "view.strategy === 'compare' || view.choosesByKey ?",
+    find: "view.strategy !== 'incremental' ?",
     replace: 'view.prefix === undefined ?',
     tests: reads,
-  },
-  {
-    name: 'what deltas do to a row that a view chooses is found by the changed rows alone',
-    file: rowByKey,
-    find: "view.choosesByKey ? ('compare' as const) : view.strategy",
-    replace: 'view.strategy',
-    tests: views,
   },
   {
     name: 'no index finds a row',

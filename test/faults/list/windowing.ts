@@ -177,7 +177,7 @@ export const windowing: readonly Fault[] = [
   {
     name: 'a hash table of one seat tells whom to poke',
     file: 'src/store/affected.ts',
-    find: 'const view = compiled.seated!;',
+    find: 'const view = compiled.seated ?? compiled;',
     replace: 'const view = compiled;',
     tests: ['test/store/seats.test.ts'],
   },
