@@ -93,6 +93,7 @@ describe('keyed', () => {
     ['select l.id from list l, unnest(array(select id from todo order by id)) t', 'subquery outside'],
     ['select id from list where (select true) in (select false)', 'subquery outside'],
     ['select id from list where id in (select max(list_id) from share)', 'aggregate max'],
+    ['select id from list where owner_id = $1 and not exists (select from todo where list_id = list.id)', 'under NOT'],
     ['select id, xmlelement(name r)::text as r from list', 'XmlExpr'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
     ['select id from list where id in (select list_id from todo group by list_id having count(*) > 1)', 'GROUP BY'],
@@ -114,7 +115,6 @@ describe('compare', () => {
     ["select 'a' as id from todo having true", 'HAVING'],
     ['select id from todo window w as (order by id)', 'WINDOW'],
     ["select v.id from list join (values ('a'), ('b')) v (id) on v.id = list.id", 'VALUES'],
-    ['select id from list where owner_id = $1 and not exists (select from todo where list_id = list.id)', 'under NOT'],
     ["select j.id from todo, xmltable('/r' passing xmlelement(name r) columns id int) j", 'RangeTableFunc'],
   ])('%s', async (text, reason) => {
     const analysis = await analyze(db, text!);
