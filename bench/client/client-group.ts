@@ -5,12 +5,15 @@ export class ClientGroup {
   readonly #connection: Poster;
   readonly #user: string;
   readonly #id: string;
+  readonly #schemaVersion: string;
   cookie = 'null';
 
-  constructor(connection: Poster, user: string, id: string) {
+  /** @param schemaVersion as a client sends it: an application can have views that only some versions have */
+  constructor(connection: Poster, user: string, id: string, schemaVersion = '') {
     this.#connection = connection;
     this.#user = user;
     this.#id = id;
+    this.#schemaVersion = schemaVersion;
   }
 
   /** Pulls and takes over the new cookie. */
@@ -26,7 +29,7 @@ export class ClientGroup {
 
   /** Pulls with the cookie that it has. */
   repeat(options?: PostOptions): Promise<Reply> {
-    const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":""}`;
+    const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":"${this.#schemaVersion}"}`;
     return this.#connection.post('/sync/pull', this.#user, body, options);
   }
 }

@@ -6,6 +6,7 @@ import { pokes } from './pokes.js';
 import { awayFromForeignWrites } from './pulls/away.js';
 import { herd, manyRows, oneRow } from './pulls/changes.js';
 import { crowd } from './pulls/crowd.js';
+import { everyday } from './pulls/everyday.js';
 import { firstPull } from './pulls/first-pull.js';
 import { noChange } from './pulls/no-change.js';
 import { sharing } from './pulls/sharing.js';
@@ -34,6 +35,10 @@ export const scenarios: Scenarios = {
     run: sharing,
   },
   views: { about: 'Thirty views, each of a table of its own, beside two.', run: views },
+  everyday: {
+    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
+    run: everyday,
+  },
   tenants: { about: 'One of a thousand tenants of a database, while the others write.', run: manyTenants },
   away: {
     about: 'The return of a client after many writes to the tables of its views, none of which concerns it.',
