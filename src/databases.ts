@@ -106,7 +106,7 @@ async function describeRows(db: Database, views: readonly BoundView[]): Promise<
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
     const columns = await describeResult(db, view.result);
     // Only an outer join, or the like, makes nulls of a table's row.
-    const { name, keyColumns: key, strategy, shape } = view;
+    const { name, keyColumns: key, isMonotone, shape } = view;
     const shown = {
       names: clientNames(
         columns.map((column) => column.name),
@@ -116,7 +116,7 @@ async function describeRows(db: Database, views: readonly BoundView[]): Promise<
       omitsNulls: shape.nulls === 'omit',
       isInUTC: shape.timestamps === 'UTC',
     };
-    return [name, { columns, key, keepsNotNull: strategy === 'incremental', ...shown }];
+    return [name, { columns, key, keepsNotNull: isMonotone, ...shown }];
   });
   return new Map(await Promise.all(described));
 }

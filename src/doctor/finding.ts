@@ -50,7 +50,7 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   'view-refused': { severity: 'error', why: 'Servers do not start, and pulls of this view return 503.' },
   'view-compared': {
     severity: 'info',
-    why: 'After each change of its tables, the view is read in full for each client, now and as of its cookie.',
+    why: 'After each change of a row that it may depend on, the view is read in full for each client, now and as of its cookie.',
   },
   'missing-index': { severity: 'warning', why: 'This takes longer the larger the table becomes.' },
   'not-analyzed': { severity: 'info', why: 'Postgres cannot estimate its rows, so its plans may be poor.' },

@@ -28,7 +28,7 @@ export interface ViewPlans {
   readonly name: string;
   /** Reads all rows: for a first pull, a reset, or each delta of a view that is compared. */
   readonly full: PlanNode | undefined;
-  /** Reads what a few changes of one table mean, for each table of an incremental view. */
+  /** Reads what a few changes of one table mean, for each table of a view that is not compared. */
   readonly deltas: readonly { readonly table: SyncedTable; readonly plan: PlanNode }[];
 }
 
@@ -56,7 +56,7 @@ export function explainViews(db: Database, { installation, views }: Bound): Prom
       const full = await explain(query, bound, render(view.whole, placeholders));
       const deltas: { table: SyncedTable; plan: PlanNode }[] = [];
       const read = installation.tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
-      for (const table of view.strategy === 'incremental' ? read : []) {
+      for (const table of view.strategy === 'compare' ? [] : read) {
         const general = { ...bound, literals: placeholders };
         const plan = await explain(query, bound, deltaQuery(noHeader, [general], [{ table, rows: 1 }], allSeen));
         if (plan) deltas.push({ table, plan });

@@ -40,6 +40,8 @@ export interface CompiledCompanion extends Omit<CompanionQuery, 'select' | 'occu
 export interface CompiledView extends QueryForms {
   readonly name: string;
   readonly strategy: Strategy;
+  /** See `whyNotMonotone`. */
+  readonly isMonotone: boolean;
   /** What all keys start with; undefined if that depends on the user. It is then the last parameter. */
   readonly prefix: string | undefined;
   readonly keyColumns: readonly string[];
@@ -112,6 +114,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
   const view = {
     name: naming.name,
     strategy: analysis.strategy,
+    isMonotone: analysis.isMonotone,
     prefix,
     keyColumns: naming.key,
     digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, analysis, shape)]),
