@@ -4,7 +4,7 @@ import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { ViewParameters } from '../view/served-view.js';
 import { isSmall } from './header.js';
-import { rowsOfSides, type Seating } from './patches/delta.js';
+import { rowsOfSides, seatedAt } from './patches/delta.js';
 import type { TableChanges } from './patches/patch-sql.js';
 import { seatParameter, seatsQuery, seatsValues } from './patches/seats.js';
 import { isConcerned, sidesOf } from './patches/sides.js';
@@ -74,14 +74,6 @@ function sameRow(side: string, ...also: string[]): string {
 /** The first two are the ends of the ranges of unseen transactions. */
 const firstSeatParameter = 3;
 
-/** The seats that may be concerned, as rows `tidemark_l`. */
-const near: Seating = {
-  rowsOf: (query) =>
-    `select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (\n${query}\n) r`,
-  columns: ['tidemark_seat'],
-  join: 'join tidemark_near tidemark_l using (tidemark_seat)',
-};
-
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
 function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
   // Companion queries can always be read by several seats.
@@ -96,7 +88,7 @@ function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
   ];
   if (mode === 'ever') return { queries, select: 'select tidemark_seat as seat from tidemark_near' };
   const sides = sidesOf(view, values, ids)!;
-  const { affected, rows } = rowsOfSides(sides, 'tidemark_affected', near);
+  const { affected, rows } = rowsOfSides(sides, 'tidemark_affected', seatedAt('tidemark_near'));
   // One such row is enough: it takes long to tell whether a row was, or is, in the view for another reason.
   const hasUnlike = (one: string, same: string, elsewhere: string) =>
     `select tidemark_seat as seat from tidemark_near tidemark_l

@@ -35,6 +35,7 @@ describe('a key identifies a row', () => {
     'select t.* from todo t left join list l on l.id = t.list left join share s on s.list = l.id and s.usr = $1',
     'select c.* from code c join todo t on t.id = c.todo',
     'select t.id from todo t join code c on c.id = t.title',
+    `select x.* from share s cross join lateral (select * from todo t where t.list = s.list order by t.id limit 3) x where s.usr = $1`,
     `select 'todo-' || id as id from todo`,
     'select id::text as id from todo',
     'select list as id, count(*) from todo group by list',
@@ -56,6 +57,10 @@ describe('a key identifies a row', () => {
 
 describe('nothing proves that a key identifies a row', () => {
   it.each([
+    'select x.* from share s cross join lateral (select * from todo t where t.list = s.list order by t.id limit 3) x',
+    'select x.* from share s cross join lateral (select * from todo t where t.list > s.list order by t.id limit 3) x where s.usr = $1',
+    'select coalesce(x.id, 0) as id from share s left join lateral (select * from todo t where t.list = s.list order by t.id limit 3) x on true where s.usr = $1',
+    'select x.id from share s left join lateral (select * from todo t where t.list = s.list order by t.id limit 3) x on true where s.usr = $1',
     'select id from list union all select list from todo',
     'select id, owner from list union select list, title from todo',
     'select t.* from todo t join share s on s.list = t.list',

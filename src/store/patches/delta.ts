@@ -1,7 +1,7 @@
 /** What has changed in one view, as WITH queries and queries for its ops. */
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowHash } from './checksums.js';
-import { rowColumns, type Sides, sidesOf } from './sides.js';
+import { rowColumns, type Side, type Sides, sidesOf } from './sides.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
@@ -15,6 +15,8 @@ export const isGone = 'not b.tidemark_after and b.tidemark_other is null';
 export interface Seating {
   /** A query's rows for everyone whom the delta is for. */
   readonly rowsOf: (query: string) => string;
+  /** The rows of a WITH query that are for one of them, in such a query. */
+  readonly own: (name: string) => string;
   /** The columns that say whom a row is for. */
   readonly columns: readonly string[];
   /** Makes the parameters of whom a row `b` is for known to a condition about it. */
@@ -22,15 +24,23 @@ export interface Seating {
 }
 
 /** For one client view alone: its parameters are in the query. */
-export const alone: Seating = { rowsOf: (query) => query, columns: [], join: '' };
-
-/** The rows of `tidemark_seats`, from whose columns the query takes its parameters. */
-export const seated: Seating = {
-  rowsOf: (query) =>
-    `select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (\n${query}\n) r`,
-  columns: ['tidemark_seat'],
-  join: 'join tidemark_seats tidemark_l using (tidemark_seat)',
+export const alone: Seating = {
+  rowsOf: (query) => query,
+  own: (name) => `select * from ${name}`,
+  columns: [],
+  join: '',
 };
+
+/** The rows of a WITH query with a row `tidemark_l` for each seat, from whose columns the query takes its parameters. */
+export function seatedAt(seats: string): Seating {
+  return {
+    rowsOf: (query) =>
+      `select tidemark_l.tidemark_seat, r.* from ${seats} tidemark_l cross join lateral (\n${query}\n) r`,
+    own: (name) => `select * from ${name} where tidemark_seat = tidemark_l.tidemark_seat`,
+    columns: ['tidemark_seat'],
+    join: `join ${seats} tidemark_l using (tidemark_seat)`,
+  };
+}
 
 export interface Delta {
   readonly queries: readonly string[];
@@ -45,7 +55,6 @@ export interface Delta {
  * @param index tells the view from others in the same statement
  * @param values SQL expressions for the view's parameters
  * @param ids the change-log IDs, by OID, of the tables that have changed
- * @param isLarge as for `sidesOf`; only for one client view alone
  */
 export function deltaOf(
   view: CompiledView,
@@ -53,9 +62,8 @@ export function deltaOf(
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
   seating: Seating,
-  isLarge = false,
 ): Delta | undefined {
-  const sides = sidesOf(view, values, ids, isLarge);
+  const sides = sidesOf(view, values, ids);
   if (!sides) return undefined;
   const { columns, join } = seating;
   const { affected, rows } = rowsOfSides(sides, `tidemark_affected_${index}`, seating);
@@ -82,23 +90,33 @@ export function deltaOf(
   };
 }
 
+/** So many partitions of one client view, and no more, are evaluated one after the other. */
+const mostPartitions = 200;
+
 /**
  * The WITH queries that tell what is affected, and what makes the rows of a side.
- * @param name of the WITH query
+ * @param name of the WITH query of what is affected
  */
 export function rowsOfSides(
   { affected }: Sides,
   name: string,
-  { rowsOf, columns, join }: Seating,
-): { readonly affected: readonly string[]; readonly rows: (side: string) => string } {
-  if (!affected) return { affected: [], rows: rowsOf };
+  { rowsOf, own, columns, join }: Seating,
+): { readonly affected: readonly string[]; readonly rows: (side: Side) => string } {
+  if (affected === undefined) return { affected: [], rows: ({ query }) => rowsOf(query) };
   const whom = columns.map((column) => `${column}, `).join('');
+  const seats = columns.length > 0 ? ` * count(distinct ${columns.join()})` : '';
+  const isMany = `(select many from ${name}_size)`;
   return {
-    affected: [`${name} as materialized (${rowsOf(affected.query)})`],
-    rows: (side) =>
-      affected.isSet
-        ? `with tidemark_c as (select * from ${name})\n${side}`
-        : `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${side}\n) r`,
+    affected: [
+      `${name} as materialized (${rowsOf(affected)})`,
+      `${name}_size as materialized (select count(*) > ${mostPartitions}${seats} as many from ${name})`,
+    ],
+    rows: ({ query, ofAll }) => {
+      const each = `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${query}\n) r`;
+      if (ofAll === undefined) return each;
+      const all = rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${ofAll}\n) p where ${isMany}`);
+      return `${each} where not ${isMany}\nunion all\n${all}`;
+    },
   };
 }
 

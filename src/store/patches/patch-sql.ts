@@ -1,7 +1,6 @@
 /** The statements that yield a report and a patch in one snapshot, as COPY text. */
 import type { Snapshot } from '../../protocol/snapshot.js';
 import type { BoundView } from '../../view/client-views.js';
-import { manyRows } from '../header.js';
 import type { Alteration } from '../layouts/alteration.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { alone, type Delta, deltaOf, putOp } from './delta.js';
@@ -90,10 +89,9 @@ export function deltaQuery(
 ): string {
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const unseen = unseenLiterals(base);
-  const isLarge = changes.some(({ rows }) => rows >= manyRows);
   const entered = turnover ? enteredIn(turnover) : [];
   const parts = views.map((bound, i) =>
-    entered.includes(i) ? enteredOf(bound, i) : deltaOf(bound.view, i, bound.literals, ids, alone, isLarge),
+    entered.includes(i) ? enteredOf(bound, i) : deltaOf(bound.view, i, bound.literals, ids, alone),
   );
   return linesQuery(
     report,

@@ -2,7 +2,7 @@
 import type { BoundView } from '../../view/client-views.js';
 import type { CompiledView } from '../../view/compile/compile.js';
 import { type LookInput, type Outlined, parameterReport, reportParameters, reportValues } from '../look.js';
-import { alone, deltaOf, type Seating, seated } from './delta.js';
+import { alone, deltaOf, type Seating, seatedAt } from './delta.js';
 import type { TableChanges } from './patch-sql.js';
 import { stateQueries } from './states.js';
 
@@ -49,7 +49,7 @@ export function seatedSql(views: readonly CompiledView[], changes: readonly Tabl
   const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   const types = views.flatMap(({ parameterTypes }) => parameterTypes);
   const [seating, value]: [Seating, (i: number) => string] = isShared
-    ? [seated, seatParameter]
+    ? [seatedAt('tidemark_seats'), seatParameter]
     : [alone, (i) => `$${firstParameter + i}::${types[i]}`];
   let count = 0;
   const deltas = views.flatMap((view, i) => {

@@ -4,6 +4,7 @@ import type { CompiledView } from '../../view/compile/compile.js';
 import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import type { Stand } from '../../view/compile/rewrite.js';
 import { render, type Template } from '../../view/parse/template.js';
+import type { Restriction } from '../../view/partition/restrict.js';
 import { states } from './states.js';
 
 /**
@@ -16,14 +17,14 @@ export interface Sides {
    * The partitions that the changes affect, or one row if they may affect any of the view's rows. Undefined for an
    * incremental view.
    */
-  readonly affected?: Affected | undefined;
+  readonly affected?: string | undefined;
   /**
    * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the snapshot
    * that `affected` is about.
    */
-  readonly before: string;
+  readonly before: Side;
   /** For an incremental view, the rows that may have entered it or changed; for any other view, as `before`, now. */
-  readonly after: string;
+  readonly after: Side;
   /**
    * For an incremental view, whether the row was in it anyway, with this value, for a reason other than the one that is
    * new. Written only on demand: most deltas do without.
@@ -33,31 +34,30 @@ export interface Sides {
   readonly isThere: string;
 }
 
-export interface Affected {
+export interface Side {
+  /** All rows; those of the partition in a row `tidemark_c`, if there are partitions. */
   readonly query: string;
-  /** True if the sides read `tidemark_c` as a query of all of its rows; false if as one of them. */
-  readonly isSet: boolean;
+  /** The rows of all partitions in a query `tidemark_c`; undefined if there are none. */
+  readonly ofAll?: string | undefined;
 }
 
 /**
  * The sides of a view; undefined if none of its tables has changed.
  * @param values SQL expressions for the query's parameters
  * @param ids the change-log IDs, by OID, of the tables that have changed
- * @param isLarge true if many rows have changed: then partitions are evaluated together
  */
 export function sidesOf(
   view: CompiledView,
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
-  isLarge = false,
 ): Sides | undefined {
   const changed = view.occurrenceTables.map((oid) => ids.get(oid));
   if (changed.every((id) => id === undefined)) return undefined;
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  if (view.strategy !== 'incremental') return affectedSides(view, values, ids, asof, isLarge);
+  if (view.strategy !== 'incremental') return affectedSides(view, values, ids, asof);
   return {
-    before: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)),
-    after: distinctByKey(view, focusedRows(view, values, ids, states.plus)),
+    before: { query: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)) },
+    after: { query: distinctByKey(view, focusedRows(view, values, ids, states.plus)) },
     wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
@@ -68,26 +68,22 @@ function affectedSides(
   values: readonly string[],
   ids: ReadonlyMap<number, number>,
   asof: readonly Stand[],
-  isLarge: boolean,
 ): Sides {
   const changes = [
     ...companionChanges(view, values, ids, states.plus, () => 'now'),
     ...companionChanges(view, values, ids, states.minus, states.asof),
   ];
   const isDivided = view.strategy === 'keyed' && changes.every(({ tellsPartition }) => tellsPartition);
-  const isSet = isDivided && isLarge;
-  const side = (stands: readonly Stand[]) => {
-    if (!isDivided) return fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r'));
-    return fenced(rowsOf(view, view.standing(stands, [], isSet ? 'all' : 'one'), values));
+  const side = (stands: readonly Stand[]): Side => {
+    if (!isDivided) return { query: fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r')) };
+    const restricted = (restriction: Restriction) => rowsOf(view, view.standing(stands, [], restriction), values);
+    return { query: fenced(restricted('one')), ofAll: restricted('all') };
   };
   const queries = changes.map(({ query }) => query);
   return {
-    affected: {
-      query: isDivided
-        ? `select distinct p.* from (\n${queries.join('\nunion all\n')}\n) p`
-        : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
-      isSet,
-    },
+    affected: isDivided
+      ? `select distinct p.* from (\n${queries.join('\nunion all\n')}\n) p`
+      : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
     before: side(asof),
     after: side(asof.map(() => 'now')),
     wasThere: () => 'false',

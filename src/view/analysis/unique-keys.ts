@@ -68,6 +68,11 @@ function determinedBy(query: QueryNode, known: readonly QueryNode[], keyOf: KeyO
       const entry = nodeList(query, 'rtable')[number - 1]!;
       if (isEntryUnique(entry, (column) => has(`${number}.${column}`), keyOf)) left.delete(number);
     }
+    for (const number of joined.entries) {
+      const known = (column: number) => determined.has(`${number}.${column}`);
+      if (!joined.nullable.includes(number))
+        for (const column of comparedOutside(number, known, query, keyOf)) determined.add(column);
+    }
   } while (determined.size - left.size > before);
   return { column: has, entries: left.size === 0 };
 }
@@ -82,8 +87,34 @@ function isEntryUnique(entry: QueryNode, has: (column: number) => boolean, keyOf
   return key !== undefined && key.length > 0 && key.every(has);
 }
 
+/**
+ * The columns beside a LATERAL subquery that it compares with its own, as far as these have one value for known columns of
+ * its result.
+ */
+function comparedOutside(
+  number: number,
+  isKnown: (column: number) => boolean,
+  query: QueryNode,
+  keyOf: KeyOf,
+): Column[] {
+  const { lateral, subquery } = nodeList(query, 'rtable')[number - 1]!.fields;
+  if (lateral !== 'true' || !isNode(subquery) || !isNode(subquery.fields.jointree)) return [];
+  const { quals } = subquery.fields.jointree.fields;
+  if (!isNode(quals)) return [];
+  const known = targets(subquery).filter((target) => isKnown(numberOf(target, 'resno')!));
+  const has = determinedBy(subquery, known, keyOf);
+  return equalitiesIn(quals).flatMap(([one, other]) => {
+    const inner = columnOf(relabeled(one), subquery);
+    const outer = relabeled(other);
+    if (!inner || !has.column(inner) || numberOf(outer, 'varlevelsup') !== 1) return [];
+    return columnOf({ ...outer, fields: { ...outer.fields, varlevelsup: '0' } }, query) ?? [];
+  });
+}
+
 interface Joined {
   readonly entries: readonly number[];
+  /** Those of them that an outer join may fill with nulls. */
+  readonly nullable: readonly number[];
   readonly dependencies: readonly Dependency[];
 }
 
@@ -92,7 +123,7 @@ const leftJoin = '1';
 
 /** What a part of the FROM clause reads, and the dependencies that its conditions imply; undefined if that is unknown. */
 function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
-  if (item.tag === 'RANGETBLREF') return { entries: [numberOf(item, 'rtindex')!], dependencies: [] };
+  if (item.tag === 'RANGETBLREF') return { entries: [numberOf(item, 'rtindex')!], nullable: [], dependencies: [] };
   const { jointype = inner, larg, rarg } = item.fields;
   const items = item.tag === 'FROMEXPR' ? nodeList(item, 'fromlist') : [larg, rarg].filter(isNode);
   const parts = items.map((part) => joinedIn(part, query)).filter((part) => part !== undefined);
@@ -103,6 +134,7 @@ function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
   const valid = jointype === leftJoin ? implied.filter(([, to]) => isOfRight(to)) : implied;
   return {
     entries: parts.flatMap(({ entries }) => entries),
+    nullable: [...parts.flatMap(({ nullable }) => nullable), ...(jointype === leftJoin ? parts[1]!.entries : [])],
     dependencies: [...parts.flatMap(({ dependencies }) => dependencies), ...valid],
   };
 }
@@ -113,21 +145,28 @@ const equalities = new Set([
 ]);
 
 function dependenciesOf(condition: QueryNode, query: QueryNode): Dependency[] {
-  const args = nodeList(condition, 'args');
-  if (condition.fields.boolop === 'and') return args.flatMap((arg) => dependenciesOf(arg, query));
-  const [one, other] = args;
-  if (!one || !other || !equalities.has(numberOf(condition, 'opno') ?? 0)) return [];
-  const collation = numberOf(condition, 'inputcollid') ?? 0;
-  return [...dependency(one, other), ...dependency(other, one)];
-
-  function dependency(from: QueryNode, to: QueryNode): Dependency[] {
+  return equalitiesIn(condition).flatMap(([from, to]): Dependency[] => {
     const column = columnOf(relabeled(to), query);
-    // By another collation, different values of the column could equal one value.
-    if (!column || collationOf(to) !== collation) return [];
+    if (!column) return [];
     if (isConstant(from)) return [[undefined, column]];
     const source = columnOf(relabeled(from), query);
     return source ? [[source, column]] : [];
-  }
+  });
+}
+
+/** The equalities that a condition implies, both ways: one value of the first side means one value of the second. */
+function equalitiesIn(condition: QueryNode): (readonly [from: QueryNode, to: QueryNode])[] {
+  const args = nodeList(condition, 'args');
+  if (condition.fields.boolop === 'and') return args.flatMap(equalitiesIn);
+  const [one, other] = args;
+  if (!one || !other || !equalities.has(numberOf(condition, 'opno') ?? 0)) return [];
+  const collation = numberOf(condition, 'inputcollid') ?? 0;
+  const both = [
+    [one, other],
+    [other, one],
+  ] as const;
+  // By another collation, different values of a side could equal one value.
+  return both.filter(([, to]) => collationOf(to) === collation);
 }
 
 function isConstant(expression: QueryNode): boolean {
