@@ -6,9 +6,96 @@ const patches = 'src/store/patches/delta.ts';
 const schema = 'sql/0001-initial.sql';
 const outlines = 'sql/0004-outlines-and-witnesses.sql';
 const tests = ['test/pulls/deltas.test.ts'];
+const keyed = ['test/pulls/keyed-deltas.test.ts'];
+const divided = ['test/view/partition.test.ts'];
+const flattening = 'src/view/partition/flatten.ts';
 const torn = ['test/pulls/torn-reads.trial.ts'];
 
 export const deltas: readonly Fault[] = [
+  {
+    name: 'partitions that new rows affect are missed',
+    file: sides,
+    find: "...companionChanges(view, values, ids, states.plus, () => 'now'),",
+    replace: '',
+    tests: keyed,
+  },
+  {
+    name: 'partitions that rows have left are missed',
+    file: sides,
+    find: '...companionChanges(view, values, ids, states.minus, states.asof),',
+    replace: '',
+    tests: keyed,
+  },
+  {
+    name: 'rows that are gone are joined with today’s rows',
+    file: sides,
+    find: 'companionChanges(view, values, ids, states.minus, states.asof)',
+    replace: "companionChanges(view, values, ids, states.minus, () => 'now')",
+    tests: keyed,
+  },
+  {
+    name: 'a view is compared without need',
+    file: sides,
+    find: 'return companions ?',
+    replace: 'return companions && queries.length === -1 ?',
+    tests: ['test/oracle/keyed-counted.test.ts'],
+  },
+  {
+    name: 'what rows depend on in a select list is missed',
+    file: flattening,
+    find: 'joins.flatMap((join) => [join, ...this.#dependencies(others, join, block)])',
+    replace: 'joins.flatMap((join) => [join])',
+    tests: keyed,
+  },
+  {
+    name: 'what an outer join joins is missed',
+    file: flattening,
+    find: 'bounded([...all, ...dependencies])',
+    replace: 'bounded([...all, ...dependencies.slice(0, 0)])',
+    tests: keyed,
+  },
+  {
+    name: 'the subqueries of a condition are missed',
+    file: flattening,
+    find: 'joins.flatMap((join) => [join, ...this.#dependencies(condition, join, block)])',
+    replace: 'joins.flatMap((join) => [join])',
+    tests: keyed,
+  },
+  {
+    name: 'a null in NOT IN affects nothing',
+    file: flattening,
+    find: '...(output.isNotNull ? []',
+    replace: '...(output ? []',
+    tests: keyed,
+  },
+  {
+    name: 'a query is restricted by any of its columns',
+    file: flattening,
+    find: 'dividing.every((targets) => targets.some(isSame))',
+    replace: 'true',
+    tests: [...keyed, ...divided],
+  },
+  {
+    name: 'a limited subquery is restricted before its limit',
+    file: flattening,
+    find: 'if (isLimited(select) || isOneRow',
+    replace: 'if (isOneRow',
+    tests: divided,
+  },
+  {
+    name: 'a condition on nulls is kept of an outer join',
+    file: flattening,
+    find: 'columns: base.columns,\n          nullable',
+    replace: 'columns: new Map([...base.columns, ...added]),\n          nullable',
+    tests: divided,
+  },
+  {
+    name: 'conditions that can fail are kept',
+    file: 'src/view/partition/conditions.ts',
+    find: 'if (!cannotFail(condition)) return undefined;',
+    replace: '',
+    tests: divided,
+  },
   {
     name: 'a row that stays for another reason is deleted',
     file: patches,
