@@ -17,11 +17,12 @@ import { identifiesRows } from './analysis/unique-keys.js';
 import { tablesIn } from './compile/rewrite.js';
 import { type Strategy, whyNotMonotone } from './compile/strategy.js';
 import { inspect } from './inspect.js';
-import { deparseSelect, isSame, parserLoaded, parseSelect, parseStatement } from './parse/syntax.js';
+import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
+import { divide } from './partition/divide.js';
 import { inlineWith } from './partition/inline-with.js';
-import { type Divided, type Partition, partitionOf } from './partition/partition.js';
+import type { Partition } from './partition/partition.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
@@ -100,7 +101,9 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const keysMayRepeat = !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables));
   const isIncremental = reason === undefined && !choosesByKey;
   const isUnique = !choosesByKey && !keysMayRepeat;
-  const divided = isIncremental ? undefined : await divide(db, served, { key, isUnique }, tableOf);
+  const divided = isIncremental
+    ? undefined
+    : await divide(db, { select: inlineWith(served) ?? served, key, isUnique, parameterTypes }, tableOf);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   const reads = readColumns(query);
@@ -125,20 +128,6 @@ export async function analyze(db: Database, given: string, key: readonly string[
     keysMayRepeat,
     isSeparable: isSeparable(meaning.query),
   };
-}
-
-/** Divides a query into partitions. What Postgres says about it is found by places in its text. */
-async function divide(
-  db: Database,
-  served: Tree,
-  how: Omit<Divided, 'select'>,
-  tableOf: TableOf,
-): Promise<Partition | undefined> {
-  const text = deparseSelect(inlineWith(served) ?? served);
-  const select = parseSelect(text);
-  const meaning = understand(select, await db.describe(text));
-  const occurrences = new Map(tablesIn(select).map((range, i) => [range, i]));
-  return partitionOf({ select, ...how }, { meaning, occurrences, tableOf });
 }
 
 /** Finds tables by name: settling can copy parts of a query. */

@@ -200,3 +200,18 @@ it('a transaction that was open when the cookie was made', async () => {
   expect(ops).toContainEqual(put('counted/4', { n: 1 }));
   expect(ops).toContainEqual(del('silent/4'));
 });
+
+it('a group without a key fails the pull, which names the view', async () => {
+  const bare = {
+    bare: view(() => sql`select issue_id as id, count(*)::int as n from comment group by issue_id`),
+  };
+  const other = new PullServer(database.url, bare);
+  const failure = 'a row of the view "bare" has no key';
+  try {
+    const { cookie } = await other.pull(null);
+    await database.pool.query('insert into comment values (50, null, 1, null)');
+    await expect(other.pull(cookie)).rejects.toHaveProperty('cause.message', expect.stringContaining(failure));
+  } finally {
+    await other.close();
+  }
+});

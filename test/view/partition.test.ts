@@ -228,6 +228,8 @@ describe('a query is restricted to a partition', () => {
     expect((await divided(text('partition by state '), 'state id')).restricted).toContain(
       `FROM issue WHERE ${isOfPartition('issue.state')} ) AS x WHERE rn < 9`,
     );
+    // The key need not have them, if no two rows have the same.
+    expect((await divided(text('partition by state '))).restricted).toContain(isOfPartition('issue.state'));
     expect((await divided(text(''), 'state id')).restricted).not.toContain('tidemark_c');
   });
 
@@ -237,6 +239,26 @@ describe('a query is restricted to a partition', () => {
     );
     expect(companions[0]).toBe('t1: SELECT t1.id AS tidemark_r1 FROM issue AS t1');
     expect(restricted).toContain(`WHERE ${isOfPartition('i.id')}`);
+  });
+
+  it('to the rows of one of what a LATERAL subquery reads for', async () => {
+    const { companions, restricted } = await divided(
+      `select c.id, c.body from member m cross join lateral (
+         select * from comment where author_id = m.user_id order by at desc, id limit 3
+       ) c where m.project_id = 1`,
+    );
+    expect(companions).toEqual([
+      't1,t2: SELECT t1.project_id AS tidemark_r1, t1.user_id AS tidemark_r2 FROM member AS t1, comment AS t2 WHERE t2.author_id = t1.user_id AND t1.project_id = 1',
+    ]);
+    expect(restricted).toContain('m.project_id = tidemark_c.tidemark_r1 AND m.user_id = tidemark_c.tidemark_r2');
+  });
+
+  it('not if a join hides the table', async () => {
+    const text = (name: string) =>
+      `select ${name}.id::text as id, u.name from (issue i join member m on m.project_id = i.id and m.user_id = 1) ${name === 'i' ? '' : name}
+       left join users u on u.id = ${name}.assignee_id`;
+    expect((await analyze(db, text('i'), ['id'])).strategy).toBe('keyed');
+    expect((await analyze(db, text('j'), ['id'])).strategy).toBe('compare');
   });
 
   it('not at all, if rows of several partitions may have the same key', async () => {

@@ -98,7 +98,7 @@ const mostPartitions = 200;
  * @param name of the WITH query of what is affected
  */
 export function rowsOfSides(
-  { affected }: Sides,
+  { affected, hasNull }: Sides,
   name: string,
   { rowsOf, own, columns, join }: Seating,
 ): { readonly affected: readonly string[]; readonly rows: (side: Side) => string } {
@@ -111,11 +111,16 @@ export function rowsOfSides(
       `${name} as materialized (${rowsOf(affected)})`,
       `${name}_size as materialized (select count(*) > ${mostPartitions}${seats} as many from ${name})`,
     ],
-    rows: ({ query, ofAll }) => {
-      const each = `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${query}\n) r`;
-      if (ofAll === undefined) return each;
+    rows: ({ query, ofNulls, ofAll }) => {
+      const each = (rows: string) =>
+        `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${rows}\n) r`;
+      if (ofAll === undefined) return each(query);
       const all = rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${ofAll}\n) p where ${isMany}`);
-      return `${each} where not ${isMany}\nunion all\n${all}`;
+      return [
+        `${each(query)} where not ${isMany}${hasNull ? ` and not (${hasNull})` : ''}`,
+        ...(ofNulls ? [`${each(ofNulls)} where ${hasNull}`] : []),
+        all,
+      ].join('\nunion all\n');
     },
   };
 }

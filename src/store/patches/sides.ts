@@ -18,6 +18,8 @@ export interface Sides {
    * incremental view.
    */
   readonly affected?: string | undefined;
+  /** An SQL condition: a column of the partition in a row `tidemark_c` is null. */
+  readonly hasNull?: string | undefined;
   /**
    * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the snapshot
    * that `affected` is about.
@@ -37,7 +39,9 @@ export interface Sides {
 export interface Side {
   /** All rows; those of the partition in a row `tidemark_c`, if there are partitions. */
   readonly query: string;
-  /** The rows of all partitions in a query `tidemark_c`; undefined if there are none. */
+  /** The same, where columns of the partition may be null; undefined if none can. */
+  readonly ofNulls?: string | undefined;
+  /** The rows of all partitions without nulls in a query `tidemark_c`; undefined if there are no partitions. */
   readonly ofAll?: string | undefined;
 }
 
@@ -74,16 +78,23 @@ function affectedSides(
     ...companionChanges(view, values, ids, states.minus, states.asof),
   ];
   const isDivided = view.strategy === 'keyed' && changes.every(({ tellsPartition }) => tellsPartition);
+  const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
+  const hasNull = isDivided && nulls.length > 0 ? nulls.join(' or ') : undefined;
   const side = (stands: readonly Stand[]): Side => {
     if (!isDivided) return { query: fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r')) };
     const restricted = (restriction: Restriction) => rowsOf(view, view.standing(stands, [], restriction), values);
-    return { query: fenced(restricted('one')), ofAll: restricted('all') };
+    return {
+      query: fenced(restricted('one')),
+      ofNulls: hasNull && fenced(restricted('one with nulls')),
+      ofAll: restricted('all'),
+    };
   };
   const queries = changes.map(({ query }) => query);
   return {
     affected: isDivided
       ? `select distinct p.* from (\n${queries.join('\nunion all\n')}\n) p`
       : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
+    hasNull,
     before: side(asof),
     after: side(asof.map(() => 'now')),
     wasThere: () => 'false',

@@ -66,6 +66,8 @@ export interface CompiledView extends QueryForms {
   readonly valueSql: string;
   /** Tell which partitions changes affect; undefined if any change may affect all rows. */
   readonly companions: readonly CompiledCompanion[] | undefined;
+  /** Which of a partition's columns can be null; see `Partition`. */
+  readonly nullable: readonly boolean[];
   /** The columns of the query's result, and what the value is made of them. */
   readonly result: readonly ResultColumn[];
   readonly shape: ViewShape;
@@ -132,6 +134,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     valueForm: value.form,
     repeatsExpressions: repeatsExpressions(analysis.columns, shape, naming.key),
     companions: partition?.queries.map((companion) => compiledCompanion(companion, analysis)),
+    nullable: partition?.nullable ?? [],
     result: analysis.columns,
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),

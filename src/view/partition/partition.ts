@@ -38,6 +38,8 @@ export interface Partition {
   readonly queries: readonly CompanionQuery[];
   /** Empty if there are no partitions: then the queries only tell whether there may be any difference. */
   readonly places: readonly Place[];
+  /** Which of the partition's columns can be null. */
+  readonly nullable: readonly boolean[];
 }
 
 /** What is to be divided. */
@@ -55,9 +57,10 @@ export function partitionOf({ select, key, isUnique }: Divided, reading: Reading
   if (!flat) return undefined;
   const { joins } = flat;
   const by =
-    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byTable(select, joins, reading.meaning) : undefined);
+    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byEntry(select, joins, reading.meaning) : undefined);
   const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
-  return { queries, places: by?.places ?? [] };
+  const nullable = by ? by.columns[0]!.map((_, i) => by.columns.some((columns) => !columns[i]!.isNotNull)) : [];
+  return { queries, places: by?.places ?? [], nullable };
 }
 
 interface Dividing {
@@ -85,22 +88,42 @@ function byKey(
   );
 }
 
-/** Partitions by the primary key of a table that each row has one row of. */
-function byTable(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
+/**
+ * Partitions by something that each row has one row of: by the primary key of a table, or by the columns that divide the
+ * rows of a subquery.
+ */
+function byEntry(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
   const query = meaning.queryOf(select);
   const clauses = ['groupClause', 'distinctClause', 'windowClause', 'groupingSets'];
   if (!query || meaning.operationOf(select) || isLimited(select)) return undefined;
   if (clauses.some((clause) => nodeList(query, clause).length > 0) || query.fields.hasAggs === 'true') return undefined;
-  for (const [i, entry] of nodeList(query, 'rtable').entries()) {
-    const found = joins.map(
-      ({ columns }) => (columns.get(i + 1) ?? []).filter((column) => column?.isNotNull) as Column[],
+  for (const [i, { fields }] of nodeList(query, 'rtable').entries()) {
+    const found = joins.map(({ columns }) => columns.get(i + 1) ?? []);
+    const isTable = !isNode(fields.subquery);
+    const positions = [...(found[0] ?? []).keys()].filter((at) =>
+      found.every((columns) => columns[at] && (!isTable || columns[at].isNotNull)),
     );
-    if (!numberOf(entry, 'relid') || found.some(({ length }) => length === 0)) continue;
-    const { name } = namesOf(entry);
-    const columns = found[0]!.map((column) => columnRef(name as string, column.name));
-    return { columns: found, places: rooted(select, [{ select, columns }]) };
+    const places = positions.length > 0 ? placesIn(select, query, i + 1, positions, meaning) : undefined;
+    if (places)
+      return { columns: found.map((columns) => positions.map((at) => columns[at]!)), places: rooted(select, places) };
   }
   return undefined;
+}
+
+/** The places where a query is restricted by columns of an entry of its range table. */
+function placesIn(
+  select: Tree,
+  query: QueryNode,
+  number: number,
+  positions: readonly number[],
+  meaning: Meaning,
+): FoundPlace[] | undefined {
+  const entry = nodeList(query, 'rtable')[number - 1]!;
+  const { subquery } = entry.fields;
+  const inner = isNode(subquery) ? selectOf(subquery, select, meaning) : undefined;
+  if (inner) return placesOf(inner, positions, meaning);
+  const { name, columns } = namesOf(entry);
+  return [{ select, columns: positions.map((at) => columnRef(name as string, columns[at] as string)) }];
 }
 
 interface FoundPlace {
@@ -117,16 +140,10 @@ function placesOf(select: Tree, positions: readonly number[], meaning: Meaning):
   const query = meaning.queryOf(select)!;
   const read = positions.map((i) => columnReadBy(targets(query)[i]!, query)!);
   const [first] = read;
-  const { subquery } = first!.entry.fields;
-  if (isNode(subquery) && read.every(({ entryNumber }) => entryNumber === first!.entryNumber)) {
-    const inner = selectOf(subquery, select, meaning);
-    const inside =
-      inner &&
-      placesOf(
-        inner,
-        read.map(({ column }) => column - 1),
-        meaning,
-      );
+  const isOfOne = read.every(({ entryNumber }) => entryNumber === first!.entryNumber);
+  if (isNode(first!.entry.fields.subquery) && isOfOne) {
+    const at = read.map(({ column }) => column - 1);
+    const inside = placesIn(select, query, first!.entryNumber, at, meaning);
     if (inside) return inside;
   }
   const columns = positions.map((i) => columnIn(targets(query)[i]!.fields.expr as QueryNode, query));

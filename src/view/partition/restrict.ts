@@ -1,11 +1,14 @@
 /** Restricts a query to partitions. Pure: tree in, tree out. */
 import { columnRef } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import { comparison, conjuncts } from './conditions.js';
+import { conjuncts } from './conditions.js';
 import { allOf, type Place } from './partition.js';
 
-/** To the partition in a row `tidemark_c`; or to all partitions in the rows of a query `tidemark_c`. */
-export type Restriction = 'one' | 'all';
+/**
+ * To the partition in a row `tidemark_c`, none of whose columns is null, or some of which may be; or to all partitions
+ * without nulls in the rows of a query `tidemark_c`.
+ */
+export type Restriction = 'one' | 'one with nulls' | 'all';
 
 const equals = [{ String: { sval: '=' } }];
 const partitions = 'tidemark_c';
@@ -14,13 +17,14 @@ const partitions = 'tidemark_c';
 export function restrict(select: Tree, places: readonly Place[], restriction: Restriction): void {
   for (const { path, columns } of places) {
     const at = path.reduce((tree, field) => tree[field] as Tree, select);
-    const added = restriction === 'one' ? columns.map(isOfRow) : [isAmong(columns)];
+    const kind = restriction === 'one' ? 'AEXPR_OP' : 'AEXPR_NOT_DISTINCT';
+    const added = restriction === 'all' ? [isAmong(columns)] : columns.map((column, i) => isOfRow(column, i, kind));
     at.whereClause = allOf([...conjuncts(at.whereClause), ...added.map(cloneTree)]);
   }
 }
 
-function isOfRow(column: Tree, i: number): Tree {
-  return comparison(column, equals, columnRef(partitions, `tidemark_r${i + 1}`));
+function isOfRow(lexpr: Tree, i: number, kind: string): Tree {
+  return { A_Expr: { kind, name: equals, lexpr, rexpr: columnRef(partitions, `tidemark_r${i + 1}`) } };
 }
 
 function isAmong(columns: readonly Tree[]): Tree {
