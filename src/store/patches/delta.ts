@@ -104,12 +104,12 @@ export function rowsOfSides(
 ): { readonly affected: readonly string[]; readonly rows: (side: Side) => string } {
   if (affected === undefined) return { affected: [], rows: ({ query }) => rowsOf(query) };
   const whom = columns.map((column) => `${column}, `).join('');
-  const seats = columns.length > 0 ? ` * count(distinct ${columns.join()})` : '';
+  const seats = columns.length > 0 ? ` * pg_catalog.count(distinct ${columns.join()})` : '';
   const isMany = `(select many from ${name}_size)`;
   return {
     affected: [
       `${name} as materialized (${rowsOf(affected)})`,
-      `${name}_size as materialized (select count(*) > ${mostPartitions}${seats} as many from ${name})`,
+      `${name}_size as materialized (select pg_catalog.count(*) > ${mostPartitions}${seats} as many from ${name})`,
     ],
     rows: ({ query, ofNulls, ofAll }) => {
       const each = (rows: string) =>
@@ -119,7 +119,7 @@ export function rowsOfSides(
       return [
         `${each(query)} where not ${isMany}${hasNull ? ` and not (${hasNull})` : ''}`,
         ...(ofNulls ? [`${each(ofNulls)} where ${hasNull}`] : []),
-        all,
+        `(${all})`,
       ].join('\nunion all\n');
     },
   };
