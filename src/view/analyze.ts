@@ -26,6 +26,7 @@ import type { Partition } from './partition/partition.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
+import { settleNotIn } from './settle/not-in.js';
 import { type Settling, settleOrders } from './settle/order.js';
 import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
 import { settleWindows } from './settle/windows.js';
@@ -150,6 +151,7 @@ function settle(select: Tree, settling: Settling): boolean {
   settleOrders(select, settling);
   settleAggregates(select, settling);
   settleWindows(select, settling);
+  settleNotIn(select, settling);
   typeWholeRows(select, meaning, tableOf);
   addSchemas(select, tableOf);
   return choosesByKey;

@@ -91,7 +91,7 @@ function evaluateEach(select: Tree): void {
 const alias = 'tidemark_s';
 
 /** The rows of a subquery with which the comparison of a value, or of a row of values, succeeds. */
-function matchingRows(select: Tree, tested: Tree, operator: unknown): Tree {
+export function matchingRows(select: Tree, tested: Tree, operator: unknown): Tree {
   const row = tested.RowExpr as Tree | undefined;
   // The subquery's own names for its columns must not hide those that the tested values mean.
   const columns = ((row?.args ?? [tested]) as unknown[]).map((_, i) => `tidemark_${i + 1}`);

@@ -10,7 +10,7 @@ const comparisons = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const comparing = new Set(['AEXPR_OP', 'AEXPR_IN', 'AEXPR_OP_ANY', 'AEXPR_DISTINCT', 'AEXPR_NOT_DISTINCT']);
 
 /** True if a condition consists of comparisons of columns and constants, whose evaluation cannot fail. */
-export function cannotFail(condition: unknown): boolean {
+function cannotFail(condition: unknown): boolean {
   const [type, node] = Object.entries(condition as Tree)[0] as [string, Tree];
   if (type === 'BoolExpr') return (node.args as Tree[]).every(cannotFail);
   if (type === 'NullTest' || type === 'BooleanTest') return isOperand(node.arg);
@@ -63,7 +63,7 @@ export function refTo({ alias, name }: Column): Tree {
 }
 
 /** `{ ColumnRef: … }` for each, without those of subqueries. */
-export function referencesIn(value: unknown): Tree[] {
+function referencesIn(value: unknown): Tree[] {
   const found: Tree[] = [];
   const walk = (at: unknown): void => {
     if (!isTree(at)) return;
@@ -105,7 +105,7 @@ export function isMonotone(condition: Tree): boolean {
   return !hasSubquery(condition);
 }
 
-export function isMembership({ subLinkType }: Tree): boolean {
+function isMembership({ subLinkType }: Tree): boolean {
   return subLinkType === 'EXISTS_SUBLINK' || subLinkType === 'ANY_SUBLINK';
 }
 

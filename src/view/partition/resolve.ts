@@ -1,7 +1,7 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
 import { columnReadBy } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
-import { isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { isNode, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
 import type { Column, Entries } from './joins.js';
 
@@ -51,8 +51,4 @@ function here(variable: QueryNode): QueryNode {
 export function entriesIn(item: QueryNode): number[] {
   if (item.tag === 'RANGETBLREF') return [numberOf(item, 'rtindex')!];
   return [item.fields.larg, item.fields.rarg].filter(isNode).flatMap(entriesIn);
-}
-
-export function entryAt(query: QueryNode, number: number): QueryNode {
-  return nodeList(query, 'rtable')[number - 1]!;
 }
