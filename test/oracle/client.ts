@@ -196,7 +196,7 @@ export class PullingClient {
     const view = this.#viewOf(op.key);
     const value = comparable(view, op.value);
     if (this.holding.get(op.key) === value) {
-      if (view.strategy === 'compare') this.#object('equal put', op.key);
+      if (view.strategy !== 'incremental') this.#object('equal put', op.key);
       this.#report.counts.equalPuts++;
     }
     this.holding.set(op.key, value);
