@@ -891,12 +891,26 @@ tidemark_asof_1 as not materialized (
       left join tidemark_changed_1 c on c.k1 = u."id"
       where u.tidemark_minus or c.k1 is null
     ),
-tidemark_before_0 as materialized (select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+tidemark_affected_0 as materialized (select true as tidemark_r where exists (
+SELECT FROM tidemark_plus_1 AS t1
+) or exists (
+SELECT FROM tidemark_minus_1 AS t1
+)),
+tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 as many from tidemark_affected_0),
+tidemark_before_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v),
-tidemark_after_0 as materialized (select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+) v where tidemark_c.tidemark_r
+) r offset 0
+) r),
+tidemark_after_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v),
+) v where tidemark_c.tidemark_r
+) r offset 0
+) r),
 tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -964,15 +978,27 @@ tidemark_asof_1 as not materialized (
       left join tidemark_changed_1 c on c.k1 = u."id"
       where u.tidemark_minus or c.k1 is null
     ),
-tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select true as tidemark_r where exists (
+SELECT FROM tidemark_plus_1 AS t1
+) or exists (
+SELECT FROM tidemark_minus_1 AS t1
+)
+) r),
+tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected_0),
+tidemark_before_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v
+) v where tidemark_c.tidemark_r
+) r offset 0
 ) r),
-tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+tidemark_after_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v
+) v where tidemark_c.tidemark_r
+) r offset 0
 ) r),
 tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
@@ -997,7 +1023,7 @@ with tidemark_changed_1 as materialized (
         select k1, min(image) as old, sum(weight) as balance
         from (
           select key[1]::integer as k1, e.hash, e.image, e.weight
-          from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+          from tidemark.unseen(1, $1, $2)
           cross join lateral (values (hashtextextended(old, 0), old, 1), (new_hash, null, -1)) e (hash, image, weight)
           where key is not null and e.hash is not null
         ) images
@@ -1024,7 +1050,7 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or c.k1 is null
     ),
 tidemark_images_1 as materialized (
-      select key, old as old from tidemark.unseen(1, '{9223372036854775807}', '{18446744073709551615}')
+      select key, old as old from tidemark.unseen(1, $1, $2)
       where key is not null and hashtextextended(old, 0) is distinct from new_hash
     ),
 tidemark_touched_1 as materialized (
@@ -1036,19 +1062,41 @@ tidemark_touched_1 as materialized (
 tidemark_ever_1 as not materialized (
       select t.* from "public"."todo" t union all select m.* from tidemark_touched_1 m where true
     ),
-tidemark_before as materialized (select 0 as tidemark_seat, tidemark_key, tidemark_value from (
+tidemark_seats as materialized (
+  select unnest((select $3::integer[])) as tidemark_seat
+),
+tidemark_near as materialized (
+      select * from tidemark_seats tidemark_l where (exists (
+SELECT FROM tidemark_touched_1 AS t1
+))
+    ),
+tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select true as tidemark_r where exists (
+SELECT FROM tidemark_plus_1 AS t1
+) or exists (
+SELECT FROM tidemark_minus_1 AS t1
+)
+) r),
+tidemark_affected_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected),
+tidemark_before as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v
+) v where tidemark_c.tidemark_r
+) r offset 0
 ) r),
-tidemark_after as materialized (select 0 as tidemark_seat, tidemark_key, tidemark_value from (
+tidemark_after as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v
+) v where tidemark_c.tidemark_r
+) r offset 0
 ) r)
-select tidemark_seat as seat from tidemark_after b where not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value)
+select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
     union
-    select tidemark_seat from tidemark_before b where not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key);
+    select tidemark_seat as seat from tidemark_near tidemark_l
+    where exists (select from tidemark_before b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_after o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key) and not false);
 
 -- chosen: all rows
 copy (
@@ -1116,40 +1164,78 @@ tidemark_asof_1 as not materialized (
       left join tidemark_changed_1 c on c.k1 = u."id"
       where u.tidemark_minus or c.k1 is null
     ),
-tidemark_before_0 as materialized (select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+tidemark_affected_0 as materialized (select distinct p.* from (
+SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p),
+tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 as many from tidemark_affected_0),
+tidemark_before_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
     else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo
-) v where v."p" = c.tidemark_k1
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
 ) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r),
-tidemark_after_0 as materialized (select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
     else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM todo
-) v where v."p" = c.tidemark_k1
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
 ) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r),
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_0_size))),
+tidemark_after_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_0_size))),
 tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -1221,44 +1307,84 @@ tidemark_asof_1 as not materialized (
       left join tidemark_changed_1 c on c.k1 = u."id"
       where u.tidemark_minus or c.k1 is null
     ),
-tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+select distinct p.* from (
+SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p
+) r),
+tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected_0),
+tidemark_before_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
     else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo
-) v where v."p" = c.tidemark_k1
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
 ) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
-) r),
-tidemark_after_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
     else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM todo
-) v where v."p" = c.tidemark_k1
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
 ) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
-) r),
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_0_size)
+) r)),
+tidemark_after_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_0_size)
+) r)),
 tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -1325,51 +1451,88 @@ tidemark_seats as materialized (
   select unnest((select $3::integer[])) as tidemark_seat
 ),
 tidemark_near as materialized (
-      select * from tidemark_seats tidemark_l where exists (
-select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_touched_1 AS todo
-) v
-)
+      select * from tidemark_seats tidemark_l where (exists (
+SELECT t1.price AS tidemark_r1 FROM tidemark_touched_1 AS t1
+))
     ),
-tidemark_before as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
-select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo
-) v where v."p" = c.tidemark_k1
-) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
+tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+select distinct p.* from (
+SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p
 ) r),
-tidemark_after as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-select r.* from (select distinct tidemark_k1 from (
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_minus_1 AS todo
-) v
-    union all
-    select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_plus_1 AS todo
-) v
-  ) r) c cross join lateral (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+tidemark_affected_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected),
+tidemark_before as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
     else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM todo
-) v where v."p" = c.tidemark_k1
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
 ) e
-order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") r
-) r)
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_size)
+) r)),
+tidemark_after as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
+union all
+select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+select r.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) r offset 0
+) r where tidemark_c.tidemark_r1 is null
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
+select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+) v
+) e
+order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
+) p where (select many from tidemark_affected_size)
+) r))
 select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
     union

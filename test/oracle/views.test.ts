@@ -5,7 +5,7 @@ import { createEmptyDatabase } from '../database.js';
 import { schemaSql } from './schema.js';
 import { viewSpecs } from './views.js';
 
-it('covers views of both strategies', async () => {
+it('covers views of all strategies', async () => {
   const database = await createEmptyDatabase();
   const db = openPool(database.url);
   await database.pool.query(schemaSql);

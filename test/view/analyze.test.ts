@@ -77,6 +77,7 @@ describe('incremental', () => {
 describe('keyed', () => {
   it.each([
     ['select list_id as id, count(*) as n from todo group by list_id', 'GROUP BY'],
+    ['select distinct on (list_id) id from todo order by list_id, sort, id', 'DISTINCT ON'],
     ['select l.id, t.title from list l left join todo t on t.list_id = l.id', 'outer join'],
     ['select id from list where not exists (select from todo where list_id = list.id)', 'under NOT'],
     ['select id from list where id not in (select list_id from share)', 'under NOT'],
@@ -110,7 +111,6 @@ describe('compare', () => {
     ['select count(*) filter (where sort > 1) as id from todo', 'aggregate count'],
     ['select id from todo order by sort, id limit 10', 'LIMIT'],
     ['select id from todo order by sort, id offset 3', 'OFFSET'],
-    ['select distinct on (list_id) id from todo order by list_id, sort, id', 'DISTINCT ON'],
     ['select id, row_number() over (order by id) as n from todo', 'window function row_number'],
     ["select 'a' as id from todo having true", 'HAVING'],
     ['select id from todo window w as (order by id)', 'WINDOW'],

@@ -76,6 +76,9 @@ function referencesIn(value: unknown): Tree[] {
   return found;
 }
 
+/** The name of an operator. */
+export const equals: readonly Tree[] = [{ String: { sval: '=' } }];
+
 export function comparison(left: Tree, operator: unknown, right: Tree): Tree {
   return { A_Expr: { kind: 'AEXPR_OP', name: operator, lexpr: left, rexpr: right } };
 }

@@ -5,10 +5,7 @@
  *
  * What cannot be told from the columns of tables is left out, so a join may have combinations that make no difference.
  */
-import type { Table } from '../../catalog/tables.js';
-import { columnReadBy } from '../analysis/exactness.js';
-import { targets, typeOf } from '../analysis/expressions.js';
-import type { Meaning, Operation } from '../analysis/meaning.js';
+import type { Operation } from '../analysis/meaning.js';
 import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
 import { isLimited } from '../settle/order.js';
@@ -16,39 +13,29 @@ import {
   comparison,
   conjuncts,
   disjuncts,
+  equals,
   hasSubquery,
-  isComparison,
-  isConstant,
   isMonotone,
-  isNull,
   refTo,
-  type Subquery,
   selectIn,
   subqueriesIn,
   translated,
-  translatedOperand,
 } from './conditions.js';
-import { type Column, type Columns, dependency, emptyJoin, type Join, product, withCondition } from './joins.js';
-import { columnOf, columnOfTarget, entriesIn, entryOf, type Level } from './resolve.js';
-
-/** A join, and which of its columns are those of the query's result. */
-export interface FlatJoin extends Join {
-  readonly outputs: Columns;
-}
-
-export interface Flat {
-  readonly joins: readonly FlatJoin[];
-  /** True if the query has a row even if its tables have none. */
-  readonly isNeverEmpty: boolean;
-}
-
-/** What a query reads. */
-export interface Reading {
-  readonly meaning: Meaning;
-  /** The number of each table that the query reads, by its RangeVar. */
-  readonly occurrences: ReadonlyMap<Tree, number>;
-  readonly tableOf: (range: Tree) => Table;
-}
+import {
+  type Column,
+  dependency,
+  emptyJoin,
+  type Flat,
+  type FlatJoin,
+  type Join,
+  product,
+  withCondition,
+} from './joins.js';
+import { comparisonsOf, noTest, type Test, testsOf } from './membership.js';
+import { isNeverEmpty, outputsOf } from './outputs.js';
+import { comparedEntries, requiredEntries } from './required.js';
+import { columnOf, columnOfTarget, entriesIn, type Level, type Reading } from './resolve.js';
+import { armsOf, keepsType } from './set-operations.js';
 
 class NotFlat extends Error {}
 
@@ -87,7 +74,7 @@ class Flattening {
     const operation = meaning.operationOf(select);
     if (operation) return this.#operation(select, operation, outer);
     const query = meaning.queryOf(select)!;
-    const block = { query, outer, required: this.#required(select, query) };
+    const block = { query, outer, required: requiredEntries(select, query, meaning) };
     const { fromClause = [], whereClause, ...others } = select;
     const nodes = isNode(query.fields.jointree) ? nodeList(query.fields.jointree, 'fromlist') : [];
     let joins: Join[] = [emptyJoin];
@@ -96,12 +83,9 @@ class Flattening {
     });
     joins = this.#where(whereClause, joins, block);
     joins = joins.flatMap((join) => [join, ...this.#dependencies(others, join, block)]);
-    const { hasAggs, havingQual } = query.fields;
-    const isGrouped = nodeList(query, 'groupClause').length > 0;
     return {
       joins: joins.map((join) => ({ ...join, outputs: outputsOf(select, query, join) })),
-      isNeverEmpty:
-        ((hasAggs === 'true' || isNode(havingQual)) && !isGrouped) || nodeList(query, 'groupingSets').length > 0,
+      isNeverEmpty: isNeverEmpty(query),
     };
   }
 
@@ -110,8 +94,7 @@ class Flattening {
     const level = { query, columns: new Map() };
     const flats = armsOf(select, this.#reading.meaning).map((arm) => {
       const flat = this.select(arm, [level, ...outer]);
-      const types = targets(this.#queryOfArm(arm)).map(typeOf);
-      const isKept = (i: number) => !isLimited(select) && types[i] === typeIn(operation, i);
+      const isKept = (i: number) => !isLimited(select) && keepsType(arm, operation, i, this.#reading.meaning);
       const joins = flat.joins.map((join) => ({
         ...join,
         outputs: join.outputs.map((column, i) => (isKept(i) ? column : undefined)),
@@ -122,12 +105,6 @@ class Flattening {
       joins: bounded(flats.flatMap(({ joins }) => joins)),
       isNeverEmpty: flats.some(({ isNeverEmpty }) => isNeverEmpty),
     };
-  }
-
-  /** The first of the queries that an arm consists of. */
-  #queryOfArm(arm: Tree): QueryNode {
-    const { meaning } = this.#reading;
-    return meaning.operationOf(arm)?.arms[0] ?? meaning.queryOf(arm)!;
   }
 
   #from(item: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
@@ -214,7 +191,7 @@ class Flattening {
   #basesOf({ quals }: Tree, other: QueryNode, joins: readonly Join[], { query }: Block): readonly Join[] {
     const rows = joins.filter(({ isDependency }) => !isDependency);
     const own = new Set([...entriesIn(other), ...rows.flatMap(({ columns }) => [...columns.keys()])]);
-    const needed = this.#compared(quals, query).filter((number) => !own.has(number));
+    const needed = comparedEntries(quals, query, this.#reading.meaning).filter((number) => !own.has(number));
     if (needed.length === 0) return rows;
     const fitting = joins.filter(({ nullable }) => needed.every((number) => nullable.has(number)));
     const fewest = Math.min(...fitting.map(({ nullable }) => nullable.size));
@@ -264,22 +241,12 @@ class Flattening {
   #member(link: Tree, join: Join, block: Block): Join[] {
     const flat = this.select(selectIn(link.subselect), [levelOf(block, join), ...block.outer]);
     if (flat.isNeverEmpty) return [join, ...this.#dependenciesOn(flat, join)];
+    const columnIn = (node: Tree) => this.#column(node, join, block);
     return flat.joins.flatMap((one) =>
       product(join, { ...one, columns: new Map(), nullable: new Map() }).map((both) =>
-        this.#comparisons(link, one, join, block).reduce(withCondition, both),
+        comparisonsOf(link, one.outputs, columnIn).reduce(withCondition, both),
       ),
     );
-  }
-
-  /** The comparisons of IN and ANY, as far as they can be kept. */
-  #comparisons({ testexpr, operName }: Tree, { outputs }: FlatJoin, join: Join, block: Block): Tree[] {
-    if (!testexpr) return [];
-    const { args } = ((testexpr as Tree).RowExpr ?? { args: [testexpr] }) as { args: Tree[] };
-    return args.flatMap((arg, i) => {
-      const output = outputs[i];
-      const value = translatedOperand(arg, (node) => this.#column(node, join, block));
-      return value && output ? [comparison(value, operName ?? equals, refTo(output))] : [];
-    });
   }
 
   /** The joins with the rows of the subqueries in an expression, on which the rows of a join depend. */
@@ -290,7 +257,9 @@ class Flattening {
       const level = levelOf(block, join);
       const wrapped = Array.from({ length: wrappers }, () => ({ query: block.query, columns: new Map() }));
       const flat = this.select(select, [...wrapped, level, ...block.outer]);
-      return this.#dependenciesOn(flat, join, (one) => this.#tests(subquery, one, join, block));
+      return this.#dependenciesOn(flat, join, ({ outputs }) =>
+        testsOf(subquery.link, outputs, (node) => this.#column(node, join, block)),
+      );
     });
   }
 
@@ -307,129 +276,16 @@ class Flattening {
     );
   }
 
-  /**
-   * Which rows of a subquery matter to NOT IN and its like: those that are equal to the value; and those that are null, or
-   * all if the value is null, since the result is then neither true nor false.
-   */
-  #tests({ link }: Subquery, one: FlatJoin, join: Join, block: Block): readonly Test[] {
-    const { testexpr: tested, operName, subLinkType } = (link ?? {}) as Tree;
-    const operator = (operName as { String: { sval: string } }[] | undefined)?.at(-1)?.String.sval ?? '=';
-    const isEquality = operator === (subLinkType === 'ALL_SUBLINK' ? '<>' : '=');
-    const output = one.outputs[0];
-    if (!tested || !isEquality || !output || one.outputs.length !== 1) return [noTest];
-    const value = translatedOperand(tested as Tree, (node) => this.#column(node, join, block));
-    if (!value) return [noTest];
-    const isNotNull = isConstant(tested) || this.#column((tested as Tree).ColumnRef as Tree, join, block)!.isNotNull;
-    return [
-      { conditions: [comparison(value, equals, refTo(output))], isRare: false },
-      ...(output.isNotNull ? [] : [{ conditions: [isNull(refTo(output))], isRare: true }]),
-      ...(isNotNull ? [] : [{ conditions: [isNull(value)], isRare: false }]),
-    ];
-  }
-
   #column(node: Tree, join: Join, block: Block): Column | undefined {
     return columnOf(node, this.#reading.meaning, [levelOf(block, join), ...block.outer]);
   }
-
-  /** The entries that a row of the result needs a row of: an outer join that may fill them with nulls is an inner join. */
-  #required({ fromClause, whereClause }: Tree, query: QueryNode): ReadonlySet<number> {
-    const conditions = [whereClause, ...((fromClause ?? []) as Tree[]).flatMap(innerConditions)];
-    return new Set(conditions.flatMap((condition) => this.#compared(condition, query)));
-  }
-
-  /** The entries whose columns the conjuncts of a condition compare: none of them holds where they are null. */
-  #compared(condition: unknown, query: QueryNode): number[] {
-    return conjuncts(condition).flatMap((part) => {
-      const { A_Expr: compared, NullTest: tested } = part as { A_Expr?: Tree; NullTest?: Tree };
-      const isNotNull = tested?.nulltesttype === 'IS_NOT_NULL' ? [tested.arg] : [];
-      const sides =
-        compared && isStrict(compared, this.#reading.meaning) ? [compared.lexpr, compared.rexpr] : isNotNull;
-      const columns = sides.flatMap((side) => (side as Tree | undefined)?.ColumnRef ?? []) as Tree[];
-      return columns.flatMap((node) => entryOf(node, this.#reading.meaning, query) ?? []);
-    });
-  }
 }
-
-interface Test {
-  readonly conditions: readonly Tree[];
-  readonly isRare: boolean;
-}
-
-const noTest: Test = { conditions: [], isRare: false };
 
 function levelOf({ query }: Block, { columns }: Join): Level {
   return { query, columns };
 }
 
-const equals = [{ String: { sval: '=' } }];
-
 function bounded<T>(joins: T[]): T[] {
   if (joins.length > maxJoins) throw new NotFlat();
   return joins;
-}
-
-/** The queries that a set operation combines. An arm that Postgres analyzes as a query of its own is one. */
-export function armsOf(select: Tree, meaning: Meaning): Tree[] {
-  return [select.larg, select.rarg].flatMap((arm) =>
-    meaning.queryOf(arm as Tree) ? [arm as Tree] : armsOf(arm as Tree, meaning),
-  );
-}
-
-/** The OID of the type of a column of a set operation. */
-function typeIn({ node }: Operation, i: number): number {
-  // The list begins with a letter for the kind of its items.
-  return Number((node.fields.colTypes as readonly string[])[i + 1]);
-}
-
-/** The conditions of a FROM item that all rows meet, of which no other side of an outer join is filled with nulls. */
-function innerConditions(item: Tree): unknown[] {
-  const { jointype, larg, rarg, quals } = (item.JoinExpr ?? {}) as Record<string, Tree>;
-  if (!jointype) return [];
-  const left = (jointype as unknown) === 'JOIN_RIGHT' ? [] : innerConditions(larg!);
-  const right = (jointype as unknown) === 'JOIN_LEFT' ? [] : innerConditions(rarg!);
-  if ((jointype as unknown) === 'JOIN_FULL') return [];
-  return [...left, ...right, ...((jointype as unknown) === 'JOIN_INNER' ? [quals] : [])];
-}
-
-const firstUserOID = 16_384;
-
-/** True if a comparison is one of Postgres's own, none of which holds for a null. */
-function isStrict(compared: Tree, meaning: Meaning): boolean {
-  const isOwn = meaning.nodesOf(compared).some((node) => (numberOf(node, 'opno') ?? firstUserOID) < firstUserOID);
-  return isOwn && isComparison(compared) && !/DISTINCT/.test(compared.kind as string);
-}
-
-/**
- * The columns of tables by which a query's rows can be restricted before it is evaluated, with the same result as after:
- * those by which it groups, chooses and numbers rows, if it does.
- */
-function outputsOf(select: Tree, query: QueryNode, join: Join): Columns {
-  const level = { query, columns: join.columns };
-  const dividing = dividingTargets(query);
-  const isGrouped = nodeList(query, 'groupClause').length > 0;
-  const isOneRow = (query.fields.hasAggs === 'true' || isNode(query.fields.havingQual)) && !isGrouped;
-  if (isLimited(select) || isOneRow || nodeList(query, 'groupingSets').length > 0) return [];
-  const isKept = (target: QueryNode) => {
-    const column = columnReadBy(target, query);
-    const isSame = (other: QueryNode) => {
-      const read = columnReadBy(other, query);
-      return read?.entryNumber === column?.entryNumber && read?.column === column?.column;
-    };
-    return dividing.every((targets) => targets.some(isSame));
-  };
-  return targets(query).map((target) => (isKept(target) ? columnOfTarget(target, level) : undefined));
-}
-
-/** For each clause that divides rows into groups, the targets that it divides them by. */
-function dividingTargets(query: QueryNode): QueryNode[][] {
-  const by = (clause: readonly QueryNode[]) => {
-    const references = clause.map(({ fields }) => fields.tleSortGroupRef);
-    return nodeList(query, 'targetList').filter(({ fields }) => references.includes(fields.ressortgroupref));
-  };
-  const groups = nodeList(query, 'groupClause');
-  const chosen = query.fields.hasDistinctOn === 'true' ? nodeList(query, 'distinctClause') : [];
-  return [
-    ...[groups, chosen].filter(({ length }) => length > 0).map(by),
-    ...nodeList(query, 'windowClause').map((window) => by(nodeList(window, 'partitionClause'))),
-  ];
 }

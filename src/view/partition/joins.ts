@@ -42,6 +42,18 @@ export interface Join {
   readonly isRare: boolean;
 }
 
+/** A join, and which of its columns are those of the query's result. */
+export interface FlatJoin extends Join {
+  readonly outputs: Columns;
+}
+
+/** A query as joins. */
+export interface Flat {
+  readonly joins: readonly FlatJoin[];
+  /** True if the query has a row even if its tables have none. */
+  readonly isNeverEmpty: boolean;
+}
+
 export const emptyJoin: Join = {
   tables: [],
   conditions: [],

@@ -11,8 +11,11 @@ import { columnRef } from '../parse/nodes.js';
 import { isTree, type Tree, visits } from '../parse/tree.js';
 import { isLimited } from '../settle/order.js';
 import { refTo } from './conditions.js';
-import { armsOf, type FlatJoin, flatten, type Reading } from './flatten.js';
-import type { Column, JoinedTable } from './joins.js';
+import { flatten } from './flatten.js';
+import type { Column, FlatJoin, JoinedTable } from './joins.js';
+import { dividingTargets, isNeverEmpty } from './outputs.js';
+import { columnOfTarget, type Reading } from './resolve.js';
+import { armsOf } from './set-operations.js';
 
 /** A query that tells which partitions changes of some tables affect. */
 export interface CompanionQuery {
@@ -57,7 +60,7 @@ export function partitionOf({ select, key, isUnique }: Divided, reading: Reading
   if (!flat) return undefined;
   const { joins } = flat;
   const by =
-    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byEntry(select, joins, reading.meaning) : undefined);
+    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byOther(select, joins, reading.meaning) : undefined);
   const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
   const nullable = by ? by.columns[0]!.map((_, i) => by.columns.some((columns) => !columns[i]!.isNotNull)) : [];
   return { queries, places: by?.places ?? [], nullable };
@@ -89,14 +92,14 @@ function byKey(
 }
 
 /**
- * Partitions by something that each row has one row of: by the primary key of a table, or by the columns that divide the
- * rows of a subquery.
+ * Partitions by something else of which each row has one: the columns that all clauses of the query divide its rows by; the
+ * primary key of a table; or the columns that divide the rows of a subquery.
  */
-function byEntry(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
+function byOther(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
   const query = meaning.queryOf(select);
-  const clauses = ['groupClause', 'distinctClause', 'windowClause', 'groupingSets'];
-  if (!query || meaning.operationOf(select) || isLimited(select)) return undefined;
-  if (clauses.some((clause) => nodeList(query, clause).length > 0) || query.fields.hasAggs === 'true') return undefined;
+  if (!query || meaning.operationOf(select) || isLimited(select) || isNeverEmpty(query)) return undefined;
+  const clauses = ['groupClause', 'distinctClause', 'windowClause'];
+  if (clauses.some((clause) => nodeList(query, clause).length > 0)) return byClauses(select, query, joins);
   for (const [i, { fields }] of nodeList(query, 'rtable').entries()) {
     const found = joins.map(({ columns }) => columns.get(i + 1) ?? []);
     const isTable = !isNode(fields.subquery);
@@ -108,6 +111,20 @@ function byEntry(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Di
       return { columns: found.map((columns) => positions.map((at) => columns[at]!)), places: rooted(select, places) };
   }
   return undefined;
+}
+
+function byClauses(select: Tree, query: QueryNode, joins: readonly FlatJoin[]): Dividing | undefined {
+  const found = dividingTargets(query).flatMap((target) => {
+    const columns = joins.map((join) => columnOfTarget(target, { query, columns: join.columns }));
+    if (!columns.every((column) => column !== undefined)) return [];
+    const place = columnIn(target.fields.expr as QueryNode, query);
+    return place ? { place, columns } : [];
+  });
+  if (found.length === 0) return undefined;
+  return {
+    columns: joins.map((_, i) => found.map(({ columns }) => columns[i]!)),
+    places: rooted(select, [{ select, columns: found.map(({ place }) => place) }]),
+  };
 }
 
 /** The places where a query is restricted by columns of an entry of its range table. */

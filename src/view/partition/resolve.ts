@@ -1,9 +1,18 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
+import type { Table } from '../../catalog/tables.js';
 import { columnReadBy } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
 import type { Column, Entries } from './joins.js';
+
+/** What a query reads. */
+export interface Reading {
+  readonly meaning: Meaning;
+  /** The number of each table that the query reads, by its RangeVar. */
+  readonly occurrences: ReadonlyMap<Tree, number>;
+  readonly tableOf: (range: Tree) => Table;
+}
 
 /** A query that a place is in, and the columns of its entries that are known there. */
 export interface Level {

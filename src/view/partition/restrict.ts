@@ -1,7 +1,7 @@
 /** Restricts a query to partitions. Pure: tree in, tree out. */
 import { columnRef } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import { conjuncts } from './conditions.js';
+import { conjuncts, equals } from './conditions.js';
 import { allOf, type Place } from './partition.js';
 
 /**
@@ -10,7 +10,6 @@ import { allOf, type Place } from './partition.js';
  */
 export type Restriction = 'one' | 'one with nulls' | 'all';
 
-const equals = [{ String: { sval: '=' } }];
 const partitions = 'tidemark_c';
 
 /** @param select is changed */
