@@ -1,6 +1,6 @@
 /** Connects what a query says, its parse tree, with what Postgres has understood, its analyzed tree. */
 import { SetupError } from '../../errors.js';
-import { type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
+import { selectIn, type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
 import { twinsIn } from './twins.js';
 
@@ -152,8 +152,4 @@ function subqueryOf(reference: QueryNode, query: QueryNode): QueryNode | undefin
 function nodeIn(node: QueryNode | undefined, field: string): QueryNode | undefined {
   const found = node?.fields[field];
   return isNode(found) ? found : undefined;
-}
-
-function selectIn(node: unknown): Tree {
-  return (node as { SelectStmt: Tree }).SelectStmt;
 }

@@ -1,4 +1,5 @@
 /** Rewrites a view's query so that it reads other states of its tables. Pure: tree in, tree out. */
+import { conjuncts } from '../parse/conditions.js';
 import { scopesOf } from '../parse/scopes.js';
 import { cloneTree, isTree, type Tree, visits } from '../parse/tree.js';
 
@@ -62,7 +63,7 @@ function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
   const onTheWay = ancestorsOf(tree, new Set<unknown>(focuses));
   prune(tree, onTheWay);
   for (const { node } of visits({ SelectStmt: tree })) {
-    if (node.boolop === 'AND_EXPR') node.args = flatAnd(node.args as Tree[]);
+    if (node.boolop === 'AND_EXPR') node.args = (node.args as Tree[]).flatMap(conjuncts);
   }
 }
 
@@ -96,14 +97,6 @@ function prune(value: unknown, onTheWay: ReadonlySet<unknown>): void {
     for (const arm of [node.larg, node.rarg] as Tree[]) if (!onTheWay.has(arm)) makeEmpty(arm);
   }
   for (const child of Object.values(node)) prune(child, onTheWay);
-}
-
-/** The parser reads `(a AND b) AND c` as one AND of three. */
-function flatAnd(args: readonly Tree[]): Tree[] {
-  return args.flatMap((arg) => {
-    const inner = arg.BoolExpr as Tree | undefined;
-    return inner?.boolop === 'AND_EXPR' ? flatAnd(inner.args as Tree[]) : [arg];
-  });
 }
 
 function makeEmpty(select: Tree): void {

@@ -76,7 +76,7 @@ function settleTest(holder: Tree, place: Place): boolean {
   if (subLinkType !== 'ANY_SUBLINK') return true;
   // How many values `t.*` stands for is not known here.
   if (place === 'other' || has(testexpr, 'SubLink') || has(testexpr, 'A_Star')) return false;
-  const matching = matchingRows(select, testexpr as Tree, operName ?? [{ String: { sval: '=' } }]);
+  const matching = matchingRows(select, testexpr as Tree, operName);
   if (place === 'disjunct') evaluateEach(matching);
   put(holder, { SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: matching } } });
   return true;
@@ -91,7 +91,7 @@ function evaluateEach(select: Tree): void {
 const alias = 'tidemark_s';
 
 /** The rows of a subquery with which the comparison of a value, or of a row of values, succeeds. */
-export function matchingRows(select: Tree, tested: Tree, operator: unknown): Tree {
+export function matchingRows(select: Tree, tested: Tree, operator: unknown = [{ String: { sval: '=' } }]): Tree {
   const row = tested.RowExpr as Tree | undefined;
   // The subquery's own names for its columns must not hide those that the tested values mean.
   const columns = ((row?.args ?? [tested]) as unknown[]).map((_, i) => `tidemark_${i + 1}`);

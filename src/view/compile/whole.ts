@@ -4,6 +4,7 @@
  * Postgres takes `owner_id = me OR id IN (SELECT …)` for true of every other row, and so reads whole tables. As rows of a
  * UNION ALL, each alternative has an index of its own, and an estimate that is right.
  */
+import { allOf, conjuncts, disjuncts } from '../parse/conditions.js';
 import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
 
 /** How many ORs of a query are rewritten, since each copies what is beside it; and how many alternatives each may have. */
@@ -45,7 +46,7 @@ const clauses = new Set(['targetList', 'fromClause', 'whereClause', 'op', 'limit
 function armsOf(select: Tree, isOneOf: boolean): Tree[] | undefined {
   if (select.op !== 'SETOP_NONE' || !Object.keys(select).every((clause) => clauses.has(clause))) return undefined;
   if (isOneOf && !isPlain(select.targetList)) return undefined;
-  const conditions = conjunctsOf(select.whereClause as Tree | undefined);
+  const conditions = conjuncts(select.whereClause);
   const place = conditions.findIndex((condition) => isSplit(apart(condition)));
   if (place === -1) return undefined;
   const alternatives = alternativesOf(apart(conditions[place]!));
@@ -62,17 +63,6 @@ function isLimited({ limitCount, limitOffset }: Tree): boolean {
   return (limitCount ?? limitOffset) !== undefined;
 }
 
-function conjunctsOf(condition: Tree | undefined): Tree[] {
-  if (!condition) return [];
-  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
-  return boolop === 'AND_EXPR' ? args! : [condition];
-}
-
-function disjunctsOf(condition: Tree): Tree[] {
-  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
-  return boolop === 'OR_EXPR' ? args! : [];
-}
-
 /** EXISTS with an OR in it, as an OR of EXISTS: Postgres makes no join of one with a UNION. */
 function apart(condition: Tree): Tree {
   const link = condition.SubLink as Tree | undefined;
@@ -87,8 +77,8 @@ function apart(condition: Tree): Tree {
  * what follows in an OR is tested only where what precedes is not true.
  */
 function isSplit(condition: Tree): boolean {
-  const disjuncts = disjunctsOf(condition);
-  return disjuncts.some(isJoin) && isPlain(disjuncts);
+  const alternatives = disjuncts(condition);
+  return alternatives.some(isJoin) && isPlain(alternatives);
 }
 
 /** Whether Postgres makes a join of a condition, unless it is within an OR. */
@@ -106,18 +96,14 @@ function isExists(link: Tree | undefined): link is Tree {
 
 /** Each IN and EXISTS, and the others together, as an OR if there are several. */
 function alternativesOf(condition: Tree): Tree[] {
-  const disjuncts = disjunctsOf(condition);
-  const others = disjuncts.filter((disjunct) => !isJoin(disjunct));
+  const alternatives = disjuncts(condition);
+  const others = alternatives.filter((disjunct) => !isJoin(disjunct));
   const rest = others.length > 1 ? [{ BoolExpr: { boolop: 'OR_EXPR', args: others } }] : others;
-  return [...rest, ...disjuncts.filter(isJoin)];
+  return [...rest, ...alternatives.filter(isJoin)];
 }
 
 function isNotTrue(arg: Tree): Tree {
   return { BooleanTest: { arg, booltesttype: 'IS_NOT_TRUE' } };
-}
-
-function allOf(conditions: readonly Tree[]): Tree {
-  return conditions.length === 1 ? conditions[0]! : { BoolExpr: { boolop: 'AND_EXPR', args: conditions } };
 }
 
 function unionOf(arms: readonly Tree[]): Tree {

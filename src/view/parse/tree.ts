@@ -62,3 +62,8 @@ function nodeType(key: string, child: unknown): string | undefined {
 export function names(list: unknown): string[] {
   return ((list ?? []) as { String?: { sval: string } }[]).map((item) => item.String?.sval ?? '*');
 }
+
+/** The SELECT in a node that holds one. */
+export function selectIn(node: unknown): Tree {
+  return (node as { SelectStmt: Tree }).SelectStmt;
+}

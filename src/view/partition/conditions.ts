@@ -3,7 +3,7 @@
  * every condition. So a condition that is kept must never fail. Pure.
  */
 import { columnRef, put } from '../parse/nodes.js';
-import { cloneTree, isTree, names, type Tree, visits, visitsHere } from '../parse/tree.js';
+import { cloneTree, isTree, names, selectIn, type Tree, visits, visitsHere } from '../parse/tree.js';
 import type { Column } from './joins.js';
 
 const comparisons = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
@@ -87,19 +87,6 @@ export function isNull(arg: Tree): Tree {
   return { NullTest: { arg, nulltesttype: 'IS_NULL' } };
 }
 
-/** The parts of a condition that must all hold. */
-export function conjuncts(condition: unknown): Tree[] {
-  if (!condition) return [];
-  const { boolop, args } = ((condition as Tree).BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
-  return boolop === 'AND_EXPR' ? args!.flatMap(conjuncts) : [condition as Tree];
-}
-
-/** The alternatives of an OR; undefined for any other condition. */
-export function disjuncts(condition: Tree): Tree[] | undefined {
-  const { boolop, args } = (condition.BoolExpr ?? {}) as { boolop?: string; args?: Tree[] };
-  return boolop === 'OR_EXPR' ? args : undefined;
-}
-
 /** True if more rows of the subqueries in a condition can only make it hold. */
 export function isMonotone(condition: Tree): boolean {
   const { SubLink: link, BoolExpr: bool } = condition as { SubLink?: Tree; BoolExpr?: Tree };
@@ -134,8 +121,4 @@ export function subqueriesIn(value: unknown): Subquery[] {
 export function hasSubquery(value: unknown): boolean {
   for (const { type } of visits({ value })) if (type === 'SelectStmt') return true;
   return false;
-}
-
-export function selectIn(node: unknown): Tree {
-  return (node as { SelectStmt: Tree }).SelectStmt;
 }

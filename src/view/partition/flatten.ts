@@ -7,20 +7,10 @@
  */
 import type { Operation } from '../analysis/meaning.js';
 import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
-import type { Tree } from '../parse/tree.js';
+import { conjuncts, disjuncts } from '../parse/conditions.js';
+import { selectIn, type Tree } from '../parse/tree.js';
 import { isLimited } from '../settle/order.js';
-import {
-  comparison,
-  conjuncts,
-  disjuncts,
-  equals,
-  hasSubquery,
-  isMonotone,
-  refTo,
-  selectIn,
-  subqueriesIn,
-  translated,
-} from './conditions.js';
+import { comparison, equals, hasSubquery, isMonotone, refTo, subqueriesIn, translated } from './conditions.js';
 import {
   type Column,
   dependency,
@@ -221,8 +211,8 @@ class Flattening {
     if (!hasSubquery(condition)) return joins.map((join) => this.#withScalar(condition, join, block));
     const link = condition.SubLink as Tree | undefined;
     if (link && isMonotone(condition)) return joins.flatMap((join) => this.#member(link, join, block));
-    const alternatives = isMonotone(condition) ? disjuncts(condition) : undefined;
-    if (alternatives && alternatives.length <= maxAlternatives) {
+    const alternatives = isMonotone(condition) ? disjuncts(condition) : [];
+    if (alternatives.length > 0 && alternatives.length <= maxAlternatives) {
       const rows = joins.filter(({ isDependency }) => !isDependency);
       return bounded([
         ...joins.filter(({ isDependency }) => isDependency),

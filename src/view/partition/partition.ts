@@ -7,6 +7,7 @@ import { columnReadBy } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { allOf } from '../parse/conditions.js';
 import { columnRef } from '../parse/nodes.js';
 import { isTree, type Tree, visits } from '../parse/tree.js';
 import { isLimited } from '../settle/order.js';
@@ -256,8 +257,4 @@ function aliasesIn(condition: Tree): string[] {
   return [...visits(condition)]
     .filter(({ type }) => type === 'ColumnRef')
     .map(({ node }) => (node.fields as { String: { sval: string } }[])[0]!.String.sval);
-}
-
-export function allOf(conditions: readonly Tree[]): Tree {
-  return conditions.length === 1 ? conditions[0]! : { BoolExpr: { boolop: 'AND_EXPR', args: conditions } };
 }

@@ -1,8 +1,9 @@
 /** Which parts of FROM a row of a query's result needs a row of. Pure. */
 import type { Meaning } from '../analysis/meaning.js';
 import { numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { conjuncts } from '../parse/conditions.js';
 import type { Tree } from '../parse/tree.js';
-import { conjuncts, isComparison } from './conditions.js';
+import { isComparison } from './conditions.js';
 import { entryOf } from './resolve.js';
 
 /** The entries that a row of the result needs a row of: an outer join that may fill them with nulls is an inner join. */

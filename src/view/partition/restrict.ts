@@ -1,8 +1,9 @@
 /** Restricts a query to partitions. Pure: tree in, tree out. */
+import { allOf, conjuncts } from '../parse/conditions.js';
 import { columnRef } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import { conjuncts, equals } from './conditions.js';
-import { allOf, type Place } from './partition.js';
+import { equals } from './conditions.js';
+import type { Place } from './partition.js';
 
 /**
  * To the partition in a row `tidemark_c`, none of whose columns is null, or some of which may be; or to all partitions

@@ -25,7 +25,7 @@ export function settleNotIn(select: Tree, { meaning, tables }: Pick<Settling, 'm
       const results = targets(within);
       if (variables.length === 0 || !variables.every((variable) => isNeverNull(variable, query, keyOf))) continue;
       if (results.length !== 1 || !isNeverNull(results[0]!, within, keyOf)) continue;
-      const rows = matchingRows(inner, link.testexpr as Tree, [{ String: { sval: '=' } }]);
+      const rows = matchingRows(inner, link.testexpr as Tree);
       node.args = [{ SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: rows } } }];
     }
   }

@@ -35,8 +35,8 @@ export const viewing: readonly Fault[] = [
   {
     name: 'the alternatives that fail for some rows are tested for all',
     file: 'src/view/compile/whole.ts',
-    find: 'disjuncts.some(isJoin) && isPlain(disjuncts)',
-    replace: 'disjuncts.some(isJoin)',
+    find: 'alternatives.some(isJoin) && isPlain(alternatives)',
+    replace: 'alternatives.some(isJoin)',
     tests: ['test/view/whole.test.ts'],
   },
   {
