@@ -2,11 +2,13 @@
 import type { Scenario } from '../scenario.js';
 import { coldStart } from './cold-start.js';
 import { eventLoop } from './event-loop.js';
+import { everydayCommits } from './everyday/commits.js';
+import { everyday } from './everyday/one-change.js';
+import { everydayUsers } from './everyday/users.js';
 import { pokes } from './pokes.js';
 import { awayFromForeignWrites } from './pulls/away.js';
 import { herd, manyRows, oneRow } from './pulls/changes.js';
 import { crowd } from './pulls/crowd.js';
-import { everyday } from './pulls/everyday.js';
 import { firstPull } from './pulls/first-pull.js';
 import { noChange } from './pulls/no-change.js';
 import { sharing } from './pulls/sharing.js';
@@ -58,6 +60,14 @@ export const onDemand: Scenarios = {
   everyday: {
     about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
     run: everyday,
+  },
+  'everyday-users': {
+    about: 'A thousand users who see the same issues through such a view, and pull at once after one change.',
+    run: everydayUsers,
+  },
+  'everyday-commits': {
+    about: 'From a commit outside the server to the rows of a client of such a view, for single writes after a pause.',
+    run: everydayCommits,
   },
   workers: {
     about: 'A pull to which nothing has happened, of `tidemark serve` with one worker and with two.',

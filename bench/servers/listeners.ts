@@ -17,6 +17,8 @@ export type Order =
       readonly url: string;
       readonly users: readonly string[];
       readonly pulls: boolean;
+      /** As a client sends it; see `ClientGroup`. */
+      readonly schemaVersion?: string;
       /** The number of the first client, so that those of several processes differ. Default 0. */
       readonly from?: number;
       /** Of this machine's; for more clients than one has ports for. */
@@ -82,16 +84,20 @@ class Client {
     this.#group = group;
   }
 
-  static async open({ url, pulls, localAddress, spreadMs = 0 }: Opening, user: string, id: string): Promise<Client> {
+  static async open(
+    { url, pulls, localAddress, schemaVersion = '', spreadMs = 0 }: Opening,
+    user: string,
+    id: string,
+  ): Promise<Client> {
     const own = pulls && !shared ? await Connection.open(url) : undefined;
     const poster: Poster | undefined = own ?? shared;
-    const group = pulls ? new ClientGroup(poster!, user, id) : undefined;
+    const group = pulls ? new ClientGroup(poster!, user, id, schemaVersion) : undefined;
     await group?.pull();
     const { hostname, port } = new URL(url);
     const socket = connect({ port: Number(port), host: hostname, localAddress });
     const client = new Client(socket, spreadMs, own, group);
     socket.write(
-      `GET /sync/poke?clientGroupID=${id}&profileID=p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user}\r\n\r\n`,
+      `GET /sync/poke?clientGroupID=${id}&profileID=p&schemaVersion=${schemaVersion} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user}\r\n\r\n`,
     );
     await new Promise<void>((resolve, reject) => {
       let rest = '';

@@ -1,4 +1,5 @@
 import { openPool } from '../db/pg.js';
+import type { IndexStatus } from '../doctor/change-status.js';
 import { collectStatus, type Status } from '../doctor/collect-status.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
@@ -39,8 +40,15 @@ function formatStatus({ postgres, schema, log, views, tables, problems }: Status
       `Clients     ${log.clients} in ${count(log.clientGroups, 'client group')}`,
     );
   }
-  const shown = views.map(({ name, keys, strategy, reason }) => [name, keys ?? '', strategy, reason ?? '']);
+  const shown = views.map(({ name, keys, strategy, partition = [], reason }) => {
+    const by = partition.length > 0 ? ` by ${partition.join(', ')}` : '';
+    return [name, keys ?? '', `${strategy}${by}`, reason ?? ''];
+  });
   lines.push('', 'Views', ...table(shown));
+  const changes = views.flatMap(({ name, changes = [] }) =>
+    changes.map(({ table, cost, indexes }) => [name, table, cost, indexes.map(indexText).join('; ')]),
+  );
+  if (changes.length > 0) lines.push('', 'What a change of a table costs a pull', ...table(changes));
   if (tables.length > 0) {
     const cells = tables.map(({ name, read, captured, logRows }) => [
       name,
@@ -55,6 +63,10 @@ function formatStatus({ postgres, schema, log, views, tables, problems }: Status
     ...(problems.length > 0 ? ['Problems', ...problems.map((problem) => `  ${problem}`)] : ['No problems found.']),
   );
   return `${lines.join('\n')}\n`;
+}
+
+function indexText({ table, columns, exists }: IndexStatus): string {
+  return `${exists ? 'index' : 'NO INDEX'} on ${table} (${columns.join(', ')})`;
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

@@ -17,10 +17,12 @@ import { type Bound, CurrentInstallation } from '../installation/current-install
 import { installedVersion, refuseOther, supported } from '../installation/version.js';
 import { readQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
+import { partitionColumns } from '../view/change-costs.js';
 import { type BoundView, ClientViews } from '../view/client-views.js';
 import type { Strategy } from '../view/compile/strategy.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
+import { type ChangeStatus, readChanges } from './change-status.js';
 import { type Finding, type FindingCode, finding, told } from './finding.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 
@@ -32,6 +34,10 @@ export interface ViewStatus {
   readonly reason?: string | undefined;
   /** What the client's keys look like, with columns in braces and `…` for a prefix of the user's own. */
   readonly keys?: string | undefined;
+  /** The columns of tables that divide it into partitions; empty if it has none. */
+  readonly partition?: readonly string[];
+  /** What a change of each of its tables costs. */
+  readonly changes?: readonly ChangeStatus[];
 }
 
 /** The state of a table that a view reads, or that was captured before. */
@@ -138,9 +144,11 @@ async function viewStatus(
     bound = await new ClientViews(db, { [name]: view }).bind(input, '');
   });
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
-  const { strategy, reason, tables } = await analyze(db, readQuery(view.query(input)).text, view.key);
+  const analysis = await analyze(db, readQuery(view.query(input)).text, view.key, true);
+  const { strategy, reason, tables } = analysis;
   for (const table of tables) read.set(table.oid, table);
-  return { name, strategy, reason, keys: bound[0]?.view.keyForm };
+  const partition = partitionColumns(analysis);
+  return { name, strategy, reason, keys: bound[0]?.view.keyForm, partition, changes: await readChanges(db, analysis) };
 }
 
 async function tableStatus(

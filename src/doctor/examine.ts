@@ -1,4 +1,5 @@
 /** Examines a database and the configured views. */
+import { readSizes } from '../catalog/table-sizes.js';
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
 import { type Collected, collect } from './collect-status.js';
@@ -6,7 +7,7 @@ import { type Finding, finding, type Severity } from './finding.js';
 import { judgeHolders, readHolders } from './horizon.js';
 import { checkLogGrowth } from './log-growth.js';
 import { readServer } from './log-status.js';
-import { explainViews, readSizes } from './plans.js';
+import { explainViews } from './plans.js';
 import { checkExcess, checkTableRights, missingRight, readLacking } from './rights.js';
 import { judgePlans, judgeSizes } from './scans.js';
 import { checkSettings } from './settings.js';

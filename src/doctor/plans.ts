@@ -32,18 +32,6 @@ export interface ViewPlans {
   readonly deltas: readonly { readonly table: SyncedTable; readonly plan: PlanNode }[];
 }
 
-/** A table that views read, or a partition of one. */
-export interface TableSize {
-  /** As plans name it. */
-  readonly schema: string;
-  readonly name: string;
-  /** The estimate of the last ANALYZE; -1 if there has been none. */
-  readonly rows: number;
-  readonly bytes: number;
-  /** The columns of each index that holds all rows, expressions as empty names. */
-  readonly indexes: readonly (readonly string[])[];
-}
-
 const planMs = 30_000;
 
 /** Has Postgres plan each view for parameters of any value. Plans that it cannot make so are left out. */
@@ -87,25 +75,4 @@ async function explain(query: Database['query'], { view }: BoundView, text: stri
     if (isTransient(error)) throw error;
     return undefined;
   }
-}
-
-const sizesSql = `
-  select nspname::text as schema, relname::text as name, reltuples::float8 as rows, pg_relation_size(c.oid)::float8 as bytes,
-    coalesce((
-      select json_agg(array(
-        select coalesce(attname::text, '') from unnest(i.indkey::int2[]) with ordinality key (attnum, place)
-        left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.attnum
-        where place <= i.indnkeyatts order by place
-      ))
-      from pg_index i where i.indrelid = c.oid and i.indpred is null and i.indisvalid
-    ), '[]') as indexes
-  from pg_class c join pg_namespace n on n.oid = relnamespace
-  where c.oid = any ($1::oid[]) and relkind = 'r'`;
-
-/** How large the tables and partitions are that views read, and what indexes they have. */
-export async function readSizes(db: Database, tables: readonly SyncedTable[]): Promise<TableSize[]> {
-  return db.query<TableSize>({
-    text: sizesSql,
-    values: [tables.flatMap(({ parts }) => parts.map(({ oid }) => oid))],
-  });
 }

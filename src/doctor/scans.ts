@@ -1,9 +1,10 @@
 /** Finds the large tables that plans read from end to end although they want few of the rows. Pure. */
+import { beginsWith, type TableSize } from '../catalog/table-sizes.js';
 import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { equalColumns } from './conditions.js';
 import { type Finding, finding } from './finding.js';
-import type { PlanNode, TableSize, ViewPlans } from './plans.js';
+import type { PlanNode, ViewPlans } from './plans.js';
 
 /** Smaller tables are read as soon as an index is. */
 const fewRows = 10_000;
@@ -99,10 +100,6 @@ function* nodesOf(node: PlanNode, joins: readonly string[]): Generator<Visit> {
     (condition) => condition !== undefined,
   );
   for (const child of node.Plans ?? []) yield* nodesOf(child, [...own, ...joins]);
-}
-
-function beginsWith(index: readonly string[], columns: readonly string[]): boolean {
-  return columns.every((column) => index.slice(0, columns.length).includes(column));
 }
 
 /** A table may be scanned at several places of a plan, of which only some show the columns. */

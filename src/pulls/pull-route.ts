@@ -141,10 +141,10 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
       return installation.serve(
         { ctx: caller.context, profileID, schemaVersion },
         async (bound, last) => {
-          const pulled = await findingByIndex(bound, (found) => attempt(found, asked.cookie, last));
+          const pulled = await findingByIndex(part, bound, (found) => attempt(found, asked.cookie, last));
           if (form === 'ops' || pulled.kind !== 'delta') return pulled;
           await pulled.more?.close();
-          return findingByIndex(bound, (found) => attempt(found, null));
+          return findingByIndex(part, bound, (found) => attempt(found, null));
         },
         part,
       );
@@ -152,12 +152,16 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
   };
 }
 
-/** If Postgres refuses the text of a key, no row has that key; or the views themselves fail. */
-async function findingByIndex<T>(bound: Bound, work: (bound: Bound) => Promise<T>): Promise<T> {
+/**
+ * If Postgres refuses the text of a key, no row has that key; or the view itself fails. A search by the text alone, through
+ * all rows, tells which.
+ */
+async function findingByIndex<T>({ key }: ViewPart, bound: Bound, work: (bound: Bound) => Promise<T>): Promise<T> {
   try {
     return await work(bound);
   } catch (error) {
-    if (!isOfValues(error) || bound.views.every(({ condition }) => condition === undefined)) throw error;
-    return work({ ...bound, views: bound.views.map((view) => ({ ...view, condition: undefined })) });
+    if (!isOfValues(error) || key === undefined) throw error;
+    const views = bound.views.map((one) => ({ ...one, view: { ...one.view, whole: one.view.now } }));
+    return work({ ...bound, views });
   }
 }

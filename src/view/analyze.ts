@@ -43,7 +43,7 @@ export interface Analysis {
   readonly select: Tree;
   /** The query as other states of its tables are read in it: without WITH, if it can be written so. */
   readonly inlined: Tree;
-  /** What tells changes that affect the view from others; undefined for `incremental` views, and if nothing does. */
+  /** What tells changes that affect the view from others; undefined for most `incremental` views, and if nothing does. */
   readonly partition: Partition | undefined;
   /** The table of each occurrence, in `inlined`, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
@@ -70,9 +70,15 @@ export interface Analysis {
 /**
  * Analyzes a query against the database's catalogs.
  * @param key the columns of the result that identify a row
+ * @param isDivided whether to find the companions of an incremental view too, which pulls do not need
  * @throws SetupError if a view with this query cannot be right; the message says why and what to do.
  */
-export async function analyze(db: Database, given: string, key: readonly string[]): Promise<Analysis> {
+export async function analyze(
+  db: Database,
+  given: string,
+  key: readonly string[],
+  isDivided = false,
+): Promise<Analysis> {
   await parserLoaded;
   const { select, text } = parseStatement(given);
   inspect(select);
@@ -102,9 +108,10 @@ export async function analyze(db: Database, given: string, key: readonly string[
   const keysMayRepeat = !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables));
   const isIncremental = reason === undefined && !choosesByKey;
   const isUnique = !choosesByKey && !keysMayRepeat;
-  const divided = isIncremental
-    ? undefined
-    : await divide(db, { select: inlineWith(served) ?? served, key, isUnique, parameterTypes }, tableOf);
+  const divided =
+    isIncremental && !isDivided
+      ? undefined
+      : await divide(db, { select: inlineWith(served) ?? served, key, isUnique, parameterTypes }, tableOf);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   const reads = readColumns(query);

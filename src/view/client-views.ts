@@ -8,7 +8,7 @@ import type { View, ViewInput, Views } from './define.js';
 import { inView } from './in-view.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix, ownPrefix } from './keys/prefixes.js';
-import { keyParameter, rowByKey } from './keys/row-by-key.js';
+import { keyParameters, rowByKey } from './keys/row-by-key.js';
 import { inputFor, isShown, SampleInput } from './sample.js';
 import { type PreparedView, parametersOf, prepareView, type ServedView, type ViewParameters } from './served-view.js';
 
@@ -16,8 +16,6 @@ import { type PreparedView, parametersOf, prepareView, type ServedView, type Vie
 export interface BoundView extends ViewParameters {
   readonly view: CompiledView;
   readonly tables: readonly Table[];
-  /** An SQL condition on a row `v` of the query that all of them meet, if it helps to find them. */
-  readonly condition?: string | undefined;
 }
 
 /** A part of a client view: one view, or one of its rows. */
@@ -118,9 +116,8 @@ export class ClientViews<Context> {
         const { literals, texts } = parametersOf(prepared, values, prefix);
         const { tables } = analysis;
         if (key === undefined) return { view, literals, texts, tables };
-        const found = keyParameter(view, key);
-        const { condition } = found;
-        return { view: row, literals: [...literals, found.literal], texts: [...texts, found.text], tables, condition };
+        const found = keyParameters(view, key);
+        return { view: row, literals: [...literals, ...found.literals], texts: [...texts, found.text], tables };
       }),
     );
   }

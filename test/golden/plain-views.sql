@@ -61,8 +61,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
 select v."id" as tidemark_k1, coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
@@ -150,8 +149,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
@@ -217,8 +215,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)
@@ -342,8 +339,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
 select v."id" as tidemark_k1, coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) as tidemark_key, (select row_to_json(j.*)::text from (select v."id" as "id", case when v."size" is null then null when v."size" between -9007199254740991 and 9007199254740991 then to_json(v."size") else to_json(v."size"::text) end as "size", case when v."price" is null then null when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price") else to_json(v."price"::text) end as "price", v."at" as "at") j) as tidemark_value from (
@@ -431,8 +427,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
@@ -498,8 +493,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)
@@ -615,8 +609,7 @@ tidemark_asof_2 as not materialized (
         union all
         select m.*, true from tidemark_minus_2 m where true
       ) u
-      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_2 c where c.k1 = u."list_id" and c.k2 = u."user_id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
 select v."list_id" as tidemark_k1, v."user_id" as tidemark_k2, coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
@@ -704,8 +697,7 @@ tidemark_asof_2 as not materialized (
         union all
         select m.*, true from tidemark_minus_2 m where true
       ) u
-      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_2 c where c.k1 = u."list_id" and c.k2 = u."user_id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
@@ -771,8 +763,7 @@ tidemark_asof_2 as not materialized (
         union all
         select m.*, true from tidemark_minus_2 m where true
       ) u
-      left join tidemark_changed_2 c on c.k1 = u."list_id" and c.k2 = u."user_id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_2 c where c.k1 = u."list_id" and c.k2 = u."user_id")
     ),
 tidemark_images_2 as materialized (
       select key, old as old from tidemark.unseen(2, $1, $2)
@@ -888,8 +879,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select true as tidemark_r where exists (
 SELECT FROM tidemark_plus_1 AS t1
@@ -975,8 +965,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select true as tidemark_r where exists (
@@ -1046,8 +1035,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)
@@ -1161,8 +1149,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select distinct p.* from (
 SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
@@ -1304,8 +1291,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct p.* from (
@@ -1431,8 +1417,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)

@@ -57,8 +57,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
 select v."owner_id" as tidemark_k1, v."id" as tidemark_k2, (('ada/'::pg_catalog.text) || coalesce('owner/' || replace(replace(v."owner_id"::text collate "C", '%', '%25'), '/', '%2F') || '/todo/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('ofUser'))) as tidemark_key, coalesce(to_json(v."title"::text)::text, 'null') as tidemark_value from (
@@ -146,8 +145,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_k2, tidemark_key, tidemark_value from (
@@ -213,8 +211,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)
@@ -341,8 +338,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
 select v."id" as tidemark_k1, coalesce('present/' || v."id"::text collate "C", tidemark.null_key('present')) as tidemark_key, coalesce('{"id":' || v."id"::text, '{"id":null') || coalesce(',"ownerId":' || to_json(v."owner_id"::text)::text, '') || coalesce(',"title":' || to_json(v."title"::text)::text, '') || coalesce(',"at":' || to_json((to_json(v."at" at time zone 'UTC') #>> '{}') || case when v."at" between timestamptz '0001-01-01 00:00:00+00' and timestamptz '9999-12-31 23:59:59.999999+00' then 'Z' else '' end)::text, '') || '}' as tidemark_value from (
@@ -430,8 +426,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
@@ -497,8 +492,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)
@@ -610,8 +604,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
 select v."id" as tidemark_k1, coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) as tidemark_key, coalesce(case when length(ltrim(translate(trim_scale(abs(v."price"))::text, '.', ''), '0')) <= 15 and min_scale(v."price") <= 300 then to_json(v."price")::text else to_json(v."price"::text)::text end, 'null') as tidemark_value from (
@@ -699,8 +692,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_before_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select distinct on (tidemark_key) tidemark_k1, tidemark_key, tidemark_value from (
@@ -766,8 +758,7 @@ tidemark_asof_1 as not materialized (
         union all
         select m.*, true from tidemark_minus_1 m where true
       ) u
-      left join tidemark_changed_1 c on c.k1 = u."id"
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_images_1 as materialized (
       select key, old as old from tidemark.unseen(1, $1, $2)

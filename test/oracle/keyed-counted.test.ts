@@ -5,6 +5,7 @@ import { openPool } from '../../src/db/pg.js';
 import { readInstallation } from '../../src/installation/installation.js';
 import { parseSnapshot, type Snapshot } from '../../src/protocol/snapshot.js';
 import { literalReport } from '../../src/store/look.js';
+import { fullPatch } from '../../src/store/patches/full-patch.js';
 import { deltaPatch } from '../../src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../../src/store/patches/states.js';
 import { type BoundView, ClientViews } from '../../src/view/client-views.js';
@@ -79,6 +80,7 @@ const cases: Readonly<Record<string, readonly [strategy: Strategy, text: string,
 };
 
 const issues = 20_000;
+const me = { ctx: { userID: 'me' }, profileID: '', schemaVersion: '' };
 
 /** A twentieth of the issues is mine: those whose number ends with 1 in the last 20. */
 const fill = `
@@ -99,6 +101,7 @@ const fill = `
 
 let database: TestDatabase;
 let db: Database;
+let clientViews: ClientViews<{ readonly userID: string }>;
 let bound: readonly BoundView[];
 let tables: readonly SyncedTable[];
 
@@ -110,7 +113,8 @@ beforeAll(async () => {
   await database.pool.query(fill);
   await (await loadCode()).migrate({ database: database.url, views, log: silent });
   db = openPool(database.url);
-  bound = await new ClientViews(db, views).bind({ ctx: { userID: 'me' }, profileID: '', schemaVersion: '' }, '');
+  clientViews = new ClientViews(db, views);
+  bound = await clientViews.bind(me, '');
   const read = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
   ({ tables } = await readInstallation(db, [...read.values()]));
 }, 120_000);
@@ -163,3 +167,18 @@ it.each(Object.keys(cases))('%s reads nothing of the view after a change of othe
   expect(ops).toEqual([]);
   for (const table of synced) expect(reads[table] ?? 0, JSON.stringify(reads)).toBeLessThan(200);
 });
+
+it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed'))(
+  'one row of %s by its key reads what it consists of',
+  async (name) => {
+    const [row] = await clientViews.bindQueries(clientViews.queries(me, { part: { view: name, key: '6001' } }), '');
+    const base = await snapshot();
+    const report = literalReport({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
+    const { statement } = fullPatch(report, [row!], 'rows');
+    let text = '';
+    for await (const chunk of db.copy(statement)) text += Buffer.from(chunk).toString();
+    expect(text.split('\n').filter((line) => line.startsWith('0\t'))).toHaveLength(1);
+    const reads = await readPlan(database.pool, statement);
+    for (const table of synced) expect(reads[table] ?? 0, JSON.stringify(reads)).toBeLessThan(50);
+  },
+);

@@ -11,6 +11,7 @@ const ddl = `
   create table comment (id int primary key, issue_id int, author_id int, body text);
   create table seen (user_id text, issue_id int, primary key (user_id, issue_id));
   create table hidden (issue_id int primary key);
+  create table planned (day int primary key, hours int); create table spent (day int primary key, hours int);
   create index on issue (assignee_id); create index on comment (issue_id);`;
 
 const view = (query: (userID: string) => ReturnType<typeof sql>, key: string | string[] = 'id') =>
@@ -51,6 +52,9 @@ const views: Views<Context> = {
     ['state', 'id'],
   ),
   left: view((user) => sql`select id from issue except select issue_id from seen where user_id = ${user}`),
+  both: view(
+    () => sql`select day as id, p.hours as planned, s.hours as spent from planned p full join spent s using (day)`,
+  ),
   twice: view(
     () => sql`with talk as (select issue_id, count(*)::int as n from comment group by issue_id)
     select i.id, t.n, (select max(n) from talk where talk.issue_id = i.id) as same from issue i left join talk t on t.issue_id = i.id`,
@@ -71,7 +75,9 @@ const start = `
   insert into person values (1, 'ann', 2), (2, 'ben', null), (3, 'cam', 1);
   insert into issue values (1, 1, 'a', 'one'), (2, 1, 'a', 'two'), (3, null, 'b', 'three'), (4, 9, 'b', 'four');
   insert into comment values (10, 1, 1, 'x'), (11, 1, 2, 'y'), (20, 2, 1, 'z');
-  insert into seen values ('ada', 2), ('ben', 1);`;
+  insert into seen values ('ada', 2), ('ben', 1);
+  delete from planned; delete from spent;
+  insert into planned values (1, 8), (2, 8); insert into spent values (2, 5), (3, 6);`;
 
 beforeEach(async () => {
   await database.pool.query(start);
@@ -171,6 +177,15 @@ it.each<[name: string, change: string, ops: Op[]]>([
     del('ranked/a/1'),
     put('ranked/b/1', { state: 'b', place: 2 }),
     del('ranked/b/3'),
+  ]],
+  ['the other side of a full join comes', `insert into spent values (1, 9); insert into planned values (3, 4)`, [
+    put('both/1', { planned: 8, spent: 9 }),
+    put('both/3', { planned: 4, spent: 6 }),
+  ]],
+  ['one side of a full join goes', `delete from planned where day < 3`, [del('both/1'), put('both/2', { planned: null, spent: 5 })]],
+  ['the sides of a full join part', `update planned set day = 4 where day = 2`, [
+    put('both/2', { planned: null, spent: 5 }),
+    put('both/4', { planned: 8, spent: null }),
   ]],
   ['another key', `update issue set id = 5 where id = 3`, [
     del('assigned/3'), del('free/3'), del('counted/3'), del('open/3'), del('silent/3'), del('ranked/b/3'), del('left/3'), del('twice/3'),

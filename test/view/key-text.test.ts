@@ -102,7 +102,7 @@ describe('a key is what String makes of the field, and finds the row', () => {
           );
           const text = String((JSON.parse(found[0]!.row) as { k: unknown }).k);
           expect(found[0]!.key).toBe(text);
-          const isFound = `${view.keyCondition(text)} and ${view.keySql([given])} = ${quotedText(text)}`;
+          const isFound = `v.k = ${view.keyValues(text)![0]} and ${view.keySql([given])} = ${quotedText(text)}`;
           expect((await client.query(`select from ${rows} where ${isFound}`)).rowCount).toBe(1);
         }
       } finally {

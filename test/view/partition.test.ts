@@ -131,6 +131,24 @@ describe('companion queries', () => {
       ['t1,t2: SELECT t1.id AS tidemark_r1 FROM issue AS t1, comment AS t2 WHERE t2.issue_id = t1.id'],
     ],
     [
+      'of a full join look for the rows of both sides, and for those that match',
+      'select id, i.title, u.name from issue i full join users u using (id)',
+      [
+        't1: SELECT t1.id AS tidemark_r1 FROM issue AS t1',
+        't2: SELECT t1.id AS tidemark_r1 FROM issue AS t1, users AS t2 WHERE t1.id = t2.id',
+        't2: SELECT t2.id AS tidemark_r1 FROM users AS t2',
+        't1: SELECT t2.id AS tidemark_r1 FROM users AS t2, issue AS t1 WHERE t1.id = t2.id',
+      ],
+    ],
+    [
+      'of a full join whose rows of one side a condition needs are those of an outer join',
+      'select u.id, i.title from issue i full join users u on u.id = i.id where u.name = $1',
+      [
+        't2: SELECT t2.id AS tidemark_r1 FROM users AS t2 WHERE t2.name = $1',
+        't1: SELECT t2.id AS tidemark_r1 FROM users AS t2, issue AS t1 WHERE t2.id = t1.id AND t2.name = $1',
+      ],
+    ],
+    [
       'of the latest row by LATERAL leave out its LIMIT',
       `select i.id, c.body from issue i left join lateral (
          select body from comment where issue_id = i.id order by at desc, id limit 1
@@ -179,20 +197,15 @@ describe('companion queries', () => {
     expect((await divided(text)).companions).toEqual(companions);
   });
 
-  it('are unknown for a full outer join, and for a recursive query', async () => {
-    const full = await analyze(db, 'select coalesce(i.id, u.id) as id from issue i full join users u on u.id = i.id', [
-      'id',
-    ]);
-    const recursive = await analyze(
+  it('are unknown for a recursive query', async () => {
+    const { strategy, partition } = await analyze(
       db,
       `with recursive r as (select id from issue where parent_id is null union select i.id from issue i join r on i.parent_id = r.id)
        select id from r`,
       ['id'],
     );
-    for (const { strategy, partition } of [full, recursive]) {
-      expect(strategy).toBe('compare');
-      expect(partition).toBeUndefined();
-    }
+    expect(strategy).toBe('compare');
+    expect(partition).toBeUndefined();
   });
 });
 
@@ -217,6 +230,21 @@ describe('a query is restricted to a partition', () => {
       'where the names of columns are merged',
       'select id, name from issue left join users using (id)',
       `SELECT id, name FROM issue LEFT JOIN users USING (id) WHERE ${isOfPartition('issue.id')}`,
+    ],
+    [
+      'where a full join merges columns',
+      'select id, title, name from issue full join users using (id)',
+      `SELECT id, title, name FROM issue FULL JOIN users USING (id) WHERE ${isOfPartition('id')}`,
+    ],
+    [
+      'where a query merges the columns of a full join itself',
+      'select coalesce(i.id, u.id) as id, u.name from issue i full join users u on u.id = i.id',
+      `SELECT COALESCE(i.id, u.id) AS id, u.name FROM issue AS i FULL JOIN users AS u ON u.id = i.id WHERE ${isOfPartition('(COALESCE(i.id, u.id))')}`,
+    ],
+    [
+      'where full joins merge columns one after the other',
+      'select id, title, body from issue full join users using (id) full join comment using (id)',
+      `SELECT id, title, body FROM issue FULL JOIN users USING (id) FULL JOIN comment USING (id) WHERE ${isOfPartition('id')}`,
     ],
   ])('%s', async (_, text, restricted) => {
     expect((await divided(text)).restricted).toBe(restricted);
@@ -251,6 +279,19 @@ describe('a query is restricted to a partition', () => {
       't1,t2: SELECT t1.project_id AS tidemark_r1, t1.user_id AS tidemark_r2 FROM member AS t1, comment AS t2 WHERE t2.author_id = t1.user_id AND t1.project_id = 1',
     ]);
     expect(restricted).toContain('m.project_id = tidemark_c.tidemark_r1 AND m.user_id = tidemark_c.tidemark_r2');
+  });
+
+  it('by merged columns that it groups by', async () => {
+    const text =
+      'select id, count(*) as n from issue full join users using (id) full join comment using (id) group by id having count(*) > 1';
+    expect((await divided(text)).restricted).toContain(' = tidemark_c.tidemark_r1 GROUP BY id');
+  });
+
+  it('not by COALESCE of other columns than those that a full join compares', async () => {
+    const text = (on: string) =>
+      `select coalesce(i.parent_id, u.id) as id, u.name from issue i full join users u on ${on}`;
+    expect((await analyze(db, text('i.parent_id = u.id'), ['id'])).strategy).toBe('keyed');
+    expect((await analyze(db, text('i.id = u.id'), ['id'])).strategy).toBe('compare');
   });
 
   it('not if a join hides the table', async () => {

@@ -83,12 +83,12 @@ function preceded(before: string, [first, ...others]: readonly OpField[]): OpFie
   return [{ ...first!, before: before + first!.before }, ...others];
 }
 
-function linesOfColumns({ view, literals, condition }: BoundView): Lines {
+function linesOfColumns({ view, literals }: BoundView): Lines {
   const { parts, end } = view.valueForm;
   return {
     key: view.keySql(literals),
     fields: parts.map(({ sql }) => sql),
-    from: rowsAsV(view, render(view.whole, literals), condition),
+    from: rowsAsV(view, render(view.whole, literals)),
     row: { fields: parts.map(({ sql: _, ...field }) => field), end },
   };
 }

@@ -104,8 +104,7 @@ export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number
         union all
         select m.*, true from ${states.minus(table.id)} m where true
       ) u
-      left join ${states.changed(table.id)} c on ${sameKey(table, 'u')}
-      where u.tidemark_minus or c.k1 is null
+      where u.tidemark_minus or not exists (select from ${states.changed(table.id)} c where ${sameKey(table, 'u')})
     )`,
   ];
 }

@@ -48,18 +48,22 @@ interface Origin extends ReadColumn {
   readonly relation: number;
 }
 
-/**
- * The column that an expression of a query is, if it is a column of something that the query reads. It is looked up
- * through joins and, since Postgres 18, through the list of grouping expressions.
- */
-export function columnReadBy(expression: QueryNode, query: QueryNode): ReadColumn | undefined {
+/** What an expression of a query is, looked up through joins and, since Postgres 18, through the list of grouping expressions. */
+export function resolvedIn(query: QueryNode, expression: QueryNode): QueryNode {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
+  if (numberOf(node, 'varlevelsup') !== 0) return node;
+  const entry = nodeList(query, 'rtable')[numberOf(node, 'varno')! - 1]!;
+  const expressions = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')];
+  const inner = expressions[numberOf(node, 'varattno')! - 1];
+  return inner ? resolvedIn(query, inner) : node;
+}
+
+/** The column that an expression of a query is, if it is a column of something that the query reads. */
+export function columnReadBy(expression: QueryNode, query: QueryNode): ReadColumn | undefined {
+  const node = resolvedIn(query, expression);
   if (numberOf(node, 'varlevelsup') !== 0) return undefined;
   const entryNumber = numberOf(node, 'varno')!;
-  const column = numberOf(node, 'varattno')!;
-  const entry = nodeList(query, 'rtable')[entryNumber - 1]!;
-  const inner = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
-  return inner ? columnReadBy(inner, query) : { entry, entryNumber, column };
+  return { entry: nodeList(query, 'rtable')[entryNumber - 1]!, entryNumber, column: numberOf(node, 'varattno')! };
 }
 
 /** The column of a table that an expression of a query is, if it is one. */

@@ -4,14 +4,14 @@ import { digest } from '../../protocol/cookie.js';
 import type { ReadColumns } from '../analysis/read-columns.js';
 import type { Analysis } from '../analyze.js';
 import type { ViewShape } from '../define.js';
-import { keyCondition, keySql } from '../keys/key-sql.js';
+import { keySql, keyValues } from '../keys/key-sql.js';
 import { isPlainKey, keyText } from '../keys/key-text.js';
 import { describeKeys, patternOf } from '../keys/patterns.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
-import type { Tree } from '../parse/tree.js';
+import { cloneTree, type Tree } from '../parse/tree.js';
 import type { CompanionQuery } from '../partition/partition.js';
-import { type Restriction, restrict } from '../partition/restrict.js';
+import { type Restriction, restrict, restrictTo } from '../partition/restrict.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
@@ -57,11 +57,15 @@ export interface CompiledView extends QueryForms {
    */
   readonly keySql: (values: readonly string[]) => string;
   /**
-   * An SQL condition over a row `v` of the query that the row with a key meets, for an index to find it; undefined if no
-   * row has the key.
+   * SQL expressions for the values of the key's columns in the row with a key; undefined if no row has the key.
    * @param key without the prefix
    */
-  readonly keyCondition: (key: string) => string | undefined;
+  readonly keyValues: (key: string) => readonly string[] | undefined;
+  /**
+   * The query of the rows whose key has the values that the parameters from a number on give for its columns, and maybe of
+   * others; undefined if the query is not divided by its key.
+   */
+  readonly ofKey: (first: number) => Template | undefined;
   /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
   /** Tell which partitions changes affect; undefined if any change may affect all rows. */
@@ -129,7 +133,9 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
       pattern,
       textOf: (column) => keyText(column, analysis.columns, shape),
     }),
-    keyCondition: (key: string) => keyCondition(pattern, key, (column) => isInUTC(column, analysis.columns, shape)),
+    keyValues: (key: string) =>
+      keyValues(pattern, key, naming.key, (column) => isInUTC(column, analysis.columns, shape)),
+    ofKey: (first: number) => ofKey(naming.key, analysis, first),
     valueSql: value.sql,
     valueForm: value.form,
     repeatsExpressions: repeatsExpressions(analysis.columns, shape, naming.key),
@@ -185,6 +191,14 @@ function formsOf({ inlined, partition }: Analysis, text: string, settled = (tree
       });
     },
   };
+}
+
+function ofKey(key: readonly string[], { inlined, partition }: Analysis, first: number): Template | undefined {
+  if (!partition?.keyColumns) return undefined;
+  const values = partition.keyColumns.map((column) => ({ ParamRef: { number: first + key.indexOf(column) } }));
+  const tree = cloneTree(inlined);
+  restrictTo(tree, partition.places, values);
+  return toTemplate(deparseSelect(tree));
 }
 
 function compiledCompanion(

@@ -1,6 +1,6 @@
 /** SQL for the client's key of a row `v`, and for finding the row with a key. Pure. */
 import { literal } from '../../db/literal.js';
-import { identifier, quotedText } from '../../sql.js';
+import { quotedText } from '../../sql.js';
 import { type KeyPattern, readKey } from './patterns.js';
 
 /** What the SQL of a view's keys depends on. */
@@ -38,17 +38,24 @@ export function keySql({ name, prefix, prefixAt, pattern, textOf }: KeyParts): (
 }
 
 /**
- * An SQL condition that the row with a key meets, for an index to find it: that the key columns are what the key's text
- * means. If the text means nothing to their types, Postgres refuses it. Undefined if no row has such a key.
+ * SQL expressions for what the text of a key means, one for each of its columns. If the text means nothing to their types,
+ * Postgres refuses it. Undefined if no row has such a key.
  * @param key without the view's prefix
  * @param isUTC whether a column is a time that is written in UTC
  */
-export function keyCondition(pattern: KeyPattern, key: string, isUTC: (column: string) => boolean): string | undefined {
-  const conditions = readKey(pattern, key)?.map((text, i) => {
-    const column = pattern.columns[i]!;
-    const value = literal(text);
-    // Where the text has no Z, it must not be read in the session's time zone.
-    return `v.${identifier(column)} = ${isUTC(column) ? `(${value}::timestamp at time zone 'UTC')` : value}`;
-  });
-  return conditions?.join(' and ');
+export function keyValues(
+  pattern: KeyPattern,
+  key: string,
+  columns: readonly string[],
+  isUTC: (column: string) => boolean,
+): string[] | undefined {
+  const texts = readKey(pattern, key);
+  return (
+    texts &&
+    columns.map((column) => {
+      const value = literal(texts[pattern.columns.indexOf(column)]!);
+      // Where the text has no Z, it must not be read in the session's time zone.
+      return isUTC(column) ? `${value}::timestamp at time zone 'UTC'` : value;
+    })
+  );
 }

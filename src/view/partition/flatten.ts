@@ -141,11 +141,13 @@ class Flattening {
     const left = [larg, node.fields.larg as QueryNode] as const;
     const right = [rarg, node.fields.rarg as QueryNode] as const;
     const isRequired = (side: QueryNode) => entriesIn(side).some((number) => block.required.has(number));
-    if (jointype === 'JOIN_LEFT' && !isRequired(right[1]))
-      return this.#outerJoin(left, right, [join, node], joins, block);
-    if (jointype === 'JOIN_RIGHT' && !isRequired(left[1]))
-      return this.#outerJoin(right, left, [join, node], joins, block);
-    if (jointype === 'JOIN_FULL') throw new NotFlat();
+    const keepsLeft = (jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL') && !isRequired(right[1]);
+    const keepsRight = (jointype === 'JOIN_RIGHT' || jointype === 'JOIN_FULL') && !isRequired(left[1]);
+    if (keepsLeft || keepsRight)
+      return bounded([
+        ...(keepsLeft ? this.#outerJoin(left, right, [join, node], joins, block) : []),
+        ...(keepsRight ? this.#outerJoin(right, left, [join, node], joins, block) : []),
+      ]);
     const both = this.#from(...right, this.#from(...left, joins, block), block);
     return this.#on(join, node, both, block);
   }

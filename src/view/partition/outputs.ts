@@ -38,7 +38,7 @@ function isDividing(query: QueryNode): (target: QueryNode) => boolean {
     const column = columnReadBy(target, query);
     const isSame = (other: QueryNode) => {
       const read = columnReadBy(other, query);
-      return read?.entryNumber === column?.entryNumber && read?.column === column?.column;
+      return other === target || (read && read.entryNumber === column?.entryNumber && read.column === column.column);
     };
     return dividing.every((targets) => targets.some(isSame));
   };

@@ -14,6 +14,7 @@ import { isLimited } from '../settle/order.js';
 import { refTo } from './conditions.js';
 import { flatten } from './flatten.js';
 import type { Column, FlatJoin, JoinedTable } from './joins.js';
+import { isCoalesce } from './merged-columns.js';
 import { dividingTargets, isNeverEmpty } from './outputs.js';
 import { columnOfTarget, type Reading } from './resolve.js';
 import { armsOf } from './set-operations.js';
@@ -44,6 +45,8 @@ export interface Partition {
   readonly places: readonly Place[];
   /** Which of the partition's columns can be null. */
   readonly nullable: readonly boolean[];
+  /** The columns of the view's key that the partition's columns are, if they are. */
+  readonly keyColumns?: readonly string[] | undefined;
 }
 
 /** What is to be divided. */
@@ -64,13 +67,14 @@ export function partitionOf({ select, key, isUnique }: Divided, reading: Reading
     byKey(select, key, joins, reading.meaning) ?? (isUnique ? byOther(select, joins, reading.meaning) : undefined);
   const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
   const nullable = by ? by.columns[0]!.map((_, i) => by.columns.some((columns) => !columns[i]!.isNotNull)) : [];
-  return { queries, places: by?.places ?? [], nullable };
+  return { queries, places: by?.places ?? [], nullable, keyColumns: by?.keyColumns };
 }
 
 interface Dividing {
   /** The partition's columns, for each join. */
   readonly columns: readonly (readonly Column[])[];
   readonly places: readonly Place[];
+  readonly keyColumns?: readonly string[];
 }
 
 /** Partitions by columns of the view's key: rows with the same key are in one partition. */
@@ -88,7 +92,11 @@ function byKey(
   if (positions.length === 0) return undefined;
   const places = placesOf(select, positions, meaning);
   return (
-    places && { columns: joins.map(({ outputs }) => positions.map((i) => outputs[i]!)), places: rooted(select, places) }
+    places && {
+      columns: joins.map(({ outputs }) => positions.map((i) => outputs[i]!)),
+      places: rooted(select, places),
+      keyColumns: positions.map((i) => targets(query)[i]!.fields.resname as string),
+    }
   );
 }
 
@@ -156,24 +164,28 @@ function placesOf(select: Tree, positions: readonly number[], meaning: Meaning):
     return arms.every((arm) => arm !== undefined) ? arms.flat() : undefined;
   }
   const query = meaning.queryOf(select)!;
-  const read = positions.map((i) => columnReadBy(targets(query)[i]!, query)!);
+  const read = positions.map((i) => columnReadBy(targets(query)[i]!, query));
   const [first] = read;
-  const isOfOne = read.every(({ entryNumber }) => entryNumber === first!.entryNumber);
-  if (isNode(first!.entry.fields.subquery) && isOfOne) {
-    const at = read.map(({ column }) => column - 1);
-    const inside = placesIn(select, query, first!.entryNumber, at, meaning);
+  if (first && isNode(first.entry.fields.subquery) && read.every((one) => one?.entryNumber === first.entryNumber)) {
+    const at = read.map((one) => one!.column - 1);
+    const inside = placesIn(select, query, first.entryNumber, at, meaning);
     if (inside) return inside;
   }
   const columns = positions.map((i) => columnIn(targets(query)[i]!.fields.expr as QueryNode, query));
   return columns.every((column) => column !== undefined) ? [{ select, columns }] : undefined;
 }
 
-/** A column as a query names it in its WHERE. */
-function columnIn(variable: QueryNode, query: QueryNode): Tree | undefined {
-  const number = numberOf(variable, 'varattno')!;
-  const entry = nodeList(query, 'rtable')[numberOf(variable, 'varno')! - 1]!;
+/** A column as a query names it in its WHERE, or the columns that FULL JOIN merges. */
+function columnIn(expression: QueryNode, query: QueryNode): Tree | undefined {
+  if (isCoalesce(expression)) {
+    const args = nodeList(expression, 'args').map((arg) => columnIn(arg, query));
+    return args.every((arg) => arg !== undefined) ? { CoalesceExpr: { args } } : undefined;
+  }
+  const number = numberOf(expression, 'varattno');
+  if (number === undefined) return undefined;
+  const entry = nodeList(query, 'rtable')[numberOf(expression, 'varno')! - 1]!;
   const grouped = nodeList(entry, 'groupexprs')[number - 1];
-  if (grouped) return grouped.tag === 'VAR' ? columnIn(grouped, query) : undefined;
+  if (grouped) return columnIn(grouped, query);
   const { name, columns } = namesOf(entry);
   const column = columns[number - 1] as string;
   // A join without a name has the columns that USING has merged.

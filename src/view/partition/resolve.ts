@@ -1,10 +1,11 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
 import type { Table } from '../../catalog/tables.js';
-import { columnReadBy } from '../analysis/exactness.js';
+import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
 import type { Column, Entries } from './joins.js';
+import { mergedColumns } from './merged-columns.js';
 
 /** What a query reads. */
 export interface Reading {
@@ -28,14 +29,15 @@ export function columnOf(node: Tree, meaning: Meaning, levels: readonly Level[])
 
 function columnOfVariable(variable: QueryNode, levels: readonly Level[]): Column | undefined {
   const level = levels[numberOf(variable, 'varlevelsup')!];
-  const found = level && columnReadBy(here(variable), level.query);
-  return found && level.columns.get(found.entryNumber)?.[found.column - 1];
+  return level && columnOfTarget(here(variable), level);
 }
 
 /** The column of a query's result, if it is one of a joined table. */
 export function columnOfTarget(target: QueryNode, level: Level): Column | undefined {
   const found = columnReadBy(target, level.query);
-  return found && level.columns.get(found.entryNumber)?.[found.column - 1];
+  if (found) return level.columns.get(found.entryNumber)?.[found.column - 1];
+  const merged = mergedColumns(resolvedIn(level.query, target), level.query);
+  return merged.map((one) => columnOfTarget(one, level)).find((column) => column !== undefined);
 }
 
 /** The number of the entry of a query's range table that a column reference of this query reads. */

@@ -15,16 +15,28 @@ const partitions = 'tidemark_c';
 
 /** @param select is changed */
 export function restrict(select: Tree, places: readonly Place[], restriction: Restriction): void {
+  const kind = restriction === 'one' ? 'AEXPR_OP' : 'AEXPR_NOT_DISTINCT';
+  const isOfRow = (column: Tree, i: number) => compared(column, kind, columnRef(partitions, `tidemark_r${i + 1}`));
+  addTo(select, places, (columns) => (restriction === 'all' ? [isAmong(columns)] : columns.map(isOfRow)));
+}
+
+/**
+ * Restricts a query to the partition with some values, none of them null.
+ * @param select is changed
+ */
+export function restrictTo(select: Tree, places: readonly Place[], values: readonly Tree[]): void {
+  addTo(select, places, (columns) => columns.map((column, i) => compared(column, 'AEXPR_OP', values[i]!)));
+}
+
+function addTo(select: Tree, places: readonly Place[], conditions: (columns: readonly Tree[]) => Tree[]): void {
   for (const { path, columns } of places) {
     const at = path.reduce((tree, field) => tree[field] as Tree, select);
-    const kind = restriction === 'one' ? 'AEXPR_OP' : 'AEXPR_NOT_DISTINCT';
-    const added = restriction === 'all' ? [isAmong(columns)] : columns.map((column, i) => isOfRow(column, i, kind));
-    at.whereClause = allOf([...conjuncts(at.whereClause), ...added.map(cloneTree)]);
+    at.whereClause = allOf([...conjuncts(at.whereClause), ...conditions(columns).map(cloneTree)]);
   }
 }
 
-function isOfRow(lexpr: Tree, i: number, kind: string): Tree {
-  return { A_Expr: { kind, name: equals, lexpr, rexpr: columnRef(partitions, `tidemark_r${i + 1}`) } };
+function compared(lexpr: Tree, kind: string, rexpr: Tree): Tree {
+  return { A_Expr: { kind, name: equals, lexpr, rexpr } };
 }
 
 function isAmong(columns: readonly Tree[]): Tree {

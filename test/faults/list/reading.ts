@@ -49,10 +49,17 @@ export const reading: readonly Fault[] = [
   },
   {
     name: 'no index finds a row',
-    file: 'src/view/compile/evaluated-once.ts',
-    find: "condition === undefined ? ''",
-    replace: "condition !== '' ? ''",
+    file: rowByKey,
+    find: '[parameter, ...view.keyColumns.map((_, i) => parameter + 1 + i)]',
+    replace: '[parameter]',
     tests: reads,
+  },
+  {
+    name: 'the whole of a keyed view is read for one row',
+    file: rowByKey,
+    find: 'restricted(view, ofKey, [parameter])',
+    replace: 'restricted(view, forms.whole, [parameter])',
+    tests: ['test/oracle/keyed-counted.test.ts'],
   },
   {
     name: 'a key that its type cannot be is a failure',

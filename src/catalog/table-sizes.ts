@@ -1,0 +1,50 @@
+/** How large tables are, and what indexes they have. */
+import type { Database } from '../db/database.js';
+import type { Table } from './tables.js';
+
+/** A table that views read, or a partition of one. */
+export interface TableSize {
+  /** As plans name it. */
+  readonly schema: string;
+  readonly name: string;
+  /** The estimate of the last ANALYZE; -1 if there has been none. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** The columns of each index that holds all rows, expressions as empty names. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+const sizesSql = `
+  select nspname::text as schema, relname::text as name, reltuples::float8 as rows, pg_relation_size(c.oid)::float8 as bytes,
+    coalesce((
+      select json_agg(array(
+        select coalesce(attname::text, '') from unnest(i.indkey::int2[]) with ordinality key (attnum, place)
+        left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.attnum
+        where place <= i.indnkeyatts order by place
+      ))
+      from pg_index i where i.indrelid = c.oid and i.indpred is null and i.indisvalid
+    ), '[]') as indexes
+  from pg_class c join pg_namespace n on n.oid = relnamespace
+  where c.oid = any ($1::oid[]) and relkind = 'r'`;
+
+/**
+ * True if an index begins with all of some columns, in any order.
+ * @param others columns that it may have before or between them
+ */
+export function beginsWith(
+  index: readonly string[],
+  columns: readonly string[],
+  others: readonly string[] = [],
+): boolean {
+  const end = index.findIndex((column) => !columns.includes(column) && !others.includes(column));
+  const start = end < 0 ? index : index.slice(0, end);
+  return columns.every((column) => start.includes(column));
+}
+
+/** How large the tables and partitions are that views read, and what indexes they have. */
+export async function readSizes(db: Database, tables: readonly Table[]): Promise<TableSize[]> {
+  return db.query<TableSize>({
+    text: sizesSql,
+    values: [tables.flatMap(({ parts }) => parts.map(({ oid }) => oid))],
+  });
+}

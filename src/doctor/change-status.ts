@@ -1,0 +1,52 @@
+/** What a change of each table of a view costs, and whether the indexes exist that keep it cheap. */
+import { beginsWith, readSizes, type TableSize } from '../catalog/table-sizes.js';
+import type { Table } from '../catalog/tables.js';
+import type { Database } from '../db/database.js';
+import type { Analysis } from '../view/analyze.js';
+import { type ChangeCost, costsOf, type WantedIndex } from '../view/change-costs.js';
+
+/** An index that begins with these columns, in any order. */
+export interface IndexStatus {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly exists: boolean;
+}
+
+export interface ChangeStatus {
+  readonly table: string;
+  /** What a pull reads after a change of the table. */
+  readonly cost: ChangeCost;
+  /** The indexes by which Postgres finds that, besides primary keys. */
+  readonly indexes: readonly IndexStatus[];
+}
+
+export async function readChanges(db: Database, analysis: Analysis): Promise<ChangeStatus[]> {
+  const sizes = await readSizes(db, analysis.tables);
+  return costsOf(analysis).map(({ table, cost, indexes }) => ({
+    table: labelOf(table),
+    cost,
+    indexes: indexes
+      .filter((index) => !beginsWith(keyOf(index.table), index.columns, index.constant))
+      .map((index) => ({
+        table: labelOf(index.table),
+        columns: index.columns,
+        exists: isIndexed(index, sizes),
+      })),
+  }));
+}
+
+function keyOf({ primaryKey }: Table): string[] {
+  return primaryKey.map(({ name }) => name);
+}
+
+/** True if all partitions of a table have such an index. */
+function isIndexed({ table, columns, constant }: WantedIndex, sizes: readonly TableSize[]): boolean {
+  return table.parts.every((part) => {
+    const size = sizes.find(({ schema, name }) => schema === part.schema && name === part.name);
+    return size?.indexes.some((index) => beginsWith(index, columns, constant)) ?? false;
+  });
+}
+
+function labelOf({ schema, name }: Table): string {
+  return `${schema}.${name}`;
+}

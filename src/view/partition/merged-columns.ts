@@ -1,0 +1,50 @@
+/** Finds the columns that FULL JOIN merges. Pure. */
+import { resolvedIn } from '../analysis/exactness.js';
+import { isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+
+const fullJoin = '2';
+const firstUserOID = 16_384;
+
+/**
+ * The columns of both sides of a FULL JOIN, if an expression is COALESCE of them and the join compares them. In a row
+ * that both sides have, neither is null.
+ */
+export function mergedColumns(expression: QueryNode, query: QueryNode): readonly QueryNode[] {
+  if (!isCoalesce(expression)) return [];
+  const args = nodeList(expression, 'args');
+  const conditions = isNode(query.fields.jointree) ? fullConditionsIn(query.fields.jointree) : [];
+  return conditions.some((condition) => compares(condition, args, query)) ? args : [];
+}
+
+/** Postgres 15 writes the tag shorter. */
+export function isCoalesce({ tag }: QueryNode): boolean {
+  return tag === 'COALESCEEXPR' || tag === 'COALESCE';
+}
+
+/** The conditions of the FULL JOINs in an item of FROM, taken apart at AND. */
+function fullConditionsIn(item: QueryNode): QueryNode[] {
+  const { jointype, quals, larg, rarg } = item.fields;
+  const own = jointype === fullJoin && isNode(quals) ? [quals] : [];
+  return [
+    ...own.flatMap((condition) => (condition.tag === 'BOOLEXPR' ? nodeList(condition, 'args') : [condition])),
+    ...[...nodeList(item, 'fromlist'), ...[larg, rarg].filter(isNode)].flatMap(fullConditionsIn),
+  ];
+}
+
+/** True if a condition compares two columns by an operator of Postgres's own, which holds for no null. */
+function compares(condition: QueryNode, columns: readonly QueryNode[], query: QueryNode): boolean {
+  const isOwn = (numberOf(condition, 'opno') ?? firstUserOID) < firstUserOID;
+  const args = nodeList(condition, 'args');
+  return isOwn && columns.every((column) => args.some((arg) => isSameColumn(arg, column, query)));
+}
+
+/** True of two references to one column, or to columns that have been merged before. */
+function isSameColumn(first: QueryNode, second: QueryNode, query: QueryNode): boolean {
+  const [one, other] = [resolvedIn(query, first), resolvedIn(query, second)];
+  if (isCoalesce(one) && isCoalesce(other)) {
+    const others = nodeList(other, 'args');
+    return nodeList(one, 'args').every((arg, i) => others[i] && isSameColumn(arg, others[i], query));
+  }
+  const fields = ['varno', 'varattno', 'varlevelsup'];
+  return one.tag === 'VAR' && other.tag === 'VAR' && fields.every((field) => one.fields[field] === other.fields[field]);
+}
