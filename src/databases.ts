@@ -6,6 +6,7 @@ import type { Database } from './db/database.js';
 import { openPool, type PoolOptions } from './db/pg.js';
 import { checkRefusals } from './installation/check-refusals.js';
 import { checkViews } from './installation/check-views.js';
+import { findCostlyChanges } from './installation/costly-changes.js';
 import { noNotices, noticeChannel } from './installation/notify.js';
 import { describeError } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
@@ -86,6 +87,11 @@ export async function openDatabases<Context extends UserContext, Tx>(
     await db.atOneMoment(async () => {});
     const bound = await installation.bind(sampleInput(options));
     await checkViews(db, bound);
+    for (const { view, table, rows } of await findCostlyChanges(db, bound.views))
+      log.warn(
+        { view, table, rows },
+        'After each change of this large table, the whole view may be read for each client',
+      );
     await journal.check(db);
     await checkRefusals(db);
     await sources.start();

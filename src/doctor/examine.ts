@@ -49,15 +49,15 @@ export async function examine(db: Database, config: Config, isEmbedded: boolean)
 }
 
 function compared({ status }: Collected): Finding[] {
-  return status.views
-    .filter(({ strategy }) => strategy === 'compare')
-    .map(({ name, reason }) =>
-      finding('view-compared', {
-        subject: name,
-        what: `The view "${name}" is compared rather than followed: ${reason}.`,
-        advice: 'Keep it small, or write it without this.',
-      }),
-    );
+  return status.views.flatMap(({ name, strategy, reason, changes = [] }) => {
+    const whole = changes.filter(({ cost }) => cost === 'whole view').map(({ table }) => table);
+    if (whole.length === 0) return [];
+    const what =
+      strategy === 'compare'
+        ? `The view "${name}" is compared rather than followed: ${reason}.`
+        : `The view "${name}" is compared after a change of ${whole.join(', ')}: no condition tells which of its rows depend on that.`;
+    return [finding('view-compared', { subject: name, what, advice: 'Keep it small, or write it without this.' })];
+  });
 }
 
 async function checkPlans(db: Database, { bound }: Collected): Promise<Finding[]> {

@@ -21,13 +21,14 @@ import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syn
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
 import { divide } from './partition/divide.js';
+import { isForFirstRows } from './partition/first-rows.js';
 import { inlineWith } from './partition/inline-with.js';
 import type { Partition } from './partition/partition.js';
 import { settleAggregates } from './settle/aggregates.js';
 import { settleDuplicates } from './settle/duplicates.js';
 import { groupByColumns } from './settle/grouping.js';
 import { settleNotIn } from './settle/not-in.js';
-import { type Settling, settleOrders } from './settle/order.js';
+import { makesRows, type Settling, settleOrders } from './settle/order.js';
 import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
 import { settleWindows } from './settle/windows.js';
 
@@ -108,10 +109,11 @@ export async function analyze(
   const keysMayRepeat = !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables));
   const isIncremental = reason === undefined && !choosesByKey;
   const isUnique = !choosesByKey && !keysMayRepeat;
-  const divided =
-    isIncremental && !isDivided
-      ? undefined
-      : await divide(db, { select: inlineWith(served) ?? served, key, isUnique, parameterTypes }, tableOf);
+  const plain = inlineWith(served) ?? served;
+  const names = columns.map(({ name }) => name);
+  const isFirst = isUnique && !makesRows(query) && isForFirstRows(plain, names);
+  const dividend = { select: plain, key, isUnique, isForFirstRows: isFirst, parameterTypes };
+  const divided = isIncremental && !isDivided ? undefined : await divide(db, dividend, tableOf);
   // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
   guardMoments(served, meaning, facts);
   const reads = readColumns(query);

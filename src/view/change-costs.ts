@@ -1,6 +1,8 @@
 /** What a change of a table costs whoever pulls a view, and which indexes keep it cheap. Pure. */
 import type { Table } from '../catalog/tables.js';
 import type { Analysis } from './analyze.js';
+import type { CompiledView } from './compile/compile.js';
+import type { Strategy } from './compile/strategy.js';
 import { conjuncts } from './parse/conditions.js';
 import { names, type Tree, visits } from './parse/tree.js';
 import type { CompanionQuery } from './partition/partition.js';
@@ -48,21 +50,23 @@ export function costsOf(analysis: Analysis): TableCost[] {
         tables,
       ),
     ]);
-    return {
-      table,
-      cost: costOf(
-        analysis,
-        focused.map(({ query }) => query),
-      ),
-      indexes: distinct(indexes),
-    };
+    const queriesOfTable = focused.map(({ query }) => query);
+    return { table, cost: costOf(analysis.strategy, queriesOfTable), indexes: distinct(indexes) };
   });
 }
 
-function costOf({ strategy }: Analysis, queries: readonly CompanionQuery[]): ChangeCost {
+/** @param queries the companion queries that look for the table's changed rows */
+function costOf(strategy: Strategy, queries: readonly Pick<CompanionQuery, 'tellsPartition'>[]): ChangeCost {
   if (strategy === 'incremental') return 'changed rows';
   const isTold = strategy === 'keyed' && queries.every(({ tellsPartition }) => tellsPartition);
   return isTold ? 'affected partitions' : 'whole view';
+}
+
+/** The OIDs of the tables of which any change costs the whole view. */
+export function tablesOfWholeView({ strategy, companions = [], occurrenceTables }: CompiledView): ReadonlySet<number> {
+  const queriesOf = (oid: number) =>
+    companions.filter(({ tables, focuses }) => focuses.some((focus) => tables[focus] === oid));
+  return new Set(occurrenceTables.filter((oid) => costOf(strategy, queriesOf(oid)) === 'whole view'));
 }
 
 /** The indexes by which a join of tables is found from rows of some of them, whose own rows are known. */

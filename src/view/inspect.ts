@@ -17,7 +17,7 @@ const refusedNodes: Readonly<Record<string, string>> = {
 
 /** Names of WITH queries, and of aliases and columns, in the statements that a view's query becomes part of. */
 const queryNames = /^tidemark_/;
-const aliases = /^tidemark_(c|l|after|key|other|seat|value|[dkprt]\d+)$/;
+const aliases = /^tidemark_(c|l|u|after|key|other|seat|value|[dkoprt]\d+)$/;
 
 /**
  * Refuses what no view may contain.

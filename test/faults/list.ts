@@ -9,6 +9,7 @@ import { capture } from './list/capture.js';
 import { changing } from './list/changing.js';
 import { cookies } from './list/cookies.js';
 import { deltas } from './list/deltas.js';
+import { dividing } from './list/dividing.js';
 import { documenting } from './list/documenting.js';
 import { doors } from './list/doors.js';
 import { examining } from './list/examining.js';
@@ -56,6 +57,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   pulling,
   changing,
   deltas,
+  dividing,
   sharing,
   windowing,
   standingBy,

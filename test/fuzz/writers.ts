@@ -126,8 +126,8 @@ begin
         'update %1$s set %2$s = %2$s where ctid in (select ctid from %1$s order by ctid limit (select count(*) / 2 from %1$s))',
         t.name, t.col
       );
-    exception when undefined_column then
-      -- Its capture awaits a migration: nobody can write to it.
+    exception when undefined_column or object_not_in_prerequisite_state then
+      -- Its capture awaits a migration, or a publication wants a replica identity that it lacks: nobody can write to it.
       null;
     end;
   end loop;

@@ -881,26 +881,28 @@ tidemark_asof_1 as not materialized (
       ) u
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
-tidemark_affected_0 as materialized (select true as tidemark_r where exists (
-SELECT FROM tidemark_plus_1 AS t1
-) or exists (
-SELECT FROM tidemark_minus_1 AS t1
-)),
+tidemark_affected_0 as materialized (select distinct p.* from (
+SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p),
 tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 as many from tidemark_affected_0),
-tidemark_before_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
-select r.* from (
+tidemark_before_0 as materialized ((with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT tidemark_u.id, tidemark_u.title FROM ( (SELECT id, title FROM todo WHERE NOT (EXISTS (SELECT FROM tidemark_c WHERE todo.id = tidemark_c.tidemark_r1 OFFSET 0)) ORDER BY id DESC, id LIMIT 2) UNION ALL SELECT id, title FROM tidemark_asof_1 AS todo WHERE todo.id IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c) ) AS tidemark_u ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_0_size))
+union all
+(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r),
-tidemark_after_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
-select r.* from (
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_0_size))),
+tidemark_after_0 as materialized ((with tidemark_c as (select * from tidemark_affected_0) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r),
+) v
+) p where exists (select from tidemark_c))),
 tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -968,27 +970,35 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-select true as tidemark_r where exists (
-SELECT FROM tidemark_plus_1 AS t1
-) or exists (
-SELECT FROM tidemark_minus_1 AS t1
-)
+select distinct p.* from (
+SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p
 ) r),
 tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected_0),
-tidemark_before_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
-select r.* from (
+tidemark_before_0 as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT tidemark_u.id, tidemark_u.title FROM ( (SELECT id, title FROM todo WHERE NOT (EXISTS (SELECT FROM tidemark_c WHERE todo.id = tidemark_c.tidemark_r1 OFFSET 0)) ORDER BY id DESC, id LIMIT 2) UNION ALL SELECT id, title FROM tidemark_asof_1 AS todo WHERE todo.id IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c) ) AS tidemark_u ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_0_size)
+) r)
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r),
-tidemark_after_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
-select r.* from (
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_0_size)
+) r)),
+tidemark_after_0 as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r),
+) v
+) p where exists (select from tidemark_c)
+) r)),
 tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -1055,31 +1065,39 @@ tidemark_seats as materialized (
 ),
 tidemark_near as materialized (
       select * from tidemark_seats tidemark_l where (exists (
-SELECT FROM tidemark_touched_1 AS t1
+SELECT t1.id AS tidemark_r1 FROM tidemark_touched_1 AS t1
 ))
     ),
 tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-select true as tidemark_r where exists (
-SELECT FROM tidemark_plus_1 AS t1
-) or exists (
-SELECT FROM tidemark_minus_1 AS t1
-)
+select distinct p.* from (
+SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+union all
+SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+) p
 ) r),
 tidemark_affected_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected),
-tidemark_before as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
-select r.* from (
+tidemark_before as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT tidemark_u.id, tidemark_u.title FROM ( (SELECT id, title FROM todo WHERE NOT (EXISTS (SELECT FROM tidemark_c WHERE todo.id = tidemark_c.tidemark_r1 OFFSET 0)) ORDER BY id DESC, id LIMIT 2) UNION ALL SELECT id, title FROM tidemark_asof_1 AS todo WHERE todo.id IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c) ) AS tidemark_u ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_size)
+) r)
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM tidemark_asof_1 AS todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r),
-tidemark_after as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
-select r.* from (
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_size)
+) r)),
+tidemark_after as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
-) v where tidemark_c.tidemark_r
-) r offset 0
-) r)
+) v
+) p where exists (select from tidemark_c)
+) r))
 select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
     union

@@ -76,7 +76,27 @@ const cases: Readonly<Record<string, readonly [strategy: Strategy, text: string,
     `update issue set assignee_id = 10 where id = 5001`,
     1,
   ],
-  total: ['compare', `select i.project_id as id, 1 as one from issue i where ${mine} order by i.id limit 1`, '', 0],
+  top: [
+    'keyed',
+    `select i.id, i.title from issue i where i.project_id = (select project_id from member where user_id = $1)
+     order by i.id desc limit 50`,
+    `update issue set title = 'changed' where id = 19981`,
+    1,
+  ],
+  'top of more': [
+    'keyed',
+    `select i.id, p.name, (select count(*) from comment c where c.issue_id = i.id) as n from issue i
+     left join person p on p.id = i.assignee_id
+     where i.project_id = (select project_id from member where user_id = $1) order by i.id desc limit 50`,
+    'insert into comment values (1000005, 19961)',
+    1,
+  ],
+  total: [
+    'compare',
+    `select i.project_id as id, 1 as one from issue i where ${mine} group by i.project_id, 1 having count(*) > 1 order by 1 fetch first 2 rows with ties`,
+    '',
+    0,
+  ],
 };
 
 const issues = 20_000;
@@ -89,7 +109,7 @@ const fill = `
   create table issue (id int primary key, project_id int not null, title text not null, assignee_id int);
   create table comment (id int primary key, issue_id int not null);
   create table seen (user_id text, issue_id int, primary key (user_id, issue_id));
-  create index on issue (project_id); create index on issue (assignee_id);
+  create index on issue (project_id, id); create index on issue (assignee_id);
   create index on comment (issue_id); create index on seen (issue_id);
   insert into person select n, 'person ' || n from generate_series(0, 999) n;
   insert into member select n, case when n = 1 then 'me' else 'other' end from generate_series(0, 19) n;
@@ -168,7 +188,7 @@ it.each(Object.keys(cases))('%s reads nothing of the view after a change of othe
   for (const table of synced) expect(reads[table] ?? 0, JSON.stringify(reads)).toBeLessThan(200);
 });
 
-it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed'))(
+it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed' && !name.startsWith('top')))(
   'one row of %s by its key reads what it consists of',
   async (name) => {
     const [row] = await clientViews.bindQueries(clientViews.queries(me, { part: { view: name, key: '6001' } }), '');

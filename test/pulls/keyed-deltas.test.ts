@@ -182,6 +182,7 @@ it.each<[name: string, change: string, ops: Op[]]>([
     put('both/1', { planned: 8, spent: 9 }),
     put('both/3', { planned: 4, spent: 6 }),
   ]],
+  ['one side of a full join comes', `insert into spent values (9, 1)`, [put('both/9', { planned: null, spent: 1 })]],
   ['one side of a full join goes', `delete from planned where day < 3`, [del('both/1'), put('both/2', { planned: null, spent: 5 })]],
   ['the sides of a full join part', `update planned set day = 4 where day = 2`, [
     put('both/2', { planned: null, spent: 5 }),

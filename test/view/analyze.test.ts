@@ -98,6 +98,10 @@ describe('keyed', () => {
     ['select id, xmlelement(name r)::text as r from list', 'XmlExpr'],
     ['with mine as (select * from list where owner_id = $1) select id from mine', 'WITH'],
     ['select id from list where id in (select list_id from todo group by list_id having count(*) > 1)', 'GROUP BY'],
+    ['select id from todo order by sort, id limit 10', 'LIMIT'],
+    ['select id from todo where list_id = $1 order by sort desc nulls last offset $2 limit $3', 'LIMIT'],
+    ['select id from list union select list_id from todo order by id limit 3', 'LIMIT'],
+    ['select list_id as id, count(*) as n from todo group by list_id order by count(*) desc limit 3', 'GROUP BY'],
   ])('%s', async (text, reason) => {
     const analysis = await analyze(db, text!);
     expect(analysis.strategy).toBe('keyed');
@@ -109,8 +113,9 @@ describe('compare', () => {
   it.each([
     ['select max(sort) as id from todo', 'aggregate max'],
     ['select count(*) filter (where sort > 1) as id from todo', 'aggregate count'],
-    ['select id from todo order by sort, id limit 10', 'LIMIT'],
     ['select id from todo order by sort, id offset 3', 'OFFSET'],
+    ['select id from todo order by sort fetch first 3 rows with ties', 'LIMIT'],
+    ['select upper(title) as id from todo order by sort, id limit 10', 'LIMIT'],
     ['select id, row_number() over (order by id) as n from todo', 'window function row_number'],
     ["select 'a' as id from todo having true", 'HAVING'],
     ['select id from todo window w as (order by id)', 'WINDOW'],

@@ -102,7 +102,7 @@ export function rowsOfSides(
   name: string,
   { rowsOf, own, columns, join }: Seating,
 ): { readonly affected: readonly string[]; readonly rows: (side: Side) => string } {
-  if (affected === undefined) return { affected: [], rows: ({ query }) => rowsOf(query) };
+  if (affected === undefined) return { affected: [], rows: ({ each }) => rowsOf(each!) };
   const whom = columns.map((column) => `${column}, `).join('');
   const seats = columns.length > 0 ? ` * pg_catalog.count(distinct ${columns.join()})` : '';
   const isMany = `(select many from ${name}_size)`;
@@ -111,15 +111,20 @@ export function rowsOfSides(
       `${name} as materialized (${rowsOf(affected)})`,
       `${name}_size as materialized (select pg_catalog.count(*) > ${mostPartitions}${seats} as many from ${name})`,
     ],
-    rows: ({ query, ofNulls, ofAll }) => {
-      const each = (rows: string) =>
-        `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${rows}\n) r`;
-      if (ofAll === undefined) return each(query);
-      const all = rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${ofAll}\n) p where ${isMany}`);
+    rows: ({ each, eachOfNulls, few, many }) => {
+      const forEach = (rows: string, condition: string) =>
+        `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${rows}\n) r where ${condition}`;
+      const atOnce = (rows: string, condition: string) =>
+        `(${rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${rows}\n) p where ${condition}`)})`;
+      const isAny = 'exists (select from tidemark_c)';
+      const isFew = many === undefined ? 'true' : `not ${isMany}`;
+      // As of the snapshot, a partition without a value cannot be told from others by comparing.
+      const isWhole = hasNull ? `(${isMany} or exists (select from tidemark_c where ${hasNull}))` : isMany;
       return [
-        `${each(query)} where not ${isMany}${hasNull ? ` and not (${hasNull})` : ''}`,
-        ...(ofNulls ? [`${each(ofNulls)} where ${hasNull}`] : []),
-        `(${all})`,
+        ...(each ? [forEach(each, hasNull ? `${isFew} and not (${hasNull})` : isFew)] : []),
+        ...(eachOfNulls ? [forEach(eachOfNulls, hasNull!)] : []),
+        ...(few ? [atOnce(few, many === undefined ? isAny : `${isAny} and not ${isWhole}`)] : []),
+        ...(many ? [atOnce(many, few ? `${isAny} and ${isWhole}` : isMany)] : []),
       ].join('\nunion all\n');
     },
   };

@@ -36,13 +36,16 @@ export interface Sides {
   readonly isThere: string;
 }
 
+/** Queries for the rows of a side. Those that are undefined have none. */
 export interface Side {
-  /** All rows; those of the partition in a row `tidemark_c`, if there are partitions. */
-  readonly query: string;
-  /** The same, where columns of the partition may be null; undefined if none can. */
-  readonly ofNulls?: string | undefined;
-  /** The rows of all partitions without nulls in a query `tidemark_c`; undefined if there are no partitions. */
-  readonly ofAll?: string | undefined;
+  /** For each row `tidemark_c` of `affected`: the rows of this partition, or all rows if there are no partitions. */
+  readonly each?: string | undefined;
+  /** The same, where columns of the partition may be null. */
+  readonly eachOfNulls?: string | undefined;
+  /** The rows that the side has because of all partitions in a query `tidemark_c`, if there are some, and not many. */
+  readonly few?: string | undefined;
+  /** The same, if there are many. Where it is undefined, no number of them is many. */
+  readonly many?: string | undefined;
 }
 
 /**
@@ -60,8 +63,8 @@ export function sidesOf(
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
   if (view.strategy !== 'incremental') return affectedSides(view, values, ids, asof);
   return {
-    before: { query: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)) },
-    after: { query: distinctByKey(view, focusedRows(view, values, ids, states.plus)) },
+    before: { each: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)) },
+    after: { each: distinctByKey(view, focusedRows(view, values, ids, states.plus)) },
     wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
@@ -80,13 +83,19 @@ function affectedSides(
   const isDivided = view.strategy === 'keyed' && changes.every(({ tellsPartition }) => tellsPartition);
   const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
   const hasNull = isDivided && nulls.length > 0 ? nulls.join(' or ') : undefined;
+  const now = asof.map(() => 'now' as const);
   const side = (stands: readonly Stand[]): Side => {
-    if (!isDivided) return { query: fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r')) };
+    const all = view.standing(stands);
+    if (!isDivided) return { each: fenced(rowsOf(view, all, values, 'tidemark_c.tidemark_r')) };
+    if (view.firstRows) {
+      const many = rowsOf(view, all, values);
+      return stands === now ? { few: many } : { few: rowsOf(view, view.firstRows(stands), values), many };
+    }
     const restricted = (restriction: Restriction) => rowsOf(view, view.standing(stands, [], restriction), values);
     return {
-      query: fenced(restricted('one')),
-      ofNulls: hasNull && fenced(restricted('one with nulls')),
-      ofAll: restricted('all'),
+      each: fenced(restricted('one')),
+      eachOfNulls: hasNull && fenced(restricted('one with nulls')),
+      many: restricted('all'),
     };
   };
   const queries = changes.map(({ query }) => query);
@@ -96,7 +105,7 @@ function affectedSides(
       : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
     hasNull,
     before: side(asof),
-    after: side(asof.map(() => 'now')),
+    after: side(now),
     wasThere: () => 'false',
     isThere: 'false',
   };

@@ -10,6 +10,7 @@ import { describeKeys, patternOf } from '../keys/patterns.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
+import { firstRowsBefore } from '../partition/first-rows.js';
 import type { CompanionQuery } from '../partition/partition.js';
 import { type Restriction, restrict, restrictTo } from '../partition/restrict.js';
 import { focusSets, rewrite, type Stand } from './rewrite.js';
@@ -28,6 +29,11 @@ export interface QueryForms {
    * @param restriction see `restrict`
    */
   standing(stands: readonly Stand[], focuses?: readonly number[], restriction?: Restriction): Template;
+  /**
+   * The first rows of a query that is for these, as of other states, by the rows that come first now. What it reads
+   * besides is restricted to the partitions in a query `tidemark_c`. Undefined for other queries.
+   */
+  readonly firstRows: ((stands: readonly Stand[]) => Template) | undefined;
 }
 
 /** A companion query over any state of its tables; see `CompanionQuery`. */
@@ -176,20 +182,32 @@ function digested(
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
-function formsOf({ inlined, partition }: Analysis, text: string, settled = (tree: Tree) => tree): QueryForms {
+function formsOf({ inlined, partition, columns }: Analysis, text: string, settled = (tree: Tree) => tree): QueryForms {
   const templates = new Map<string, Template>();
   const now = toTemplate(text);
+  const restricted = (stands: readonly Stand[], focuses: readonly number[], restriction: Restriction | undefined) => {
+    const tree = rewrite(inlined, stands, focuses);
+    if (restriction) restrict(tree, partition!.places, restriction);
+    return tree;
+  };
+  const firstRows = (stands: readonly Stand[]) =>
+    remembered(templates, `first of ${stands.join()}`, () => {
+      const unaffected = restricted(
+        stands.map(() => 'now'),
+        [],
+        'others',
+      );
+      const names = columns.map(({ name }) => name);
+      return toTemplate(deparseSelect(settled(firstRowsBefore(unaffected, restricted(stands, [], 'all'), names))));
+    });
   return {
     now,
     whole: now,
-    standing(stands, focuses = [], restriction = undefined) {
-      const id = `${stands.join()}|${focuses.join()}|${restriction}`;
-      return remembered(templates, id, () => {
-        const tree = rewrite(inlined, stands, focuses);
-        if (restriction) restrict(tree, partition!.places, restriction);
-        return toTemplate(deparseSelect(settled(tree)));
-      });
-    },
+    standing: (stands, focuses = [], restriction = undefined) =>
+      remembered(templates, `${stands.join()}|${focuses.join()}|${restriction}`, () =>
+        toTemplate(deparseSelect(settled(restricted(stands, focuses, restriction)))),
+      ),
+    firstRows: partition?.isForFirstRows ? firstRows : undefined,
   };
 }
 

@@ -18,6 +18,7 @@ export function rowByKey(view: CompiledView): CompiledView {
       ? restricted(view, ofKey, [parameter])
       : restricted(view, forms.whole, [parameter, ...view.keyColumns.map((_, i) => parameter + 1 + i)]),
     standing: (...states) => restricted(view, forms.standing(...states), [parameter]),
+    firstRows: forms.firstRows && ((stands) => restricted(view, forms.firstRows!(stands), [parameter])),
   });
   const row = {
     ...view,

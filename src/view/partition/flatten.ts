@@ -9,7 +9,6 @@ import type { Operation } from '../analysis/meaning.js';
 import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { conjuncts, disjuncts } from '../parse/conditions.js';
 import { selectIn, type Tree } from '../parse/tree.js';
-import { isLimited } from '../settle/order.js';
 import { comparison, equals, hasSubquery, isMonotone, refTo, subqueriesIn, translated } from './conditions.js';
 import {
   type Column,
@@ -24,7 +23,7 @@ import {
 import { comparisonsOf, noTest, type Test, testsOf } from './membership.js';
 import { isNeverEmpty, outputsOf } from './outputs.js';
 import { comparedEntries, requiredEntries } from './required.js';
-import { columnOf, columnOfTarget, entriesIn, type Level, type Reading } from './resolve.js';
+import { columnOf, columnOfTarget, entriesIn, type Level, leavesOutRows, type Reading } from './resolve.js';
 import { armsOf, keepsType } from './set-operations.js';
 
 class NotFlat extends Error {}
@@ -74,7 +73,10 @@ class Flattening {
     joins = this.#where(whereClause, joins, block);
     joins = joins.flatMap((join) => [join, ...this.#dependencies(others, join, block)]);
     return {
-      joins: joins.map((join) => ({ ...join, outputs: outputsOf(select, query, join) })),
+      joins: joins.map((join) => ({
+        ...join,
+        outputs: leavesOutRows(select, this.#reading) ? [] : outputsOf(query, join),
+      })),
       isNeverEmpty: isNeverEmpty(query),
     };
   }
@@ -84,7 +86,8 @@ class Flattening {
     const level = { query, columns: new Map() };
     const flats = armsOf(select, this.#reading.meaning).map((arm) => {
       const flat = this.select(arm, [level, ...outer]);
-      const isKept = (i: number) => !isLimited(select) && keepsType(arm, operation, i, this.#reading.meaning);
+      const isKept = (i: number) =>
+        !leavesOutRows(select, this.#reading) && keepsType(arm, operation, i, this.#reading.meaning);
       const joins = flat.joins.map((join) => ({
         ...join,
         outputs: join.outputs.map((column, i) => (isKept(i) ? column : undefined)),

@@ -2,8 +2,6 @@
 import { columnReadBy } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
-import type { Tree } from '../parse/tree.js';
-import { isLimited } from '../settle/order.js';
 import type { Columns, Join } from './joins.js';
 import { columnOfTarget } from './resolve.js';
 
@@ -18,8 +16,8 @@ export function isNeverEmpty(query: QueryNode): boolean {
  * The columns of tables by which a query's rows can be restricted before it is evaluated, with the same result as after:
  * those by which it groups, chooses and numbers rows, if it does.
  */
-export function outputsOf(select: Tree, query: QueryNode, join: Join): Columns {
-  if (isLimited(select) || isNeverEmpty(query)) return [];
+export function outputsOf(query: QueryNode, join: Join): Columns {
+  if (isNeverEmpty(query)) return [];
   const level = { query, columns: join.columns };
   const isKept = isDividing(query);
   return targets(query).map((target) => (isKept(target) ? columnOfTarget(target, level) : undefined));

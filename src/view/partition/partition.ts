@@ -10,13 +10,12 @@ import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis
 import { allOf } from '../parse/conditions.js';
 import { columnRef } from '../parse/nodes.js';
 import { isTree, type Tree, visits } from '../parse/tree.js';
-import { isLimited } from '../settle/order.js';
 import { refTo } from './conditions.js';
 import { flatten } from './flatten.js';
 import type { Column, FlatJoin, JoinedTable } from './joins.js';
 import { isCoalesce } from './merged-columns.js';
 import { dividingTargets, isNeverEmpty } from './outputs.js';
-import { columnOfTarget, type Reading } from './resolve.js';
+import { columnOfTarget, leavesOutRows, type Reading } from './resolve.js';
 import { armsOf } from './set-operations.js';
 
 /** A query that tells which partitions changes of some tables affect. */
@@ -47,6 +46,8 @@ export interface Partition {
   readonly nullable: readonly boolean[];
   /** The columns of the view's key that the partition's columns are, if they are. */
   readonly keyColumns?: readonly string[] | undefined;
+  /** True if all rows are divided of which the query is for the first. */
+  readonly isForFirstRows?: boolean;
 }
 
 /** What is to be divided. */
@@ -56,18 +57,22 @@ export interface Divided {
   readonly key: readonly string[];
   /** True if no two rows have the same key. If not, those that have it must be in one partition. */
   readonly isUnique: boolean;
+  /** True if all rows are divided of which the query is for the first. */
+  readonly isForFirstRows: boolean;
 }
 
 /** @returns undefined if nothing is known about what changes affect */
-export function partitionOf({ select, key, isUnique }: Divided, reading: Reading): Partition | undefined {
+export function partitionOf({ select, key, isUnique, isForFirstRows }: Divided, given: Reading): Partition | undefined {
+  const reading = { ...given, unlimited: isForFirstRows ? select : undefined };
   const flat = flatten(select, reading);
   if (!flat) return undefined;
   const { joins } = flat;
-  const by =
-    byKey(select, key, joins, reading.meaning) ?? (isUnique ? byOther(select, joins, reading.meaning) : undefined);
+  const by = byKey(select, key, joins, reading.meaning) ?? (isUnique ? byOther(select, joins, reading) : undefined);
   const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
   const nullable = by ? by.columns[0]!.map((_, i) => by.columns.some((columns) => !columns[i]!.isNotNull)) : [];
-  return { queries, places: by?.places ?? [], nullable, keyColumns: by?.keyColumns };
+  if (!by) return { queries, places: [], nullable };
+  const partition = { queries, places: by.places, nullable };
+  return isForFirstRows ? { ...partition, isForFirstRows } : { ...partition, keyColumns: by.keyColumns };
 }
 
 interface Dividing {
@@ -104,9 +109,10 @@ function byKey(
  * Partitions by something else of which each row has one: the columns that all clauses of the query divide its rows by; the
  * primary key of a table; or the columns that divide the rows of a subquery.
  */
-function byOther(select: Tree, joins: readonly FlatJoin[], meaning: Meaning): Dividing | undefined {
+function byOther(select: Tree, joins: readonly FlatJoin[], reading: Reading): Dividing | undefined {
+  const { meaning } = reading;
   const query = meaning.queryOf(select);
-  if (!query || meaning.operationOf(select) || isLimited(select) || isNeverEmpty(query)) return undefined;
+  if (!query || meaning.operationOf(select) || leavesOutRows(select, reading) || isNeverEmpty(query)) return undefined;
   const clauses = ['groupClause', 'distinctClause', 'windowClause'];
   if (clauses.some((clause) => nodeList(query, clause).length > 0)) return byClauses(select, query, joins);
   for (const [i, { fields }] of nodeList(query, 'rtable').entries()) {

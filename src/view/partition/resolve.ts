@@ -4,6 +4,7 @@ import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
+import { isLimited } from '../settle/order.js';
 import type { Column, Entries } from './joins.js';
 import { mergedColumns } from './merged-columns.js';
 
@@ -13,6 +14,13 @@ export interface Reading {
   /** The number of each table that the query reads, by its RangeVar. */
   readonly occurrences: ReadonlyMap<Tree, number>;
   readonly tableOf: (range: Tree) => Table;
+  /** The SELECT whose LIMIT is left out. */
+  readonly unlimited?: Tree | undefined;
+}
+
+/** True if a SELECT has rows that its result lacks. */
+export function leavesOutRows(select: Tree, { unlimited }: Reading): boolean {
+  return select !== unlimited && isLimited(select);
 }
 
 /** A query that a place is in, and the columns of its entries that are known there. */

@@ -1,23 +1,26 @@
 /** Restricts a query to partitions. Pure: tree in, tree out. */
 import { allOf, conjuncts } from '../parse/conditions.js';
-import { columnRef } from '../parse/nodes.js';
+import { columnRef, integer } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
 import { equals } from './conditions.js';
 import type { Place } from './partition.js';
 
 /**
  * To the partition in a row `tidemark_c`, none of whose columns is null, or some of which may be; or to all partitions
- * without nulls in the rows of a query `tidemark_c`.
+ * without nulls in the rows of a query `tidemark_c`, or to what belongs to none of these.
  */
-export type Restriction = 'one' | 'one with nulls' | 'all';
+export type Restriction = 'one' | 'one with nulls' | 'all' | 'others';
 
 const partitions = 'tidemark_c';
 
 /** @param select is changed */
 export function restrict(select: Tree, places: readonly Place[], restriction: Restriction): void {
-  const kind = restriction === 'one' ? 'AEXPR_OP' : 'AEXPR_NOT_DISTINCT';
+  const kind = restriction === 'one with nulls' ? 'AEXPR_NOT_DISTINCT' : 'AEXPR_OP';
   const isOfRow = (column: Tree, i: number) => compared(column, kind, columnRef(partitions, `tidemark_r${i + 1}`));
-  addTo(select, places, (columns) => (restriction === 'all' ? [isAmong(columns)] : columns.map(isOfRow)));
+  addTo(select, places, (columns) => {
+    if (restriction === 'all') return [isAmong(columns)];
+    return restriction === 'others' ? [isOfNone(columns.map(isOfRow))] : columns.map(isOfRow);
+  });
 }
 
 /**
@@ -39,16 +42,22 @@ function compared(lexpr: Tree, kind: string, rexpr: Tree): Tree {
   return { A_Expr: { kind, name: equals, lexpr, rexpr } };
 }
 
+const fromPartitions = {
+  fromClause: [{ RangeVar: { relname: partitions, inh: true, relpersistence: 'p' } }],
+  op: 'SETOP_NONE',
+};
+
 function isAmong(columns: readonly Tree[]): Tree {
-  const subselect = {
-    SelectStmt: {
-      targetList: columns.map((_, i) => ({ ResTarget: { val: columnRef(partitions, `tidemark_r${i + 1}`) } })),
-      fromClause: [{ RangeVar: { relname: partitions, inh: true, relpersistence: 'p' } }],
-      limitOption: 'LIMIT_OPTION_DEFAULT',
-      op: 'SETOP_NONE',
-    },
-  };
+  const targetList = columns.map((_, i) => ({ ResTarget: { val: columnRef(partitions, `tidemark_r${i + 1}`) } }));
+  const subselect = { SelectStmt: { ...fromPartitions, targetList, limitOption: 'LIMIT_OPTION_DEFAULT' } };
   const testexpr =
     columns.length === 1 ? columns[0] : { RowExpr: { args: columns, row_format: 'COERCE_IMPLICIT_CAST' } };
   return { SubLink: { subLinkType: 'ANY_SUBLINK', testexpr, subselect } };
+}
+
+/** OFFSET 0 has Postgres look at the partitions for one row after the other, so that rows keep the order of an index. */
+function isOfNone(conditions: readonly Tree[]): Tree {
+  const limit = { limitOffset: integer(0), limitOption: 'LIMIT_OPTION_COUNT' };
+  const subselect = { SelectStmt: { ...fromPartitions, whereClause: allOf(conditions), ...limit } };
+  return { BoolExpr: { boolop: 'NOT_EXPR', args: [{ SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect } }] } };
 }

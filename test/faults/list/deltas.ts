@@ -78,9 +78,9 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'a limited subquery is restricted before its limit',
-    file: outputs,
-    find: 'if (isLimited(select) || isNeverEmpty(query))',
-    replace: 'if (isNeverEmpty(query))',
+    file: 'src/view/partition/resolve.ts',
+    find: 'select !== unlimited && isLimited(select)',
+    replace: 'select === unlimited && isLimited(select)',
     tests: divided,
   },
   {

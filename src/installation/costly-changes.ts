@@ -1,0 +1,34 @@
+/** Finds the large tables of which any change costs whoever pulls the whole of a view. */
+import { readSizes } from '../catalog/table-sizes.js';
+import type { Database } from '../db/database.js';
+import { tablesOfWholeView } from '../view/change-costs.js';
+import type { BoundView } from '../view/client-views.js';
+
+export interface CostlyChange {
+  readonly view: string;
+  readonly table: string;
+  /** About how many rows the table has. */
+  readonly rows: number;
+}
+
+const manyRows = 10_000;
+
+export async function findCostlyChanges(db: Database, views: readonly BoundView[]): Promise<CostlyChange[]> {
+  const found = views.flatMap(({ view, tables }) => {
+    const whole = tablesOfWholeView(view);
+    return [...new Set(tables)].filter(({ oid }) => whole.has(oid)).map((table) => ({ view: view.name, table }));
+  });
+  if (found.length === 0) return [];
+  const sizes = await readSizes(
+    db,
+    found.map(({ table }) => table),
+  );
+  return found
+    .map(({ view, table: { schema, name, parts } }) => {
+      const isPart = (size: { schema: string; name: string }) =>
+        parts.some((part) => part.schema === size.schema && part.name === size.name);
+      const rows = sizes.filter(isPart).reduce((sum, size) => sum + Math.max(0, size.rows), 0);
+      return { view, table: `${schema}.${name}`, rows };
+    })
+    .filter(({ rows }) => rows >= manyRows);
+}
