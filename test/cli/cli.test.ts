@@ -153,7 +153,7 @@ describe('on the Postgres at DATABASE_URL', () => {
   });
 
   it('says which view cannot be served', async () => {
-    const text = config.replace('order by id desc limit 1', 'and now() is not null');
+    const text = config.replace('order by id desc fetch first 1 rows with ties', 'and now() is not null');
     writeFileSync(join(folder, 'tidemark.config.ts'), text);
     const { code, stderr } = await run('migrate');
     expect(stderr).toMatch(/^The view "latest" cannot be served: it uses now\(\).*\n$/);

@@ -22,7 +22,7 @@ const note = defineView({
 });
 const latest = defineView({
   query: ({ ctx }: { ctx: UserContext }) =>
-    sql<Note>\`select id, body from note where owner_id = \${ctx.userID} order by id desc limit 1\`,
+    sql<Note>\`select id, body from note where owner_id = \${ctx.userID} order by id desc fetch first 1 rows with ties\`,
   key: 'id',
 });
 const create = defineMutator(async ({ tx, args, ctx }) => {

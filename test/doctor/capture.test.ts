@@ -81,7 +81,10 @@ it('row-level security applies to the role', async () => {
 });
 
 it('a view is compared', async () => {
-  const last = defineView({ query: () => sql<{ id: number }>`select id from todo order by id limit 1`, key: 'id' });
+  const last = defineView({
+    query: () => sql<{ id: number }>`select id from todo order by id fetch first 1 rows with ties`,
+    key: 'id',
+  });
   expect(await patient.findings({ views: { mine: mine.mine!, last } })).toMatchObject([
     { code: 'view-compared', severity: 'info', subject: 'last', what: expect.stringContaining('it has LIMIT') },
   ]);

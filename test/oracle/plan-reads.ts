@@ -7,7 +7,9 @@ import { literal } from '../../src/db/literal.js';
 export type TableReads = Readonly<Record<string, number>>;
 
 interface PlanNode {
+  readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
@@ -18,11 +20,29 @@ interface PlanNode {
 
 /** Explains the query inside of a `copy (…) to stdout`. */
 export async function readPlan(pool: Pool, copy: string): Promise<TableReads> {
+  const reads: Record<string, number> = { list: 0, todo: 0, share: 0 };
+  count(await planOf(pool, copy), reads);
+  return reads;
+}
+
+async function planOf(pool: Pool, copy: string): Promise<PlanNode> {
   const query = copy.slice(copy.indexOf('(') + 1, copy.lastIndexOf(') to stdout'));
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
-  const reads: Record<string, number> = { list: 0, todo: 0, share: 0 };
-  count(rows[0]!['QUERY PLAN'][0].Plan, reads);
-  return reads;
+  return rows[0]!['QUERY PLAN'][0].Plan;
+}
+
+/** How the query inside of a `copy (…) to stdout` reads tables: by an index, as `table by index`, or `all of table`. */
+export async function readScans(pool: Pool, copy: string): Promise<string[]> {
+  return [...new Set(scansIn(await planOf(pool, copy)))].sort();
+}
+
+function scansIn(node: PlanNode): string[] {
+  const { 'Relation Name': table, 'Index Name': index, 'Actual Loops': loops, Plans: parts = [] } = node;
+  // The relation of a bitmap's index is named by the scan around it, or one further out.
+  const names = parts.filter(({ 'Node Type': type }) => type.startsWith('Bitmap')).map((part) => part['Index Name']);
+  const [by = index] = names;
+  const own = table === undefined || loops === 0 ? [] : [by === undefined ? `all of ${table}` : `${table} by ${by}`];
+  return [...own, ...parts.flatMap(scansIn)];
 }
 
 /**

@@ -239,7 +239,7 @@ describe('a query is restricted to a partition', () => {
     [
       'where a query merges the columns of a full join itself',
       'select coalesce(i.id, u.id) as id, u.name from issue i full join users u on u.id = i.id',
-      `SELECT COALESCE(i.id, u.id) AS id, u.name FROM issue AS i FULL JOIN users AS u ON u.id = i.id WHERE ${isOfPartition('(COALESCE(i.id, u.id))')}`,
+      `SELECT COALESCE(i.id, u.id) AS id, u.name FROM issue AS i FULL JOIN users AS u ON u.id = i.id WHERE ${isOfPartition('(COALESCE(u.id, i.id))')}`,
     ],
     [
       'where full joins merge columns one after the other',

@@ -13,7 +13,7 @@ export function everydayCommits(bench: Bench): Promise<Result[]> {
   const { isQuick, progress } = bench;
   return withDatabase(bench, 'everyday_commits', async ({ pool, url }) => {
     await createTables(pool);
-    const project = await addProject(pool, 'p', isQuick ? 1000 : issues, ['somebody']);
+    const project = await addProject(pool, 'somebody', isQuick ? 1000 : issues, ['somebody']);
     await pool.query('vacuum analyze');
     const server = await startServer(url, { application: 'everyday' });
     const client = await startProcess('listeners.ts', url);

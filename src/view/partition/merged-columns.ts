@@ -7,13 +7,16 @@ const firstUserOID = 16_384;
 
 /**
  * The columns of both sides of a FULL JOIN, if an expression is COALESCE of them and the join compares them. In a row
- * that both sides have, neither is null.
+ * that both sides have, neither is null. They come in the order of the comparison: only so does Postgres compare what
+ * COALESCE is equal to with the columns of both sides (equivclass.c, reconsider_full_join_clause).
  */
 export function mergedColumns(expression: QueryNode, query: QueryNode): readonly QueryNode[] {
   if (!isCoalesce(expression)) return [];
   const args = nodeList(expression, 'args');
   const conditions = isNode(query.fields.jointree) ? fullConditionsIn(query.fields.jointree) : [];
-  return conditions.some((condition) => compares(condition, args, query)) ? args : [];
+  const condition = conditions.find((one) => compares(one, args, query));
+  if (!condition) return [];
+  return isSameColumn(args[0]!, nodeList(condition, 'args')[0]!, query) ? args : args.toReversed();
 }
 
 /** Postgres 15 writes the tag shorter. */

@@ -13,7 +13,7 @@ import { isTree, type Tree, visits } from '../parse/tree.js';
 import { refTo } from './conditions.js';
 import { flatten } from './flatten.js';
 import type { Column, FlatJoin, JoinedTable } from './joins.js';
-import { isCoalesce } from './merged-columns.js';
+import { isCoalesce, mergedColumns } from './merged-columns.js';
 import { dividingTargets, isNeverEmpty } from './outputs.js';
 import { columnOfTarget, leavesOutRows, type Reading } from './resolve.js';
 import { armsOf } from './set-operations.js';
@@ -184,8 +184,8 @@ function placesOf(select: Tree, positions: readonly number[], meaning: Meaning):
 /** A column as a query names it in its WHERE, or the columns that FULL JOIN merges. */
 function columnIn(expression: QueryNode, query: QueryNode): Tree | undefined {
   if (isCoalesce(expression)) {
-    const args = nodeList(expression, 'args').map((arg) => columnIn(arg, query));
-    return args.every((arg) => arg !== undefined) ? { CoalesceExpr: { args } } : undefined;
+    const args = mergedColumns(expression, query).map((arg) => columnIn(arg, query));
+    return args.length > 0 && args.every((arg) => arg !== undefined) ? { CoalesceExpr: { args } } : undefined;
   }
   const number = numberOf(expression, 'varattno');
   if (number === undefined) return undefined;

@@ -66,8 +66,8 @@ export const dividing: readonly Fault[] = [
   {
     name: 'COALESCE of any columns is taken for the merged column of a full join',
     file: merged,
-    find: 'conditions.some((condition) => compares(condition, args, query)) ? args : []',
-    replace: 'conditions.length > 0 ? args : []',
+    find: 'conditions.find((one) => compares(one, args, query))',
+    replace: 'conditions[0]',
     tests: partitions,
   },
   {
