@@ -105,7 +105,10 @@ function join(site: Site, before: readonly Item[], left: FromTree, isKeyed: bool
 }
 
 function nullable(item: Item): Item {
-  return { ...item, columns: item.columns.map((column) => ({ ...column, isNotNull: false })) };
+  return {
+    ...item,
+    columns: item.columns.map((column) => ({ ...column, isNotNull: false, isNullByJoin: column.isNotNull })),
+  };
 }
 
 /** Names that stand for one comparable column on either side. */

@@ -111,7 +111,7 @@ export function sourcesOf(world: World, { items, merged }: Pick<FromTree, 'items
 function visibleOf(
   { choices }: World,
   { name: of, schema }: Item,
-  { name, type, isNotNull, tag }: Output,
+  { name, type, isNotNull, isNullByJoin = false, tag }: Output,
   { isBare, isOnly }: { isBare: boolean; isOnly: boolean },
 ): Visible {
   const ways: Way[] = [];
@@ -122,7 +122,7 @@ function visibleOf(
     ways.push({ text: `${quoted(choices, schema)}.${quoted(choices, of)}.${column}`, head: `table ${schema}.${of}` });
   }
   if (isOnly && choices.percent(10)) ways.push({ text: `(${quoted(choices, of)}).${column}`, head: `item ${of}` });
-  return { type, isNotNull, ways, ...(tag !== undefined && { tag }) };
+  return { type, isNotNull, isNullByJoin, ways, ...(tag !== undefined && { tag }) };
 }
 
 function rowsOf({ choices }: World, name: string): Way[] {

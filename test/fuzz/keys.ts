@@ -1,5 +1,5 @@
 /** What tells the rows of a query apart. */
-import { reference, type Source, visibleIn } from './scope.js';
+import { reference, type Source, type Visible, visibleIn } from './scope.js';
 import { fixed, marked, seq, type Tree, textOf } from './tree.js';
 import { castName, isNested, type SqlType } from './types.js';
 import type { Site, Want, World } from './world.js';
@@ -15,12 +15,27 @@ export interface KeyPart {
 /** What tells the rows of all sources apart; undefined where nothing does. */
 export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[] | undefined {
   if (sources.some(({ key }) => key === undefined)) return undefined;
+  const merged = mergedKey(sources);
+  if (merged && choices.percent(60)) return [merged];
   return sources.flatMap(({ key, tag }) =>
     key!.map((visible) => {
       const { type, isNotNull } = visible;
       return { tag, type, isNotNull, tree: fixed(tag, reference(choices, visible)) };
     }),
   );
+}
+
+/** The key of both sides of a join, if USING or NATURAL makes one column of it: neither side has another row with it. */
+function mergedKey(sources: readonly Source[]): KeyPart | undefined {
+  const keys = sources.map(({ key }) => key!);
+  const canBeNull = ({ isNotNull, isNullByJoin }: Visible) => !isNotNull && !isNullByJoin;
+  if (sources.length !== 2 || keys.some(([first, ...others]) => others.length > 0 || canBeNull(first!)))
+    return undefined;
+  const [one, other] = keys.map(([visible]) => visible!.ways.find(({ head }) => head.startsWith('column ')));
+  if (!one || one.head !== other?.head) return undefined;
+  const { tag } = sources[0]!;
+  const { type } = keys[0]![0]!;
+  return { tag, type, isNotNull: true, tree: fixed(tag, one.text) };
 }
 
 /** Of a view's own key, no part may be null. */

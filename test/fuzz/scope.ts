@@ -14,6 +14,8 @@ export interface Way {
 export interface Visible {
   readonly type: SqlType;
   readonly isNotNull: boolean;
+  /** See `Output`. */
+  readonly isNullByJoin?: boolean;
   readonly ways: readonly Way[];
   readonly tag?: string;
   /** In place of ways, an expression: of a grouped query. */

@@ -57,6 +57,8 @@ export interface Output {
   readonly name: string;
   readonly type: SqlType;
   readonly isNotNull: boolean;
+  /** Only the outer join around it makes nulls of it. */
+  readonly isNullByJoin?: boolean;
   /** It goes with all that carries this. */
   readonly tag?: string;
 }

@@ -106,7 +106,7 @@ export const viewSpecs: readonly ViewSpec[] = [
     'select distinct l.id, tag from list l cross join lateral unnest(l.tags) as tag where l.owner_id = $1',
   ),
   incremental('counters', 'client_id', 'select * from counter where user_id = $1'),
-  compare('top_todos', 'id', 'select id, title, sort from todo where done order by sort desc nulls last, id limit 10', {
+  keyed('top_todos', 'id', 'select id, title, sort from todo where done order by sort desc nulls last, id limit 10', {
     text: 'select id, title, sort from todo where done order by sort desc nulls last, id limit 4',
   }),
   keyed(
