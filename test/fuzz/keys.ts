@@ -29,8 +29,7 @@ export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[]
 function mergedKey(sources: readonly Source[]): KeyPart | undefined {
   const keys = sources.map(({ key }) => key!);
   const canBeNull = ({ isNotNull, isNullByJoin }: Visible) => !isNotNull && !isNullByJoin;
-  if (sources.length !== 2 || keys.some(([first, ...others]) => others.length > 0 || canBeNull(first!)))
-    return undefined;
+  if (sources.length !== 2 || keys.some((key) => key.length !== 1 || canBeNull(key[0]!))) return undefined;
   const [one, other] = keys.map(([visible]) => visible!.ways.find(({ head }) => head.startsWith('column ')));
   if (!one || one.head !== other?.head) return undefined;
   const { tag } = sources[0]!;
