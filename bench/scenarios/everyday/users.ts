@@ -92,7 +92,7 @@ async function pokesOf(
     for (const { change, members, project } of crowds) {
       progress(`everyday: the users of ${change.view} listen`);
       const foreign = crowds.find((one) => one.change !== change)!;
-      const open: Order = { do: 'open', url, users: members, pulls: true, schemaVersion: change.view };
+      const open: Order = { do: 'open', url, users: members, pulls: false, schemaVersion: change.view };
       await concerned.ask<object>(open);
       await others.ask<object>({ ...open, users: foreign.members, from: members.length });
       for (const transactions of [1, 20]) {
