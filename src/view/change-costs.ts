@@ -29,8 +29,10 @@ export interface TableCost {
 /** The columns of tables that divide a view into partitions; empty if it has none. */
 export function partitionColumns({ strategy, partition, tables }: Analysis): string[] {
   if (strategy !== 'keyed') return [];
-  const { targetList } = partition!.queries.find(({ tellsPartition }) => tellsPartition)!.select;
-  return references(targetList).map(([alias, column]) => `${tables[occurrenceOf(alias)]!.name}.${column}`);
+  const telling = partition?.queries.find(({ tellsPartition }) => tellsPartition);
+  return references(telling?.select.targetList).map(
+    ([alias, column]) => `${tables[occurrenceOf(alias)]!.name}.${column}`,
+  );
 }
 
 /** What a change costs, for each table that a view reads. */

@@ -58,12 +58,33 @@ async function measure(
   }
   const rounds = isQuick ? 3 : 20;
   const samples = { ...(await inTurns(rounds, contenders)), ...(await inTurns(Math.min(rounds, 5), again)) };
+  const bulk: Contenders = {};
+  for (const view of bulkViews) {
+    const group = new ClientGroup(connection, userOf(largest), `bulk ${view}`, view);
+    bulk[`bulk ${view}`] = async () => {
+      await group.pull();
+      await pool.query(`update issue set title = 'Changed ' || random() where project_id = $1`, [largest.name]);
+      return (await group.pull()).ms;
+    };
+  }
+  Object.assign(samples, await inTurns(isQuick ? 1 : 3, bulk));
   const of = (name: string) => median(samples[name]!);
   return projects.flatMap((project) => [
     ...changes.map((change) => lineFor(change, project, of)),
     ...changesOfHalves.map(({ view }) => halfFor(view, project, largest, of)),
     ...[...changes, ...changesOfHalves].flatMap((change) => foreignFor(change, project, of)),
+    ...(project === largest ? bulkViews.map((view) => bulkFor(view, project, of)) : []),
   ]);
+}
+
+/** Of which all rows are changed by one statement. */
+const bulkViews = ['plain', 'assignee', 'count', 'unread'];
+
+function bulkFor(view: string, project: Project, of: (name: string) => number): Result {
+  const [value, limit] = [of(`bulk ${view}`), of(`again ${view}`)];
+  const name = `${lineOf({ view }, project)}, all rows changed`;
+  const limitName = 'fetching all rows again';
+  return { name, value, unit: 'ms', limit, limitName, ratio: value / limit, goals: [ratioAtMost(1.5)] };
 }
 
 const lineOf = ({ view }: Pick<Change, 'view'>, { size }: Project) => `everyday, ${view}, ${short(size)}`;
