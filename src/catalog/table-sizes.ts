@@ -27,6 +27,16 @@ const sizesSql = `
   from pg_class c join pg_namespace n on n.oid = relnamespace
   where c.oid = any ($1::oid[]) and relkind = 'r'`;
 
+/** The sizes of a table's partitions, or its own. */
+export function sizesOf({ parts }: Table, sizes: readonly TableSize[]): TableSize[] {
+  return sizes.filter(({ schema, name }) => parts.some((part) => part.schema === schema && part.name === name));
+}
+
+/** About how many rows a table has, with all its partitions. */
+export function rowsIn(table: Table, sizes: readonly TableSize[]): number {
+  return sizesOf(table, sizes).reduce((sum, { rows }) => sum + Math.max(0, rows), 0);
+}
+
 /**
  * True if an index begins with all of some columns, in any order.
  * @param others columns that it may have before or between them

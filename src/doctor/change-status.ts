@@ -1,5 +1,5 @@
 /** What a change of each table of a view costs, and whether the indexes exist that keep it cheap. */
-import { beginsWith, readSizes, type TableSize } from '../catalog/table-sizes.js';
+import { beginsWith, readSizes, sizesOf, type TableSize } from '../catalog/table-sizes.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import type { Analysis } from '../view/analyze.js';
@@ -41,10 +41,7 @@ function keyOf({ primaryKey }: Table): string[] {
 
 /** True if all partitions of a table have such an index. */
 function isIndexed({ table, columns, constant }: WantedIndex, sizes: readonly TableSize[]): boolean {
-  return table.parts.every((part) => {
-    const size = sizes.find(({ schema, name }) => schema === part.schema && name === part.name);
-    return size?.indexes.some((index) => beginsWith(index, columns, constant)) ?? false;
-  });
+  return sizesOf(table, sizes).every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
 }
 
 function labelOf({ schema, name }: Table): string {

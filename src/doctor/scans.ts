@@ -1,5 +1,5 @@
 /** Finds the large tables that plans read from end to end although they want few of the rows. Pure. */
-import { beginsWith, type TableSize } from '../catalog/table-sizes.js';
+import { beginsWith, rowsIn, type TableSize } from '../catalog/table-sizes.js';
 import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { equalColumns } from './conditions.js';
@@ -71,10 +71,7 @@ function scansIn(root: PlanNode, tables: readonly SyncedTable[], sizes: readonly
     const table = tables.find(({ parts }) => parts.some(isIt));
     const size = sizes.find(isIt);
     if (!table || !size) return [];
-    const all = sizes.filter(({ schema, name }) =>
-      table.parts.some((part) => part.schema === schema && part.name === name),
-    );
-    const rows = all.reduce((sum, part) => sum + Math.max(0, part.rows), 0);
+    const rows = rowsIn(table, sizes);
     if (rows < fewRows) return [];
     const isSelective = node.Filter !== undefined && node['Plan Rows'] <= smallPart * size.rows;
     const conditions = [...joins, ...(node.Filter === undefined ? [] : [node.Filter])];

@@ -1,5 +1,5 @@
 /** Finds the large tables of which any change costs whoever pulls the whole of a view. */
-import { readSizes } from '../catalog/table-sizes.js';
+import { readSizes, rowsIn } from '../catalog/table-sizes.js';
 import type { Database } from '../db/database.js';
 import { tablesOfWholeView } from '../view/change-costs.js';
 import type { BoundView } from '../view/client-views.js';
@@ -24,11 +24,6 @@ export async function findCostlyChanges(db: Database, views: readonly BoundView[
     found.map(({ table }) => table),
   );
   return found
-    .map(({ view, table: { schema, name, parts } }) => {
-      const isPart = (size: { schema: string; name: string }) =>
-        parts.some((part) => part.schema === size.schema && part.name === size.name);
-      const rows = sizes.filter(isPart).reduce((sum, size) => sum + Math.max(0, size.rows), 0);
-      return { view, table: `${schema}.${name}`, rows };
-    })
+    .map(({ view, table }) => ({ view, table: `${table.schema}.${table.name}`, rows: rowsIn(table, sizes) }))
     .filter(({ rows }) => rows >= manyRows);
 }

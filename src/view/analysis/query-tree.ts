@@ -119,3 +119,20 @@ const named = /^(location|stmt_location|stmt_len|.*list_(start|end)|alias|aliasn
 function withoutNames(field: string, value: unknown): unknown {
   return named.test(field) ? undefined : value;
 }
+
+/** The parts of the condition of a full join, or of one that USING makes: comparisons that must all hold. */
+export function conjunctsIn(condition: QueryNode): QueryNode[] {
+  return condition.tag === 'BOOLEXPR' ? nodeList(condition, 'args') : [condition];
+}
+
+/** Whether two references are to the same column of the same query. */
+export function isSameVariable(one: QueryNode, other: QueryNode): boolean {
+  return ['varno', 'varattno', 'varlevelsup'].every((field) => one.fields[field] === other.fields[field]);
+}
+
+const firstUserOID = 16_384;
+
+/** Whether an expression is made by an operator of Postgres's own. */
+export function hasOwnOperator(node: QueryNode): boolean {
+  return (numberOf(node, 'opno') ?? firstUserOID) < firstUserOID;
+}

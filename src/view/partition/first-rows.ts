@@ -33,7 +33,7 @@ export function firstRowsBefore(now: Tree, before: Tree, columns: readonly strin
       ...without(withExpressions(now, columns), 'limitOffset'),
       limitCount: limitOffset ? sum(limitCount!, limitOffset) : limitCount,
     },
-    rarg: { ...unlimited(withExpressions(before, columns)) },
+    rarg: unlimited(withExpressions(before, columns)),
     limitOption: 'LIMIT_OPTION_DEFAULT',
   };
   return {

@@ -6,7 +6,7 @@
  * What cannot be told from the columns of tables is left out, so a join may have combinations that make no difference.
  */
 import type { Operation } from '../analysis/meaning.js';
-import { isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { conjuncts, disjuncts } from '../parse/conditions.js';
 import { selectIn, type Tree } from '../parse/tree.js';
 import { comparison, equals, hasSubquery, isMonotone, refTo, subqueriesIn, translated } from './conditions.js';
@@ -197,7 +197,7 @@ class Flattening {
   #on({ quals, usingClause, isNatural }: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
     if (!usingClause && !isNatural) return this.#where(quals, joins, block);
     const equal = [node.fields.quals].filter(isNode);
-    const pairs = equal.flatMap((one) => (one.tag === 'BOOLEXPR' ? nodeList(one, 'args') : [one]));
+    const pairs = equal.flatMap(conjunctsIn);
     return joins.map((join) => {
       const level = { query: block.query, columns: new Map([...join.columns, ...join.nullable]) };
       return pairs.reduce((all, pair) => {

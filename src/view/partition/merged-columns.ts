@@ -1,9 +1,15 @@
 /** Finds the columns that FULL JOIN merges. Pure. */
 import { resolvedIn } from '../analysis/exactness.js';
-import { isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import {
+  conjunctsIn,
+  hasOwnOperator,
+  isNode,
+  isSameVariable,
+  nodeList,
+  type QueryNode,
+} from '../analysis/query-tree.js';
 
 const fullJoin = '2';
-const firstUserOID = 16_384;
 
 /**
  * The columns of both sides of a FULL JOIN, if an expression is COALESCE of them and the join compares them. In a row
@@ -29,16 +35,15 @@ function fullConditionsIn(item: QueryNode): QueryNode[] {
   const { jointype, quals, larg, rarg } = item.fields;
   const own = jointype === fullJoin && isNode(quals) ? [quals] : [];
   return [
-    ...own.flatMap((condition) => (condition.tag === 'BOOLEXPR' ? nodeList(condition, 'args') : [condition])),
+    ...own.flatMap(conjunctsIn),
     ...[...nodeList(item, 'fromlist'), ...[larg, rarg].filter(isNode)].flatMap(fullConditionsIn),
   ];
 }
 
 /** True if a condition compares two columns by an operator of Postgres's own, which holds for no null. */
 function compares(condition: QueryNode, columns: readonly QueryNode[], query: QueryNode): boolean {
-  const isOwn = (numberOf(condition, 'opno') ?? firstUserOID) < firstUserOID;
   const args = nodeList(condition, 'args');
-  return isOwn && columns.every((column) => args.some((arg) => isSameColumn(arg, column, query)));
+  return hasOwnOperator(condition) && columns.every((column) => args.some((arg) => isSameColumn(arg, column, query)));
 }
 
 /** True of two references to one column, or to columns that have been merged before. */
@@ -48,6 +53,5 @@ function isSameColumn(first: QueryNode, second: QueryNode, query: QueryNode): bo
     const others = nodeList(other, 'args');
     return nodeList(one, 'args').every((arg, i) => others[i] && isSameColumn(arg, others[i], query));
   }
-  const fields = ['varno', 'varattno', 'varlevelsup'];
-  return one.tag === 'VAR' && other.tag === 'VAR' && fields.every((field) => one.fields[field] === other.fields[field]);
+  return one.tag === 'VAR' && other.tag === 'VAR' && isSameVariable(one, other);
 }

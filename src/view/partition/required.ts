@@ -1,6 +1,6 @@
 /** Which parts of FROM a row of a query's result needs a row of. Pure. */
 import type { Meaning } from '../analysis/meaning.js';
-import { numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { hasOwnOperator, type QueryNode } from '../analysis/query-tree.js';
 import { conjuncts } from '../parse/conditions.js';
 import type { Tree } from '../parse/tree.js';
 import { isComparison } from './conditions.js';
@@ -37,10 +37,8 @@ function innerConditions(item: Tree): unknown[] {
   return [...left, ...right, ...((jointype as unknown) === 'JOIN_INNER' ? [quals] : [])];
 }
 
-const firstUserOID = 16_384;
-
 /** True if a comparison is one of Postgres's own, none of which holds for a null. */
 function isStrict(compared: Tree, meaning: Meaning): boolean {
-  const isOwn = meaning.nodesOf(compared).some((node) => (numberOf(node, 'opno') ?? firstUserOID) < firstUserOID);
+  const isOwn = meaning.nodesOf(compared).some(hasOwnOperator);
   return isOwn && isComparison(compared) && !/DISTINCT/.test(compared.kind as string);
 }

@@ -2,7 +2,7 @@
 import type { Table } from '../../catalog/tables.js';
 import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
-import { isNode, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { isNode, isSameVariable, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import type { Tree } from '../parse/tree.js';
 import { isLimited } from '../settle/order.js';
 import type { Column, Entries } from './joins.js';
@@ -57,8 +57,7 @@ export function entryOf(node: Tree, meaning: Meaning, query: QueryNode): number 
 /** Undefined if a reference is to no column, or Postgres has made several of it. */
 function variableOf(node: Tree, meaning: Meaning): QueryNode | undefined {
   const [variable, ...others] = meaning.nodesOf(node).filter(({ tag }) => tag === 'VAR');
-  const isSame = (other: QueryNode) =>
-    ['varno', 'varattno', 'varlevelsup'].every((field) => other.fields[field] === variable!.fields[field]);
+  const isSame = (other: QueryNode) => isSameVariable(variable!, other);
   return variable && numberOf(variable, 'varattno')! > 0 && others.every(isSame) ? variable : undefined;
 }
 
