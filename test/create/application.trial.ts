@@ -159,7 +159,7 @@ it('shows an edit of a component without a reload, which keeps what the user was
 
 it('is looked at, examined and migrated by the command line beside the server', async () => {
   expect(await npm(folder, 'exec', '--', 'tidemark', 'status')).toMatch(
-    /Views\n {2}todo .*incremental\n\nTables\n.*captured[\s\S]*No problems found\./,
+    /Views\n {2}todo .*incremental\n\nWhat a change of a table costs a pull\n {2}todo +public\.todo +changed rows\n\nTables\n.*captured[\s\S]*No problems found\./,
   );
   expect(await npm(folder, 'exec', '--', 'tidemark', 'doctor')).toMatch(/Nothing found|Found 0 errors/);
   await npm(folder, 'exec', '--', 'tidemark', 'migrate');
