@@ -22,9 +22,9 @@ const queries = {
     select c.body from comment c where c.issue_id = i.id order by c.at desc, c.id desc limit 1) c on true where ${mine}`,
   with: `with mine as (select * from issue i where ${mine}) select m.id, m.title, p.name from mine m left join person p on p.id = m.assignee_id`,
   // The user's own project has the user's name.
-  top: 'select i.id, i.title from issue i where i.project_id = $1 order by i.id desc limit 50',
+  top: 'select i.id, i.title from issue i where i.project_id = $1 order by i.created desc, i.id desc limit 50',
   'top-count': `select i.id, i.title, p.name as assignee, (select count(*) from comment c where c.issue_id = i.id) as comments
-    from issue i left join person p on p.id = i.assignee_id where i.project_id = $1 order by i.id desc limit 50`,
+    from issue i left join person p on p.id = i.assignee_id where i.project_id = $1 order by i.created desc, i.id desc limit 50`,
   'row-number': `select x.id, x.title, x.place from (
     select i.id, i.title, i.state, row_number() over (partition by i.state order by i.id desc) as place from issue i where ${mine}
   ) x where x.place <= 20`,

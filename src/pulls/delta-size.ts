@@ -46,10 +46,11 @@ export class DeltaSizes {
     const query: Database['query'] = (statement) => this.#db.query({ ...statement, signal });
     const ids = new Set(changed.map(([id]) => id));
     const tables = installation.tables.filter(({ id }) => ids.has(id));
+    const isKeyed = views.some(({ view }) => view.strategy === 'keyed');
     for (const logRows of readLogRows) {
       const { count, isWhole } = await countChangedKeys(query, tables, base, logRows);
       if (isWhole && isShort(count)) return 'short';
-      if (await areAtMost(query, views, sizeWorthReset(count))) return 'too long';
+      if (await areAtMost(query, views, sizeWorthReset(count, isKeyed))) return 'too long';
       if (isWhole) return 'long';
     }
     return 'long';

@@ -178,7 +178,17 @@ export function isShort(changedKeys: number): boolean {
   return changedKeys < fewestKeys;
 }
 
-/** How large the views may be, so that a reset is cheaper than a delta that is not short, over so many changed keys. */
-export function sizeWorthReset(changedKeys: number): ViewSize {
-  return { rows: rowsPerKey * changedKeys, cost: costPerKey * changedKeys };
+/**
+ * With so many changed keys, a partition takes as long as a row of an incremental view. For each of four times as many, it
+ * takes twice as long; see `rowsOfSides`.
+ */
+const evenKeys = 625;
+
+/**
+ * How large the views may be, so that a reset is cheaper than a delta that is not short, over so many changed keys.
+ * @param isKeyed true if the delta evaluates partitions of one of the views
+ */
+export function sizeWorthReset(changedKeys: number, isKeyed: boolean): ViewSize {
+  const keys = Math.round(isKeyed ? changedKeys * Math.max(1, Math.sqrt(changedKeys / evenKeys)) : changedKeys);
+  return { rows: rowsPerKey * keys, cost: costPerKey * keys };
 }

@@ -43,8 +43,7 @@ export async function findAffected(
 
 function affectedStatement(question: Question, changes: readonly TableChanges[], base: Snapshot): Statement {
   const { seats } = question;
-  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
-  const text = statementText(evaluated(question, ids), changes, { lows: '$1', highs: '$2' });
+  const text = statementText(evaluated(question, changes), changes, { lows: '$1', highs: '$2' });
   const { lows, highs } = unseenRanges(base);
   const values = [lows, highs, ...seatsValues(seats.map(({ texts }) => texts))];
   // With few changed rows, any plan begins with these, and planning would take longer than all else.
@@ -65,8 +64,6 @@ interface Parts {
   readonly select: string;
 }
 
-type Ids = ReadonlyMap<number, number>;
-
 function sameRow(side: string, ...also: string[]): string {
   return `select from ${side} o where ${['tidemark_seat', 'tidemark_key', ...also].map((column) => `o.${column} = b.${column}`).join(' and ')}`;
 }
@@ -75,7 +72,9 @@ function sameRow(side: string, ...also: string[]): string {
 const firstSeatParameter = 3;
 
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
-function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
+function evaluated({ view: compiled, mode }: Question, changes: readonly TableChanges[]): Parts {
+  const tables = new Map(changes.map(({ table }) => [table.oid, table]));
+  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   // Companion queries can always be read by several seats.
   const view = compiled.seated ?? compiled;
   const values = view.parameterTypes.map((_, i) => seatParameter(i));
@@ -87,7 +86,7 @@ function evaluated({ view: compiled, mode }: Question, ids: Ids): Parts {
     )`,
   ];
   if (mode === 'ever') return { queries, select: 'select tidemark_seat as seat from tidemark_near' };
-  const sides = sidesOf(view, values, ids)!;
+  const sides = sidesOf(view, values, tables)!;
   const { affected, rows } = rowsOfSides(sides, 'tidemark_affected', seatedAt('tidemark_near'));
   // One such row is enough: it takes long to tell whether a row was, or is, in the view for another reason.
   const hasUnlike = (one: string, same: string, elsewhere: string) =>

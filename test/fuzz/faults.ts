@@ -31,8 +31,8 @@ export const faults: readonly Fault[] = [
     seed: 1,
     patch: {
       file: 'store/patches/sides.ts',
-      find: 'before: side(asof),',
-      replace: "before: side(asof.map(() => 'now')),",
+      find: 'before: side(ownAsof, own)',
+      replace: "before: side(now, () => '')",
     },
   },
   {

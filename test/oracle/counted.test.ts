@@ -11,7 +11,7 @@ import { type BoundView, ClientViews } from '../../src/view/client-views.js';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { loadCode } from './code.js';
-import { readPlan, type TableReads } from './plan-reads.js';
+import { explainCopy, type TableReads } from './plan-reads.js';
 import { toViews, type ViewSpec } from './views.js';
 
 const mine = `list_id in (
@@ -91,8 +91,11 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     for await (const chunk of db.copy(copy)) text += Buffer.from(chunk).toString();
     // Explained as a part of the statement, the header's function says nothing of what it reads; its query does.
     const [, args] = /tidemark\.look\((.*)\), 'torn'/s.exec(copy)!;
-    const reads = await readPlan(database.pool, `copy (select l from tidemark.looks(${args}) l) to stdout`);
-    return { ops: text.slice(text.indexOf('\n') + 1), reads: { ...reads, ...(await readPlan(database.pool, copy)) } };
+    const { reads } = await explainCopy(database.pool, `copy (select l from tidemark.looks(${args}) l) to stdout`);
+    return {
+      ops: text.slice(text.indexOf('\n') + 1),
+      reads: { ...reads, ...(await explainCopy(database.pool, copy)).reads },
+    };
   }
 
   const changesOfOthers: readonly (readonly [string, string])[] = [

@@ -18,22 +18,23 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Explains the query inside of a `copy (…) to stdout`. */
-export async function readPlan(pool: Pool, copy: string): Promise<TableReads> {
-  const reads: Record<string, number> = { list: 0, todo: 0, share: 0 };
-  count(await planOf(pool, copy), reads);
-  return reads;
+/** What a statement has done, by its plan. */
+export interface PlanWork {
+  readonly reads: TableReads;
+  /** How tables were read: by an index, as `table by index`, or `all of table`. */
+  readonly scans: readonly string[];
+  /** All rows that the parts of the plan yield or drop, each time that they run. */
+  readonly rows: number;
 }
 
-async function planOf(pool: Pool, copy: string): Promise<PlanNode> {
+/** Explains the query inside of a `copy (…) to stdout`. */
+export async function explainCopy(pool: Pool, copy: string): Promise<PlanWork> {
   const query = copy.slice(copy.indexOf('(') + 1, copy.lastIndexOf(') to stdout'));
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
-  return rows[0]!['QUERY PLAN'][0].Plan;
-}
-
-/** How the query inside of a `copy (…) to stdout` reads tables: by an index, as `table by index`, or `all of table`. */
-export async function readScans(pool: Pool, copy: string): Promise<string[]> {
-  return [...new Set(scansIn(await planOf(pool, copy)))].sort();
+  const plan = rows[0]!['QUERY PLAN'][0].Plan;
+  const reads: Record<string, number> = { list: 0, todo: 0, share: 0 };
+  count(plan, reads);
+  return { reads, scans: [...new Set(scansIn(plan))].sort(), rows: workOf(plan) };
 }
 
 function scansIn(node: PlanNode): string[] {
@@ -45,10 +46,7 @@ function scansIn(node: PlanNode): string[] {
   return [...own, ...parts.flatMap(scansIn)];
 }
 
-/**
- * All rows that the parts of a statement's plan yield or drop, each time that they run. Its plan is the one for whatever
- * parameters.
- */
+/** The rows of `PlanWork`. The plan is the one for whatever parameters. */
 export async function countWork(pool: Pool, { text, values = [] }: Statement): Promise<number> {
   const client = await pool.connect();
   try {

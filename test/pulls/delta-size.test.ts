@@ -12,6 +12,8 @@ const itemsOf = (where: string) =>
 const views = { item: itemsOf(`owner = 'ada'`) };
 /** Postgres believes that finding these rows takes very long. */
 const dear = { item: itemsOf(`owner = 'ada' and is_dear(id)`) };
+/** Each row is a partition. */
+const lonely = { item: itemsOf(`not exists (select from item o where o.id = -item.id)`) };
 
 let database: TestDatabase;
 const watched = new WatchedDatabase();
@@ -100,6 +102,15 @@ describe('after a change of', () => {
     expect(reasons(server)).toEqual([]);
   });
 
+  it('part of the rows of a view that is divided, the client is reset', async () => {
+    await insert('ada', 1, 60_000);
+    const { server, client } = await pulled(lonely);
+    await run('update item set n = n + 1 where id <= 11000');
+    await client.pull();
+    expect(reasons(server)).toEqual(['size']);
+    expect(client.held()).toEqual(await fullRead(server));
+  });
+
   it('many rows, the client gets a delta if finding all of its rows takes longer', async () => {
     await insert('ada', 1, 12_000);
     const { server, client } = await pulled(dear);
@@ -171,5 +182,8 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
 
 it('a reset is worth while as long as the views are not much larger than what has changed', () => {
   expect([0, 9_999, 10_000].map(isShort)).toEqual([true, true, false]);
-  expect(sizeWorthReset(10_000)).toEqual({ rows: 50_000, cost: 80_000 });
+  expect(sizeWorthReset(10_000, false)).toEqual({ rows: 50_000, cost: 80_000 });
+  // Many partitions take longer.
+  expect(sizeWorthReset(10_000, true)).toEqual({ rows: 200_000, cost: 320_000 });
+  expect(sizeWorthReset(100, true)).toEqual(sizeWorthReset(100, false));
 });

@@ -206,6 +206,23 @@ it('more partitions than are evaluated one by one', async () => {
   expect(await delta(`update comment set issue_id = 100 + id where id < 20`)).not.toHaveLength(0);
 });
 
+it('many partitions that depend on old rows of several tables', async () => {
+  await database.pool.query(`
+    insert into issue select n, 1 + n % 3, 'c', 'many ' || n from generate_series(100, 599) n;
+    insert into comment select 1000 + n, n, 1, 'many' from generate_series(100, 599) n;
+    insert into planned select n, 8 from generate_series(100, 399) n;
+    insert into spent select n, 5 from generate_series(300, 599) n`);
+  await client.pull();
+  const ops = await delta(`
+    update issue set title = 'more ' || id, assignee_id = 1 + id % 2 where id % 5 > 0;
+    delete from issue where id % 50 = 0;
+    update comment set issue_id = issue_id + 1 where id % 4 > 0;
+    update person set name = name || '!';
+    insert into seen select 'ada', n from generate_series(101, 599) n where n % 7 > 0;
+    delete from planned where day % 2 = 0; update spent set day = day + 1000 where day % 3 > 0`);
+  expect(ops.length).toBeGreaterThan(2000);
+});
+
 it('a transaction that was open when the cookie was made', async () => {
   const writer = await database.pool.connect();
   await writer.query(`begin; insert into comment values (40, 4, 1, 'late')`);

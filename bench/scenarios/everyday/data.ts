@@ -7,9 +7,11 @@ export async function createTables(pool: pg.Pool): Promise<void> {
     create table person (id integer primary key, name text not null);
     create table member (project_id text, user_id text, primary key (user_id, project_id));
     create table issue (
-      id integer primary key, project_id text not null, title text not null, state text not null, assignee_id integer
+      id integer primary key, project_id text not null, title text not null, state text not null, assignee_id integer,
+      created date not null
     );
     create index on issue (project_id, id);
+    create index on issue (project_id, created desc, id desc);
     create index on issue (assignee_id);
     create table comment (id bigserial primary key, issue_id integer not null, body text not null, at timestamptz not null default now());
     create index on comment (issue_id, at desc, id desc);
@@ -42,7 +44,8 @@ export async function addProject(
   const first = rows[0]!.first;
   const ids = [first, first + size - 1];
   await pool.query(
-    `insert into issue select n, $3, 'Issue ' || n, case n % 2 when 0 then 'open' else 'closed' end, 1 + n % 300
+    `insert into issue select n, $3, 'Issue ' || n, case n % 2 when 0 then 'open' else 'closed' end, 1 + n % 300,
+       date '2020-01-01' + n / 100
      from generate_series($1::integer, $2::integer) n`,
     [...ids, name],
   );
@@ -74,7 +77,7 @@ const title = `update issue set title = 'Changed ' || random() where id = $1`;
 const comment = `insert into comment (issue_id, body) values ($1, 'New ' || random())`;
 const label = `insert into issue_label select $1, id from label l
   where not exists (select from issue_label where issue_id = $1 and label_id = l.id) limit 1`;
-const issue = `insert into issue select nextval('new_issue'), project_id, 'New', state, assignee_id from issue where id = $1`;
+const issue = `insert into issue select nextval('new_issue'), project_id, 'New', state, assignee_id, date '2000-01-01' from issue where id = $1`;
 
 const change = (view: string, statement: string): Change => ({ view, statement, issue: 'unseen', ops: 1 });
 

@@ -87,7 +87,7 @@ async function measure(
 
 /** Of which many rows are changed by one statement. */
 const bulkViews = ['plain', 'assignee', 'count', 'unread'];
-const bulkRows = [1_000, 5_000, 100_000];
+const bulkRows = [1_000, 5_000, 10_000, 100_000];
 const bulkOf = (view: string, rows: number) => `bulk ${view} ${rows}`;
 
 function bulkFor(view: string, rows: number, project: Project, of: (name: string) => number): Result {

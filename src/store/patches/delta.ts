@@ -2,6 +2,7 @@
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowHash } from './checksums.js';
 import { rowColumns, type Side, type Sides, sidesOf } from './sides.js';
+import type { SyncedTable } from './states.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;
@@ -54,16 +55,16 @@ export interface Delta {
  * The delta of a view; undefined if none of its tables has changed.
  * @param index tells the view from others in the same statement
  * @param values SQL expressions for the view's parameters
- * @param ids the change-log IDs, by OID, of the tables that have changed
+ * @param tables those that have changed, by OID
  */
 export function deltaOf(
   view: CompiledView,
   index: number,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
   seating: Seating,
 ): Delta | undefined {
-  const sides = sidesOf(view, values, ids);
+  const sides = sidesOf(view, values, tables);
   if (!sides) return undefined;
   const { columns, join } = seating;
   const { affected, rows } = rowsOfSides(sides, `tidemark_affected_${index}`, seating);
@@ -95,36 +96,57 @@ const mostPartitions = 200;
 
 /**
  * The WITH queries that tell what is affected, and what makes the rows of a side.
+ *
+ * Many partitions are evaluated in groups. For each group, Postgres reads all partitions and all old rows; for each of its
+ * partitions, the old rows of the group. With n partitions, the sum of both is least in groups of about the square root of n.
  * @param name of the WITH query of what is affected
  */
 export function rowsOfSides(
-  { affected, hasNull }: Sides,
+  { affected, hasNull, before }: Sides,
   name: string,
   { rowsOf, own, columns, join }: Seating,
 ): { readonly affected: readonly string[]; readonly rows: (side: Side) => string } {
   if (affected === undefined) return { affected: [], rows: ({ each }) => rowsOf(each!) };
   const whom = columns.map((column) => `${column}, `).join('');
-  const seats = columns.length > 0 ? ` * pg_catalog.count(distinct ${columns.join()})` : '';
+  const seats = columns.length > 0 ? `pg_catalog.count(distinct ${columns.join()})` : '1';
   const isMany = `(select many from ${name}_size)`;
+  const groupOf = `tidemark_place / (select "together" from ${name}_size)`;
   return {
     affected: [
       `${name} as materialized (${rowsOf(affected)})`,
-      `${name}_size as materialized (select pg_catalog.count(*) > ${mostPartitions}${seats} as many from ${name})`,
+      `${name}_size as materialized (
+        select pg_catalog.count(*) > ${mostPartitions} * ${seats} as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, ${seats})))::bigint as "together"
+        from ${name}
+      )`,
+      ...(before.group
+        ? [
+            `${name}_groups as materialized (select distinct ${whom}${groupOf} as tidemark_group from ${name} where ${isMany})`,
+          ]
+        : []),
     ],
-    rows: ({ each, eachOfNulls, few, many }) => {
+    rows: ({ each, eachOfNulls, group, few, many }) => {
       const forEach = (rows: string, condition: string) =>
         `select ${whom}r.* from ${name} tidemark_c ${join} cross join lateral (\n${rows}\n) r where ${condition}`;
+      const forEachGroup = (rows: string) =>
+        `select ${whom}r.* from ${name}_groups tidemark_g ${join} cross join lateral (
+          with tidemark_c as materialized (select * from (${own(name)}) c where ${groupOf} = tidemark_g.tidemark_group)
+          select r.* from (\n${rows}\n) r offset 0
+        ) r`;
       const atOnce = (rows: string, condition: string) =>
         `(${rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${rows}\n) p where ${condition}`)})`;
       const isAny = 'exists (select from tidemark_c)';
-      const isFew = many === undefined ? 'true' : `not ${isMany}`;
+      const isFew = `not ${isMany}`;
       // As of the snapshot, a partition without a value cannot be told from others by comparing.
       const isWhole = hasNull ? `(${isMany} or exists (select from tidemark_c where ${hasNull}))` : isMany;
       return [
-        ...(each ? [forEach(each, hasNull ? `${isFew} and not (${hasNull})` : isFew)] : []),
+        ...(each
+          ? [forEach(each, [...(group ? [isFew] : []), ...(hasNull ? [`not (${hasNull})`] : []), 'true'].join(' and '))]
+          : []),
         ...(eachOfNulls ? [forEach(eachOfNulls, hasNull!)] : []),
-        ...(few ? [atOnce(few, many === undefined ? isAny : `${isAny} and not ${isWhole}`)] : []),
-        ...(many ? [atOnce(many, few ? `${isAny} and ${isWhole}` : isMany)] : []),
+        ...(group ? [forEachGroup(group)] : []),
+        ...(few ? [atOnce(few, `${isAny} and not ${isWhole}`)] : []),
+        ...(many ? [atOnce(many, `${isAny} and ${isWhole}`)] : []),
       ].join('\nunion all\n');
     },
   };

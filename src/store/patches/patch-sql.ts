@@ -87,11 +87,11 @@ export function deltaQuery(
   checked: Checked = 'no',
   turnover?: Turnover,
 ): string {
-  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
+  const tables = new Map(changes.map(({ table }) => [table.oid, table]));
   const unseen = unseenLiterals(base);
   const entered = turnover ? enteredIn(turnover) : [];
   const parts = views.map((bound, i) =>
-    entered.includes(i) ? enteredOf(bound, i) : deltaOf(bound.view, i, bound.literals, ids, alone),
+    entered.includes(i) ? enteredOf(bound, i) : deltaOf(bound.view, i, bound.literals, tables, alone),
   );
   return linesQuery(
     report,
@@ -103,7 +103,7 @@ export function deltaQuery(
       ...readableRows(changes),
       ...checksumsOf(checked, views, parts),
       ...parts.flatMap((part) => part?.ops ?? []),
-      ...(turnover ? turnoverOps(turnover, ids) : []),
+      ...(turnover ? turnoverOps(turnover, tables) : []),
     ],
   );
 }

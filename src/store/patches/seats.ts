@@ -46,7 +46,7 @@ const firstParameter = reportParameters + 1;
  * have changed, so that Postgres plans it once.
  */
 export function seatedSql(views: readonly CompiledView[], changes: readonly TableChanges[], isShared: boolean): string {
-  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
+  const tables = new Map(changes.map(({ table }) => [table.oid, table]));
   const types = views.flatMap(({ parameterTypes }) => parameterTypes);
   const [seating, value]: [Seating, (i: number) => string] = isShared
     ? [seatedAt('tidemark_seats'), seatParameter]
@@ -54,7 +54,7 @@ export function seatedSql(views: readonly CompiledView[], changes: readonly Tabl
   let count = 0;
   const deltas = views.flatMap((view, i) => {
     const values = view.parameterTypes.map(() => value(count++));
-    return deltaOf(isShared ? view.seated! : view, i, values, ids, seating) ?? [];
+    return deltaOf(isShared ? view.seated! : view, i, values, tables, seating) ?? [];
   });
   const queries = [
     `tidemark_report as materialized (${parameterReport})`,

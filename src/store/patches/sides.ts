@@ -5,7 +5,7 @@ import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import type { Stand } from '../../view/compile/rewrite.js';
 import { render, type Template } from '../../view/parse/template.js';
 import type { Restriction } from '../../view/partition/restrict.js';
-import { states } from './states.js';
+import { type SyncedTable, someOldRows, states } from './states.js';
 
 /**
  * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are
@@ -14,8 +14,8 @@ import { states } from './states.js';
  */
 export interface Sides {
   /**
-   * The partitions that the changes affect, or one row if they may affect any of the view's rows. Undefined for an
-   * incremental view.
+   * The partitions that the changes affect, numbered from 0 in the column `tidemark_place`, or one row if the changes may
+   * affect any of the view's rows. Undefined for an incremental view.
    */
   readonly affected?: string | undefined;
   /** An SQL condition: a column of the partition in a row `tidemark_c` is null. */
@@ -42,26 +42,32 @@ export interface Side {
   readonly each?: string | undefined;
   /** The same, where columns of the partition may be null. */
   readonly eachOfNulls?: string | undefined;
+  /**
+   * The rows of the partitions in a query `tidemark_c`, none of whose columns is null. Where it is undefined, no number of
+   * partitions is many.
+   */
+  readonly group?: string | undefined;
   /** The rows that the side has because of all partitions in a query `tidemark_c`, if there are some, and not many. */
   readonly few?: string | undefined;
-  /** The same, if there are many. Where it is undefined, no number of them is many. */
+  /** The same, if there are many. */
   readonly many?: string | undefined;
 }
 
 /**
  * The sides of a view; undefined if none of its tables has changed.
  * @param values SQL expressions for the query's parameters
- * @param ids the change-log IDs, by OID, of the tables that have changed
+ * @param tables those that have changed, by OID
  */
 export function sidesOf(
   view: CompiledView,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
 ): Sides | undefined {
+  const ids = new Map([...tables].map(([oid, { id }]) => [oid, id]));
   const changed = view.occurrenceTables.map((oid) => ids.get(oid));
   if (changed.every((id) => id === undefined)) return undefined;
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  if (view.strategy !== 'incremental') return affectedSides(view, values, ids, asof);
+  if (view.strategy !== 'incremental') return affectedSides(view, values, tables, asof);
   return {
     before: { each: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)) },
     after: { each: distinctByKey(view, focusedRows(view, values, ids, states.plus)) },
@@ -73,42 +79,80 @@ export function sidesOf(
 function affectedSides(
   view: CompiledView,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
   asof: readonly Stand[],
 ): Sides {
-  const changes = [
-    ...companionChanges(view, values, ids, states.plus, () => 'now'),
-    ...companionChanges(view, values, ids, states.minus, states.asof),
-  ];
-  const isDivided = view.strategy === 'keyed' && changes.every(({ tellsPartition }) => tellsPartition);
-  const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
-  const hasNull = isDivided && nulls.length > 0 ? nulls.join(' or ') : undefined;
+  const ids = new Map([...tables].map(([oid, { id }]) => [oid, id]));
+  const entered = companionChanges(view, values, ids, states.plus, () => 'now');
+  const left = companionChanges(view, values, ids, states.old, states.asof);
+  const isDivided = view.strategy === 'keyed' && left.every(({ tellsPartition }) => tellsPartition);
   const now = asof.map(() => 'now' as const);
-  const side = (stands: readonly Stand[]): Side => {
-    const all = view.standing(stands);
-    if (!isDivided) return { each: fenced(rowsOf(view, all, values, 'tidemark_c.tidemark_r')) };
-    if (view.firstRows) {
-      const many = rowsOf(view, all, values);
-      return stands === now ? { few: many } : { few: rowsOf(view, view.firstRows(stands), values), many };
-    }
+  const base = { wasThere: () => 'false', isThere: 'false' };
+  if (!isDivided) {
+    const whole = (stands: readonly Stand[]): Side => ({
+      each: fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r')),
+    });
+    const affected = `select true as tidemark_r where ${isAnyChanged(view, [...entered, ...left])}`;
+    return { ...base, affected, before: whole(asof), after: whole(now) };
+  }
+  const read = [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
+  const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
+  const divided = {
+    ...base,
+    affected: affectedPartitions(view, entered, left, read),
+    hasNull: nulls.length > 0 ? nulls.join(' or ') : undefined,
+  };
+  if (view.firstRows) {
+    const all = rowsOf(view, view.standing(asof), values);
+    const few = rowsOf(view, view.firstRows(asof), values);
+    const after = rowsOf(view, view.standing(now), values);
+    return { ...divided, before: { few, many: all }, after: { few: after, many: after } };
+  }
+  const side = (stands: readonly Stand[], oldRows: (isRead: (column: string) => string) => string): Side => {
     const restricted = (restriction: Restriction) => rowsOf(view, view.standing(stands, [], restriction), values);
+    const ofOne = oldRows((column) => `m.tidemark_row = any (tidemark_c.${column})`);
     return {
-      each: fenced(restricted('one')),
-      eachOfNulls: hasNull && fenced(restricted('one with nulls')),
-      many: restricted('all'),
+      each: ofOne + fenced(restricted('one')),
+      eachOfNulls: divided.hasNull && ofOne + fenced(restricted('one with nulls')),
+      group:
+        oldRows((column) => `m.tidemark_row in (select unnest(c.${column}) from tidemark_c c)`) + restricted('all'),
     };
   };
-  const queries = changes.map(({ query }) => query);
-  return {
-    affected: isDivided
-      ? `select distinct p.* from (\n${queries.join('\nunion all\n')}\n) p`
-      : `select true as tidemark_r where ${isAnyChanged(view, queries)}`,
-    hasNull,
-    before: side(asof),
-    after: side(now),
-    wasThere: () => 'false',
-    isThere: 'false',
-  };
+  // The old rows that a partition depends on are those that the companion queries find it by.
+  const own = (isRead: (column: string) => string) =>
+    `with ${read.flatMap((table) => someOldRows(table, isRead(rowsColumn(table.id)))).join(',\n')}\n`;
+  const ownAsof = view.occurrenceTables.map((oid, i): Stand => {
+    const id = ids.get(oid);
+    return id === undefined || view.hashed.has(i) ? asof[i]! : states.someAsof(id);
+  });
+  return { ...divided, before: side(ownAsof, own), after: side(now, () => '') };
+}
+
+/** The partitions, each with arrays of the numbers of the old rows that it depended on, one for each changed table. */
+function affectedPartitions(
+  { nullable }: CompiledView,
+  entered: readonly Change[],
+  left: readonly Change[],
+  tables: readonly SyncedTable[],
+): string {
+  const columns = nullable.map((_, i) => `tidemark_r${i + 1}`).join(', ');
+  const changes = [
+    ...entered.map(
+      ({ query }) => `select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (\n${query}\n) p`,
+    ),
+    ...left.map(({ query, id }) => `select p.*, ${id} from (\n${query}\n) p`),
+  ];
+  const rows = tables.map(
+    ({ id }) => `, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = ${id}) as ${rowsColumn(id)}`,
+  );
+  return `select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select ${columns}${rows.join('')} from (\n${changes.join('\nunion all\n')}\n) p group by ${columns}
+) p`;
+}
+
+/** The column with the numbers of a table's old rows. */
+function rowsColumn(id: number): string {
+  return `tidemark_rows_${id}`;
 }
 
 /** OFFSET 0 has Postgres evaluate the query for one partition after the other, with the partition as a constant. */
@@ -117,8 +161,15 @@ function fenced(query: string): string {
 }
 
 /** An SQL condition: one of the companions' changes exists. Any change may matter to a view without companions. */
-function isAnyChanged({ companions }: CompiledView, queries: readonly string[]): string {
-  return companions ? queries.map((query) => `exists (\n${query}\n)`).join(' or ') : 'true';
+function isAnyChanged({ companions }: CompiledView, changes: readonly Change[]): string {
+  return companions ? changes.map(({ query }) => `exists (\n${query}\n)`).join(' or ') : 'true';
+}
+
+/** What a companion query finds by the changed rows of the table with an ID. */
+interface Change {
+  readonly query: string;
+  readonly id: number;
+  readonly tellsPartition: boolean;
 }
 
 /**
@@ -131,15 +182,16 @@ function companionChanges(
   ids: ReadonlyMap<number, number>,
   state: (id: number) => string,
   others: (id: number) => Stand,
-): { readonly query: string; readonly tellsPartition: boolean }[] {
+): Change[] {
   return companions.flatMap(({ tables, focuses, tellsPartition, standing }) => {
     const changed = tables.map((oid) => ids.get(oid));
-    return focuses
-      .filter((focus) => changed[focus] !== undefined)
-      .map((focus) => {
-        const stands = changed.map((id, i): Stand => (id === undefined ? 'now' : i === focus ? state(id) : others(id)));
-        return { query: render(standing(stands), values), tellsPartition };
-      });
+    return focuses.flatMap((focus) => {
+      const id = changed[focus];
+      if (id === undefined) return [];
+      const stands = changed.map((at, i): Stand => (at === undefined ? 'now' : i === focus ? state(at) : others(at)));
+      const isNumbered = tellsPartition && state === states.old;
+      return [{ query: render(standing(stands, isNumbered ? focus : undefined), values), id, tellsPartition }];
+    });
   });
 }
 
@@ -155,11 +207,7 @@ export function isConcerned(
   others: (id: number) => Stand,
 ): string {
   if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, ids, state, others)}\n)`;
-  const changes = companionChanges(view, values, ids, state, others);
-  return `(${isAnyChanged(
-    view,
-    changes.map(({ query }) => query),
-  )})`;
+  return `(${isAnyChanged(view, companionChanges(view, values, ids, state, others))})`;
 }
 
 /**

@@ -40,8 +40,13 @@ export const states = {
   plus: (id: number): string => `tidemark_plus_${id}`,
   /** The rows of the changed keys as of the snapshot. */
   minus: (id: number): string => `tidemark_minus_${id}`,
+  /** The same rows, each with a number `tidemark_row`. */
+  old: (id: number): string => `tidemark_old_${id}`,
   /** The whole table as of the snapshot. */
   asof: (id: number): string => `tidemark_asof_${id}`,
+  /** Some rows of `minus`, and the table as of the snapshot for whoever reads no others; see `someOldRows`. */
+  someMinus: (id: number): string => `tidemark_some_minus_${id}`,
+  someAsof: (id: number): string => `tidemark_some_asof_${id}`,
   /** Every row that the changed keys have had since the snapshot, including the current ones. */
   touched: (id: number): string => `tidemark_touched_${id}`,
   /** The whole table, with every row that there has been since the snapshot. */
@@ -85,7 +90,6 @@ export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number)
  */
 export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number, alteration?: Alteration): string[] {
   const relation = identifier(table.schema, table.name);
-  const columns = table.columns.map((column) => `u.${identifier(column)}`).join(', ');
   return [
     ...(alteration
       ? alteredQueries(table, alteration, unseenCall(table, unseen, rows), states.changed(table.id))
@@ -96,17 +100,43 @@ export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number
     `${states.minus(table.id)} as materialized (
       ${imageRows(table, states.changed(table.id))}
     )`,
-    // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first arm.
-    `${states.asof(table.id)} as not materialized (
-      select ${columns}
+    `${states.old(table.id)} as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from ${states.minus(table.id)} m
+    )`,
+    asofQuery(table, states.asof(table.id), states.minus(table.id)),
+  ];
+}
+
+/**
+ * WITH queries of one table for `someMinus` and `someAsof`. Whoever looks for a row in `asof` looks at all rows of `minus`,
+ * for which there is no index.
+ * @param isRead an SQL condition: a row `m` of `old` is one of those that are read
+ */
+export function someOldRows(table: SyncedTable, isRead: string): string[] {
+  return [
+    `${states.someMinus(table.id)} as materialized (
+      select ${columnsOf(table, 'm')} from ${states.old(table.id)} m where ${isRead}
+    )`,
+    asofQuery(table, states.someAsof(table.id), states.someMinus(table.id)),
+  ];
+}
+
+/** @param minus the WITH query of the old rows */
+function asofQuery(table: SyncedTable, name: string, minus: string): string {
+  // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first arm.
+  return `${name} as not materialized (
+      select ${columnsOf(table, 'u')}
       from (
-        select t.*, false as tidemark_minus from ${relation} t
+        select t.*, false as tidemark_minus from ${identifier(table.schema, table.name)} t
         union all
-        select m.*, true from ${states.minus(table.id)} m where true
+        select m.*, true from ${minus} m where true
       ) u
       where u.tidemark_minus or not exists (select from ${states.changed(table.id)} c where ${sameKey(table, 'u')})
-    )`,
-  ];
+    )`;
+}
+
+function columnsOf({ columns }: Table, alias: string): string {
+  return columns.map((column) => `${alias}.${identifier(column)}`).join(', ');
 }
 
 function changedQuery(table: SyncedTable, unseen: UnseenSql, rows: number): string {

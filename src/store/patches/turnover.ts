@@ -3,7 +3,7 @@ import type { BoundView } from '../../view/client-views.js';
 import { allOf } from './checksums.js';
 import { type Delta, delOp, isGone, isPut, paired, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
-import { states } from './states.js';
+import { type SyncedTable, states } from './states.js';
 
 /** A view that a client has, and is not to have any more. */
 export interface GoneView extends BoundView {
@@ -37,11 +37,11 @@ export function enteredOf({ view, literals }: BoundView, index: number): Delta {
  * Ops for what the views that the client does not have show, and it does not hold; and for the keys that it holds of views
  * that are gone. Where only these keys are known, whatever has one of them now is put. A view that has changed is one of
  * each. No other view has such keys, since no two views of a client share one.
- * @param ids the change-log IDs, by OID, of the tables that have changed
+ * @param tables those that have changed, by OID
  */
-export function turnoverOps(turnover: Turnover, ids: ReadonlyMap<number, number>): string[] {
+export function turnoverOps(turnover: Turnover, tables: ReadonlyMap<number, SyncedTable>): string[] {
   const held = turnover.gone.map(({ view, literals, told }) => {
-    const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+    const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
     const asof = view.standing(changed.map((id) => (id === undefined ? 'now' : states.asof(id))));
     const columns = told === 'rows' ? row : 'tidemark_key, null::text as tidemark_value';
     return `select ${columns} from (${rowsOf(view, asof, literals)}) r`;

@@ -7,13 +7,15 @@ import type { ViewShape } from '../define.js';
 import { keySql, keyValues } from '../keys/key-sql.js';
 import { isPlainKey, keyText } from '../keys/key-text.js';
 import { describeKeys, patternOf } from '../keys/patterns.js';
+import { columnRef } from '../parse/nodes.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
 import { firstRowsBefore } from '../partition/first-rows.js';
 import type { CompanionQuery } from '../partition/partition.js';
 import { type Restriction, restrict, restrictTo } from '../partition/restrict.js';
-import { focusSets, rewrite, type Stand } from './rewrite.js';
+import { hashedOccurrences } from './hashed.js';
+import { focusSets, rewrite, type Stand, tablesIn } from './rewrite.js';
 import { seatedSelect } from './seated.js';
 import type { Strategy } from './strategy.js';
 import { isInUTC, repeatsExpressions, shapedValue, type ValueForm } from './value-sql.js';
@@ -40,7 +42,8 @@ export interface QueryForms {
 export interface CompiledCompanion extends Omit<CompanionQuery, 'select' | 'occurrences'> {
   /** The OID of each table in the join. */
   readonly tables: readonly number[];
-  standing(stands: readonly Stand[]): Template;
+  /** @param numbered the occurrence, if any, whose rows' column `tidemark_row` is in the result too */
+  standing(stands: readonly Stand[], numbered?: number): Template;
 }
 
 export interface CompiledView extends QueryForms {
@@ -87,6 +90,8 @@ export interface CompiledView extends QueryForms {
   readonly valueForm: ValueForm;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
+  /** See `hashedOccurrences`. */
+  readonly hashed: ReadonlySet<number>;
   /** The columns of its tables that the query reads. */
   readonly reads: ReadColumns;
   /** Those of them that decide what keys the view has, whatever their values are. */
@@ -150,6 +155,7 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     result: analysis.columns,
     shape,
     occurrenceTables: analysis.tables.map((table) => table.oid),
+    hashed: hashedOccurrences(inlined),
     reads: analysis.reads,
     decides: analysis.decides,
     choosesByKey: analysis.choosesByKey,
@@ -228,9 +234,19 @@ function compiledCompanion(
     tables: occurrences.map((occurrence) => tables[occurrence]!.oid),
     focuses,
     tellsPartition,
-    standing: (stands) =>
-      remembered(templates, stands.join(), () => toTemplate(deparseSelect(rewrite(select, stands, [])))),
+    standing: (stands, numbered) =>
+      remembered(templates, `${stands.join()}|${numbered}`, () => {
+        const tree = rewrite(select, stands, []);
+        if (numbered !== undefined) addNumber(tree, tablesIn(select)[numbered]!);
+        return toTemplate(deparseSelect(tree));
+      }),
   };
+}
+
+/** @param select is changed */
+function addNumber(select: Tree, { alias }: Tree): void {
+  const number = columnRef((alias as { aliasname: string }).aliasname, 'tidemark_row');
+  select.targetList = [...(select.targetList as Tree[]), { ResTarget: { name: 'tidemark_row', val: number } }];
 }
 
 function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {

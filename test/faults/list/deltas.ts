@@ -16,29 +16,29 @@ export const deltas: readonly Fault[] = [
   {
     name: 'partitions that new rows affect are missed',
     file: sides,
-    find: "...companionChanges(view, values, ids, states.plus, () => 'now'),",
-    replace: '',
+    find: "const entered = companionChanges(view, values, ids, states.plus, () => 'now');",
+    replace: 'const entered: Change[] = [];',
     tests: keyed,
   },
   {
     name: 'partitions that rows have left are missed',
     file: sides,
-    find: '...companionChanges(view, values, ids, states.minus, states.asof),',
-    replace: '',
+    find: 'affectedPartitions(view, entered, left, read)',
+    replace: 'affectedPartitions(view, entered, left.slice(0, 0), read)',
     tests: keyed,
   },
   {
     name: 'rows that are gone are joined with today’s rows',
     file: sides,
-    find: 'companionChanges(view, values, ids, states.minus, states.asof)',
-    replace: "companionChanges(view, values, ids, states.minus, () => 'now')",
+    find: 'companionChanges(view, values, ids, states.old, states.asof)',
+    replace: "companionChanges(view, values, ids, states.old, () => 'now')",
     tests: keyed,
   },
   {
     name: 'a view is compared without need',
     file: sides,
     find: 'return companions ?',
-    replace: 'return companions && queries.length === -1 ?',
+    replace: 'return companions && changes.length === -1 ?',
     tests: ['test/oracle/keyed-counted.test.ts'],
   },
   {
@@ -135,8 +135,8 @@ export const deltas: readonly Fault[] = [
   {
     name: 'a view that is not incremental is compared with itself',
     file: sides,
-    find: 'before: side(asof),',
-    replace: "before: side(asof.map(() => 'now')),",
+    find: 'before: whole(asof)',
+    replace: 'before: whole(now)',
     tests,
   },
   {

@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const delta = 'src/store/patches/delta.ts';
+const sides = 'src/store/patches/sides.ts';
 const firstRows = 'src/view/partition/first-rows.ts';
 const restrict = 'src/view/partition/restrict.ts';
 const flatten = 'src/view/partition/flatten.ts';
@@ -45,8 +46,8 @@ export const dividing: readonly Fault[] = [
   {
     name: 'of many changed rows, none was among the first',
     file: delta,
-    find: '(many ? [atOnce(many, few ?',
-    replace: '(many && !few ? [atOnce(many, few ?',
+    find: '(many ? [atOnce(many,',
+    replace: '(many && !few ? [atOnce(many,',
     tests,
   },
   {
@@ -55,6 +56,41 @@ export const dividing: readonly Fault[] = [
     find: 'const isWhole = hasNull ?',
     replace: 'const isWhole = hasNull === null ?',
     tests,
+  },
+  {
+    name: 'a partition depends on the old rows of another table',
+    file: sides,
+    find: 'filter (where tidemark_table =',
+    replace: 'filter (where tidemark_table > 0 or tidemark_table =',
+    tests: keyed,
+  },
+  {
+    name: 'many partitions depend on other old rows than they do',
+    file: sides,
+    find: 'm.tidemark_row in (select',
+    replace: 'm.tidemark_row not in (select',
+    tests: keyed,
+  },
+  {
+    name: 'of many partitions, one of each group is evaluated',
+    file: delta,
+    find: '= tidemark_g.tidemark_group)',
+    replace: '= tidemark_g.tidemark_group limit 1)',
+    tests: keyed,
+  },
+  {
+    name: 'a hash table depends on a group of partitions',
+    file: sides,
+    find: 'id === undefined || view.hashed.has(i) ?',
+    replace: 'id === undefined ?',
+    tests: keyed,
+  },
+  {
+    name: 'each group reads all old rows',
+    file: sides,
+    find: 'm.tidemark_row in (select',
+    replace: 'm.tidemark_row > 0 or m.tidemark_row in (select',
+    tests: ['test/oracle/keyed-counted.test.ts'],
   },
   {
     name: 'a row of one side of a full join is left out',

@@ -41,7 +41,7 @@ export const pulling: readonly Fault[] = [
   {
     name: 'a client is reset after a bulk change, however much it holds',
     file: 'src/pulls/plan.ts',
-    find: 'rows: rowsPerKey * changedKeys',
+    find: 'rows: rowsPerKey * keys',
     replace: 'rows: 1_000_000_000',
     tests: sizes,
   },
