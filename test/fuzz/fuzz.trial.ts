@@ -2,9 +2,13 @@
  * Generated schemas, views and transactions, the same in each run. `npm run fuzz` makes others, for as long as you
  * like.
  */
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { removeCopies } from '../oracle/broken-copy.js';
 import { postgresVersion } from './database.js';
 import { fuzz } from './fuzz.js';
+import { loadGrouped } from './partition-groups.js';
+
+afterAll(removeCopies);
 
 const cases = 7;
 /** Of a hundred legal views, so many are refused at most. To be lowered, never raised. */
@@ -30,4 +34,21 @@ it('finds that every view is served exactly, or refused with a reason', async ()
   expect(tally.pulls.delta).toBeGreaterThan(20);
   expect(tally.shared.seats).toBeGreaterThan(10);
   expect(tally.shared.questions).toBeGreaterThan(10);
+}, 600_000);
+
+it('finds no difference where partitions are evaluated in groups', async () => {
+  const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
+  let left = 4;
+  const { tally, found } = await fuzz({
+    cluster,
+    version: await postgresVersion(cluster),
+    seed: 101,
+    views: 8,
+    shrinkMs: 0,
+    workers: 2,
+    code: await loadGrouped(),
+    goesOn: ({ found }) => found.length === 0 && left-- > 0,
+  });
+  expect(found.map(({ seed, text }) => `seed ${seed}\n${text}`)).toEqual([]);
+  expect(tally.pulls.delta).toBeGreaterThan(10);
 }, 600_000);

@@ -1,12 +1,14 @@
 /**
  * `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
- * other server asks a hot standby.
+ * other server asks a hot standby. With `--groups`, two partitions are many.
  */
 import { parseArgs } from 'node:util';
+import { removeCopies } from '../oracle/broken-copy.js';
 import { startServers } from '../replication.js';
 import { postgresVersion } from './database.js';
 import { oneStandby } from './follower.js';
 import { fuzz, type Progress } from './fuzz.js';
+import { loadGrouped } from './partition-groups.js';
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     'keep-going': { type: 'boolean', default: false },
     standby: { type: 'boolean', default: false },
+    groups: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -35,6 +38,7 @@ try {
     version: await postgresVersion(servers.cluster),
     seed,
     workers: Number(values.workers),
+    ...(values.groups && { code: await loadGrouped() }),
     goesOn: ({ tally, found }) =>
       Date.now() < end && tally.cases < most && (values['keep-going'] || found.length === 0),
     onProgress(now) {
@@ -63,4 +67,5 @@ try {
   if (found.length > 0) process.exitCode = 1;
 } finally {
   await stop();
+  removeCopies();
 }
