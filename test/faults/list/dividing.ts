@@ -61,7 +61,7 @@ export const dividing: readonly Fault[] = [
     name: 'a partition depends on the old rows of another table',
     file: sides,
     find: 'filter (where tidemark_table =',
-    replace: 'filter (where tidemark_table > 0 or tidemark_table =',
+    replace: 'filter (where tidemark_table <>',
     tests: keyed,
   },
   {
