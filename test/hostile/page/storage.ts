@@ -54,4 +54,6 @@ function abortWith(transaction: IDBTransaction, request: IDBRequest, name: strin
   });
 }
 
-if (setup.storage.fault !== 'none') breakStorage(setup.storage.fault, setup.storage.ms);
+// The address is the same when the page is loaded again.
+const isFirstLoad = sessionStorage.getItem('loads') === null;
+if (isFirstLoad && setup.storage.fault !== 'none') breakStorage(setup.storage.fault, setup.storage.ms);
