@@ -49,11 +49,11 @@ const excessSql = `
     (select rolsuper from pg_roles where rolname = current_user) as "isSuperuser",
     (
       select min(rolname) from pg_proc p join pg_roles r on r.oid = p.proowner
-      where pronamespace = to_regnamespace('tidemark') and proname like 'capture\\_%' and rolsuper
+      where pronamespace = to_regnamespace('tidemark') and proname like E'capture\\\\_%' and rolsuper
     ) as "captureOwner",
     array(
       select rolname::text from pg_roles r, relation meta, relation change
-      where meta.name = 'meta' and change.name = 'change' and not rolsuper and rolname not like 'pg\\_%'
+      where meta.name = 'meta' and change.name = 'change' and not rolsuper and rolname not like E'pg\\\\_%'
         and has_schema_privilege(r.oid, to_regnamespace('tidemark'), 'usage')
         and has_column_privilege(r.oid, meta.oid, 'secret', 'select')
         and not has_table_privilege(r.oid, change.oid, 'delete')

@@ -81,7 +81,7 @@ export async function analyze(
   isDivided = false,
 ): Promise<Analysis> {
   await parserLoaded;
-  const { select, text } = parseStatement(given);
+  const { select, text } = parseView(given);
   inspect(select);
   const tables: Table[] = [];
   for (const range of tablesIn(select)) tables.push(await followable(db, range));
@@ -164,6 +164,12 @@ function settle(select: Tree, settling: Settling): boolean {
   typeWholeRows(select, meaning, tableOf);
   addSchemas(select, tableOf);
   return choosesByKey;
+}
+
+/** A backslash means something else to Postgres where `standard_conforming_strings` is off. The text has none but in E''. */
+function parseView(given: string): { readonly select: Tree; readonly text: string } {
+  const parsed = parseStatement(given);
+  return parsed.text.includes('\\') ? parseStatement(deparseSelect(parsed.select)) : parsed;
 }
 
 /**

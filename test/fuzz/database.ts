@@ -94,10 +94,13 @@ export class CaseDatabase {
     return client;
   }
 
-  /** For reads that are compared with those of a server, which writes values in formats of its own. */
+  /**
+   * For reads that are compared with those of a server, which writes values in formats of its own, and reads the text of a
+   * view by the SQL standard.
+   */
   async connectReader(): Promise<pg.Client> {
     const client = await this.connect();
-    await client.query(sameFormats.replaceAll('set local', 'set'));
+    await client.query(`${sameFormats.replaceAll('set local', 'set')}; set standard_conforming_strings = on`);
     return client;
   }
 

@@ -137,6 +137,9 @@ const fill = `
   create table issue (id int primary key, project_id int not null, title text not null, assignee_id int);
   create table comment (id int primary key, issue_id int not null);
   create table seen (user_id text, issue_id int, primary key (user_id, issue_id));
+  alter table person set (autovacuum_enabled = off); alter table member set (autovacuum_enabled = off);
+  alter table issue set (autovacuum_enabled = off); alter table comment set (autovacuum_enabled = off);
+  alter table seen set (autovacuum_enabled = off);
   create index on issue (project_id, id); create index on issue (assignee_id);
   create index on comment (issue_id); create index on seen (issue_id);
   insert into person select n, 'person ' || n from generate_series(0, 999) n;

@@ -30,7 +30,14 @@ const views = {
     key: 'id',
     prefix: 'sla\\shed/',
     nulls: 'omit',
-    query: () => ({ text: String.raw`select id, 'a' as "back\slash", null as "quo""te" from "Odd"`, values: [] }),
+    query: () => ({
+      text: String.raw`select id, 'a' as "back\slash", null as "quo""te", regexp_replace('ab', '^(.)', '\1\1') as doubled from "Odd"`,
+      values: [],
+    }),
+  }),
+  tiny: defineView<{ n: number; f: number }>({
+    key: ['n', 'f'],
+    query: () => sql`select distinct 0.0000001 as n, 1e-300::float8 as f from "Odd"`,
   }),
   unnamed: defineView<{ id: string }>({ key: 'id', query: () => sql`select id from "Odd" where texts[1] is null` }),
 };

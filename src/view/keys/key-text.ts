@@ -55,5 +55,5 @@ function shortest(sql: string): string {
 function numberText(sql: string): string {
   const [digits, scientific] = ['trim_scale(n)::text', `ltrim(to_char(n, '9.9999999999999999EEEE'))`];
   return `(select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then ${digits}
-    else regexp_replace(${scientific}, '\\.?0*e([-+])0?', 'e\\1') end from (select ${sql} as n offset 0) d)`;
+    else regexp_replace(${scientific}, '[.]?0*e([-+])0?', E'e\\\\1') end from (select ${sql} as n offset 0) d)`;
 }
