@@ -54,6 +54,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -142,6 +145,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -207,6 +213,9 @@ tidemark_plus_1 as not materialized (
 tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
     ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
@@ -332,6 +341,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -420,6 +432,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -485,6 +500,9 @@ tidemark_plus_1 as not materialized (
 tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
     ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
@@ -602,6 +620,9 @@ tidemark_minus_2 as materialized (
       select "list_id", "user_id"
       from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
     ),
+tidemark_old_2 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_2 m
+    ),
 tidemark_asof_2 as not materialized (
       select u."list_id", u."user_id"
       from (
@@ -690,6 +711,9 @@ tidemark_minus_2 as materialized (
       select "list_id", "user_id"
       from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
     ),
+tidemark_old_2 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_2 m
+    ),
 tidemark_asof_2 as not materialized (
       select u."list_id", u."user_id"
       from (
@@ -755,6 +779,9 @@ tidemark_plus_2 as not materialized (
 tidemark_minus_2 as materialized (
       select "list_id", "user_id"
       from (select (image.r).* from (select old::"public"."share" as r from tidemark_changed_2 where old is not null offset 0) image) i
+    ),
+tidemark_old_2 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_2 m
     ),
 tidemark_asof_2 as not materialized (
       select u."list_id", u."user_id"
@@ -872,6 +899,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -881,12 +911,22 @@ tidemark_asof_1 as not materialized (
       ) u
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
-tidemark_affected_0 as materialized (select distinct p.* from (
+tidemark_affected_0 as materialized (select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.id AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p),
-tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 as many from tidemark_affected_0),
+tidemark_affected_0_size as materialized (
+        select pg_catalog.count(*) > 200 * 1 as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, 1)))::bigint as "together"
+        from tidemark_affected_0
+      ),
 tidemark_before_0 as materialized ((with tidemark_c as (select * from tidemark_affected_0) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT tidemark_u.id, tidemark_u.title FROM ( (SELECT id, title FROM todo WHERE NOT (EXISTS (SELECT FROM tidemark_c WHERE todo.id = tidemark_c.tidemark_r1 OFFSET 0)) ORDER BY id DESC, id LIMIT 2) UNION ALL SELECT id, title FROM tidemark_asof_1 AS todo WHERE todo.id IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c) ) AS tidemark_u ORDER BY id DESC, id LIMIT 2
@@ -902,7 +942,13 @@ tidemark_after_0 as materialized ((with tidemark_c as (select * from tidemark_af
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
 ) v
-) p where exists (select from tidemark_c))),
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_0_size))
+union all
+(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_0_size))),
 tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -960,6 +1006,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -970,13 +1019,23 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-select distinct p.* from (
+select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.id AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p
 ) r),
-tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected_0),
+tidemark_affected_0_size as materialized (
+        select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, pg_catalog.count(distinct tidemark_seat))))::bigint as "together"
+        from tidemark_affected_0
+      ),
 tidemark_before_0 as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
@@ -997,7 +1056,15 @@ with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tide
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
 ) v
-) p where exists (select from tidemark_c)
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_0_size)
+) r)
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_0_size)
 ) r)),
 tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
@@ -1038,6 +1105,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -1069,13 +1139,23 @@ SELECT t1.id AS tidemark_r1 FROM tidemark_touched_1 AS t1
 ))
     ),
 tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-select distinct p.* from (
+select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.id AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.id AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p
 ) r),
-tidemark_affected_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected),
+tidemark_affected_size as materialized (
+        select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, pg_catalog.count(distinct tidemark_seat))))::bigint as "together"
+        from tidemark_affected
+      ),
 tidemark_before as materialized ((select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
@@ -1096,7 +1176,15 @@ with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidema
 select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
 SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
 ) v
-) p where exists (select from tidemark_c)
+) p where exists (select from tidemark_c) and not (select many from tidemark_affected_size)
+) r)
+union all
+(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
+with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select v."id" as tidemark_k1, coalesce('newest/' || v."id"::text collate "C", tidemark.null_key('newest')) as tidemark_key, row_to_json(v.*)::text as tidemark_value from (
+SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
+) v
+) p where exists (select from tidemark_c) and (select many from tidemark_affected_size)
 ) r))
 select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
@@ -1111,7 +1199,7 @@ select line, null, null from tidemark_report
 union all
 select '0', tidemark_key, tidemark_value from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v
 ) e
@@ -1160,6 +1248,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -1169,62 +1260,112 @@ tidemark_asof_1 as not materialized (
       ) u
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
-tidemark_affected_0 as materialized (select distinct p.* from (
+tidemark_affected_0 as materialized (select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.price AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p),
-tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 as many from tidemark_affected_0),
+tidemark_affected_0_size as materialized (
+        select pg_catalog.count(*) > 200 * 1 as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, 1)))::bigint as "together"
+        from tidemark_affected_0
+      ),
+tidemark_affected_0_groups as materialized (select distinct tidemark_place / (select "together" from tidemark_affected_0_size) as tidemark_group from tidemark_affected_0 where (select many from tidemark_affected_0_size)),
 tidemark_before_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select r.* from tidemark_affected_0_groups tidemark_g  cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected_0) c where tidemark_place / (select "together" from tidemark_affected_0_size) = tidemark_g.tidemark_group)
+          select r.* from (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row in (select unnest(c.tidemark_rows_1) from tidemark_c c)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_0_size))),
+) r offset 0
+        ) r),
 tidemark_after_0 as materialized (select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
@@ -1232,15 +1373,18 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(with tidemark_c as (select * from tidemark_affected_0) select p.* from (
+select r.* from tidemark_affected_0_groups tidemark_g  cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected_0) c where tidemark_place / (select "together" from tidemark_affected_0_size) = tidemark_g.tidemark_group)
+          select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_0_size))),
+) r offset 0
+        ) r),
 tidemark_pairs_0 as materialized (select tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -1260,7 +1404,7 @@ select json_build_object('changes', json_build_array((select coalesce(json_agg(j
       sum(weight) as count, sum(weight * hash) as sum, sum(weight * hash * hash) as squares
     from (select 1 as weight, (hashtextextended((tidemark_key) collate "C", hashtextextended((tidemark_value) collate "C", 0)) & 2147483647) as hash from (select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo
 ) v
 ) e
@@ -1302,6 +1446,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -1312,65 +1459,113 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-select distinct p.* from (
+select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.price AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p
 ) r),
-tidemark_affected_0_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected_0),
+tidemark_affected_0_size as materialized (
+        select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, pg_catalog.count(distinct tidemark_seat))))::bigint as "together"
+        from tidemark_affected_0
+      ),
+tidemark_affected_0_groups as materialized (select distinct tidemark_seat, tidemark_place / (select "together" from tidemark_affected_0_size) as tidemark_group from tidemark_affected_0 where (select many from tidemark_affected_0_size)),
 tidemark_before_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select tidemark_seat, r.* from tidemark_affected_0_groups tidemark_g join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) c where tidemark_place / (select "together" from tidemark_affected_0_size) = tidemark_g.tidemark_group)
+          select r.* from (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row in (select unnest(c.tidemark_rows_1) from tidemark_c c)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_0_size)
-) r)),
+) r offset 0
+        ) r),
 tidemark_after_0 as materialized (select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
@@ -1378,17 +1573,18 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
-with tidemark_c as (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select tidemark_seat, r.* from tidemark_affected_0_groups tidemark_g join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected_0 where tidemark_seat = tidemark_l.tidemark_seat) c where tidemark_place / (select "together" from tidemark_affected_0_size) = tidemark_g.tidemark_group)
+          select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_0_size)
-) r)),
+) r offset 0
+        ) r),
 tidemark_pairs_0 as materialized (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, tidemark_after,
   case when tidemark_after then lag(tidemark_value) over pair else lead(tidemark_value) over pair end as tidemark_other
 from (select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, false as tidemark_after from tidemark_before_0 union all select tidemark_seat, tidemark_k1, tidemark_key, tidemark_value, true from tidemark_after_0) r
@@ -1428,6 +1624,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -1459,65 +1658,113 @@ SELECT t1.price AS tidemark_r1 FROM tidemark_touched_1 AS t1
 ))
     ),
 tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-select distinct p.* from (
+select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.price AS tidemark_r1 FROM tidemark_plus_1 AS t1
+) p
 union all
-SELECT t1.price AS tidemark_r1 FROM tidemark_minus_1 AS t1
+select p.*, 1 from (
+SELECT t1.price AS tidemark_r1, t1.tidemark_row AS tidemark_row FROM tidemark_old_1 AS t1
+) p
+) p group by tidemark_r1
 ) p
 ) r),
-tidemark_affected_size as materialized (select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many from tidemark_affected),
+tidemark_affected_size as materialized (
+        select pg_catalog.count(*) > 200 * pg_catalog.count(distinct tidemark_seat) as many,
+          pg_catalog.ceil(pg_catalog.sqrt(pg_catalog.count(*) / greatest(1, pg_catalog.count(distinct tidemark_seat))))::bigint as "together"
+        from tidemark_affected
+      ),
+tidemark_affected_groups as materialized (select distinct tidemark_seat, tidemark_place / (select "together" from tidemark_affected_size) as tidemark_group from tidemark_affected where (select many from tidemark_affected_size)),
 tidemark_before as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row = any (tidemark_c.tidemark_rows_1)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select tidemark_seat, r.* from tidemark_affected_groups tidemark_g join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) c where tidemark_place / (select "together" from tidemark_affected_size) = tidemark_g.tidemark_group)
+          select r.* from (
+with tidemark_some_minus_1 as materialized (
+      select m."id", m."owner_id", m."title", m."size", m."price", m."at" from tidemark_old_1 m where m.tidemark_row in (select unnest(c.tidemark_rows_1) from tidemark_c c)
+    ),
+tidemark_some_asof_1 as not materialized (
+      select u."id", u."owner_id", u."title", u."size", u."price", u."at"
+      from (
+        select t.*, false as tidemark_minus from "public"."todo" t
+        union all
+        select m.*, true from tidemark_some_minus_1 m where true
+      ) u
+      where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
+    )
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
-SELECT price AS p FROM tidemark_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_size)
-) r)),
+) r offset 0
+        ) r),
 tidemark_after as materialized (select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null) and true
 union all
 select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IS NOT DISTINCT FROM tidemark_c.tidemark_r1
 ) v
 ) e
@@ -1525,17 +1772,18 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
 ) r where tidemark_c.tidemark_r1 is null
 union all
-(select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
-with tidemark_c as (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) select p.* from (
+select tidemark_seat, r.* from tidemark_affected_groups tidemark_g join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
+          with tidemark_c as materialized (select * from (select * from tidemark_affected where tidemark_seat = tidemark_l.tidemark_seat) c where tidemark_place / (select "together" from tidemark_affected_size) = tidemark_g.tidemark_group)
+          select r.* from (
 select distinct on (tidemark_k1) tidemark_k1, tidemark_key, tidemark_value from (
 select v."p" as tidemark_k1, coalesce('chosen/' || (case when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then (select case when n = 0 or abs(n) >= 0.000001 and abs(n) < 1e21 then trim_scale(n)::text
-    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '\.?0*e([-+])0?', 'e\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
+    else regexp_replace(ltrim(to_char(n, '9.9999999999999999EEEE')), '[.]?0*e([-+])0?', E'e\\1') end from (select v."p" as n offset 0) d) else v."p"::text end) collate "C", tidemark.null_key('chosen')) as tidemark_key, (select row_to_json(j.*)::text from (select case when v."p" is null then null when length(ltrim(translate(trim_scale(abs(v."p"))::text, '.', ''), '0')) <= 15 and min_scale(v."p") <= 300 then to_json(v."p") else to_json(v."p"::text) end as "p") j) as tidemark_value from (
 SELECT price AS p FROM todo WHERE todo.price IN (SELECT tidemark_c.tidemark_r1 FROM tidemark_c)
 ) v
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
-) p where (select many from tidemark_affected_size)
-) r))
+) r offset 0
+        ) r)
 select tidemark_seat as seat from tidemark_near tidemark_l
     where exists (select from tidemark_after b where b.tidemark_seat = tidemark_l.tidemark_seat and not exists (select from tidemark_before o where o.tidemark_seat = b.tidemark_seat and o.tidemark_key = b.tidemark_key and o.tidemark_value = b.tidemark_value) and not false)
     union

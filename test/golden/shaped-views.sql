@@ -50,6 +50,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -138,6 +141,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -203,6 +209,9 @@ tidemark_plus_1 as not materialized (
 tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
     ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
@@ -331,6 +340,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -419,6 +431,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -484,6 +499,9 @@ tidemark_plus_1 as not materialized (
 tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
     ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
@@ -597,6 +615,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -685,6 +706,9 @@ tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
     ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
+    ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
       from (
@@ -750,6 +774,9 @@ tidemark_plus_1 as not materialized (
 tidemark_minus_1 as materialized (
       select "id", "owner_id", "title", "size", "price", "at"
       from (select (image.r).* from (select old::"public"."todo" as r from tidemark_changed_1 where old is not null offset 0) image) i
+    ),
+tidemark_old_1 as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from tidemark_minus_1 m
     ),
 tidemark_asof_1 as not materialized (
       select u."id", u."owner_id", u."title", u."size", u."price", u."at"
