@@ -41,7 +41,9 @@ function keyOf({ primaryKey }: Table): string[] {
 
 /** True if all partitions of a table have such an index. */
 function isIndexed({ table, columns, constant }: WantedIndex, sizes: readonly TableSize[]): boolean {
-  return sizesOf(table, sizes).every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
+  const own = sizesOf(table, sizes);
+  const isServed = own.every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
+  return isServed && own.length === table.parts.length;
 }
 
 function labelOf({ schema, name }: Table): string {

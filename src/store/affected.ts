@@ -74,7 +74,6 @@ const firstSeatParameter = 3;
 /** The seats become rows `tidemark_l` with a column for each parameter, which the view's query reads in its place. */
 function evaluated({ view: compiled, mode }: Question, changes: readonly TableChanges[]): Parts {
   const tables = new Map(changes.map(({ table }) => [table.oid, table]));
-  const ids = new Map(changes.map(({ table }) => [table.oid, table.id]));
   // Companion queries can always be read by several seats.
   const view = compiled.seated ?? compiled;
   const values = view.parameterTypes.map((_, i) => seatParameter(i));
@@ -82,7 +81,7 @@ function evaluated({ view: compiled, mode }: Question, changes: readonly TableCh
     seatsQuery(view.parameterTypes, firstSeatParameter),
     // A seat that sees no touched row, whatever states the other tables were in, need not be examined further.
     `tidemark_near as materialized (
-      select * from tidemark_seats tidemark_l where ${isConcerned(view, values, ids, states.touched, states.ever)}
+      select * from tidemark_seats tidemark_l where ${isConcerned(view, values, tables, states.touched, states.ever)}
     )`,
   ];
   if (mode === 'ever') return { queries, select: 'select tidemark_seat as seat from tidemark_near' };

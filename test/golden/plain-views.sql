@@ -912,7 +912,7 @@ tidemark_asof_1 as not materialized (
       where u.tidemark_minus or not exists (select from tidemark_changed_1 c where c.k1 = u."id")
     ),
 tidemark_affected_0 as materialized (select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
-  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+  select tidemark_r1 from (
 select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
 ) p
@@ -1020,7 +1020,7 @@ tidemark_asof_1 as not materialized (
     ),
 tidemark_affected_0 as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_seats tidemark_l cross join lateral (
 select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
-  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+  select tidemark_r1 from (
 select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
 ) p
@@ -1140,7 +1140,7 @@ SELECT t1.id AS tidemark_r1 FROM tidemark_touched_1 AS t1
     ),
 tidemark_affected as materialized (select tidemark_l.tidemark_seat, r.* from tidemark_near tidemark_l cross join lateral (
 select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
-  select tidemark_r1, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = 1) as tidemark_rows_1 from (
+  select tidemark_r1 from (
 select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (
 SELECT t1.id AS tidemark_r1 FROM tidemark_plus_1 AS t1
 ) p
@@ -1299,7 +1299,7 @@ SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
 with tidemark_some_minus_1 as materialized (
@@ -1359,7 +1359,7 @@ SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select r.* from tidemark_affected_0 tidemark_c  cross join lateral (
 select r.* from (
@@ -1499,7 +1499,7 @@ SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
 with tidemark_some_minus_1 as materialized (
@@ -1559,7 +1559,7 @@ SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_0_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select tidemark_seat, r.* from tidemark_affected_0 tidemark_c join tidemark_seats tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (
@@ -1698,7 +1698,7 @@ SELECT price AS p FROM tidemark_some_asof_1 AS todo WHERE todo.price = tidemark_
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
 with tidemark_some_minus_1 as materialized (
@@ -1758,7 +1758,7 @@ SELECT price AS p FROM todo WHERE todo.price = tidemark_c.tidemark_r1
 ) e
 order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C"
 ) r offset 0
-) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null) and true
+) r where not (select many from tidemark_affected_size) and not (tidemark_c.tidemark_r1 is null)
 union all
 select tidemark_seat, r.* from tidemark_affected tidemark_c join tidemark_near tidemark_l using (tidemark_seat) cross join lateral (
 select r.* from (

@@ -136,13 +136,11 @@ export function rowsOfSides(
       const atOnce = (rows: string, condition: string) =>
         `(${rowsOf(`with tidemark_c as (${own(name)}) select p.* from (\n${rows}\n) p where ${condition}`)})`;
       const isAny = 'exists (select from tidemark_c)';
-      const isFew = `not ${isMany}`;
+      const isSingle = hasNull ? `not ${isMany} and not (${hasNull})` : `not ${isMany}`;
       // As of the snapshot, a partition without a value cannot be told from others by comparing.
       const isWhole = hasNull ? `(${isMany} or exists (select from tidemark_c where ${hasNull}))` : isMany;
       return [
-        ...(each
-          ? [forEach(each, [...(group ? [isFew] : []), ...(hasNull ? [`not (${hasNull})`] : []), 'true'].join(' and '))]
-          : []),
+        ...(each ? [forEach(each, group ? isSingle : 'true')] : []),
         ...(eachOfNulls ? [forEach(eachOfNulls, hasNull!)] : []),
         ...(group ? [forEachGroup(group)] : []),
         ...(few ? [atOnce(few, `${isAny} and not ${isWhole}`)] : []),

@@ -63,14 +63,13 @@ export function sidesOf(
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
 ): Sides | undefined {
-  const ids = new Map([...tables].map(([oid, { id }]) => [oid, id]));
-  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+  const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
   if (changed.every((id) => id === undefined)) return undefined;
   const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
   if (view.strategy !== 'incremental') return affectedSides(view, values, tables, asof);
   return {
-    before: { each: distinctByKey(view, focusedRows(view, values, ids, states.minus, states.asof)) },
-    after: { each: distinctByKey(view, focusedRows(view, values, ids, states.plus)) },
+    before: { each: distinctByKey(view, focusedRows(view, values, tables, states.minus, states.asof)) },
+    after: { each: distinctByKey(view, focusedRows(view, values, tables, states.plus)) },
     wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
@@ -82,9 +81,8 @@ function affectedSides(
   tables: ReadonlyMap<number, SyncedTable>,
   asof: readonly Stand[],
 ): Sides {
-  const ids = new Map([...tables].map(([oid, { id }]) => [oid, id]));
-  const entered = companionChanges(view, values, ids, states.plus, () => 'now');
-  const left = companionChanges(view, values, ids, states.old, states.asof);
+  const entered = companionChanges(view, values, tables, states.plus, () => 'now');
+  const left = companionChanges(view, values, tables, states.old, states.asof);
   const isDivided = view.strategy === 'keyed' && left.every(({ tellsPartition }) => tellsPartition);
   const now = asof.map(() => 'now' as const);
   const base = { wasThere: () => 'false', isThere: 'false' };
@@ -95,7 +93,7 @@ function affectedSides(
     const affected = `select true as tidemark_r where ${isAnyChanged(view, [...entered, ...left])}`;
     return { ...base, affected, before: whole(asof), after: whole(now) };
   }
-  const read = [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
+  const read = view.firstRows ? [] : [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
   const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
   const divided = {
     ...base,
@@ -122,7 +120,7 @@ function affectedSides(
   const own = (isRead: (column: string) => string) =>
     `with ${read.flatMap((table) => someOldRows(table, isRead(rowsColumn(table.id)))).join(',\n')}\n`;
   const ownAsof = view.occurrenceTables.map((oid, i): Stand => {
-    const id = ids.get(oid);
+    const id = tables.get(oid)?.id;
     return id === undefined || view.hashed.has(i) ? asof[i]! : states.someAsof(id);
   });
   return { ...divided, before: side(ownAsof, own), after: side(now, () => '') };
@@ -179,12 +177,12 @@ interface Change {
 function companionChanges(
   { companions = [] }: CompiledView,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
   others: (id: number) => Stand,
 ): Change[] {
-  return companions.flatMap(({ tables, focuses, tellsPartition, standing }) => {
-    const changed = tables.map((oid) => ids.get(oid));
+  return companions.flatMap(({ tables: joined, focuses, tellsPartition, standing }) => {
+    const changed = joined.map((oid) => tables.get(oid)?.id);
     return focuses.flatMap((focus) => {
       const id = changed[focus];
       if (id === undefined) return [];
@@ -202,12 +200,12 @@ function companionChanges(
 export function isConcerned(
   view: CompiledView,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
   others: (id: number) => Stand,
 ): string {
-  if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, ids, state, others)}\n)`;
-  return `(${isAnyChanged(view, companionChanges(view, values, ids, state, others))})`;
+  if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, tables, state, others)}\n)`;
+  return `(${isAnyChanged(view, companionChanges(view, values, tables, state, others))})`;
 }
 
 /**
@@ -218,11 +216,11 @@ export function isConcerned(
 function focusedRows(
   view: CompiledView,
   values: readonly string[],
-  ids: ReadonlyMap<number, number>,
+  tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
   others: (id: number) => Stand = () => 'now',
 ): string {
-  const changed = view.occurrenceTables.map((oid) => ids.get(oid));
+  const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
   const stands = changed.map((id): Stand => (id === undefined ? 'now' : others(id)));
   const sets = view.focusSets(changed.map((id) => id !== undefined));
   const queries = sets.map((focuses) => {

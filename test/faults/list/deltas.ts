@@ -16,7 +16,7 @@ export const deltas: readonly Fault[] = [
   {
     name: 'partitions that new rows affect are missed',
     file: sides,
-    find: "const entered = companionChanges(view, values, ids, states.plus, () => 'now');",
+    find: "const entered = companionChanges(view, values, tables, states.plus, () => 'now');",
     replace: 'const entered: Change[] = [];',
     tests: keyed,
   },
@@ -30,8 +30,8 @@ export const deltas: readonly Fault[] = [
   {
     name: 'rows that are gone are joined with today’s rows',
     file: sides,
-    find: 'companionChanges(view, values, ids, states.old, states.asof)',
-    replace: "companionChanges(view, values, ids, states.old, () => 'now')",
+    find: 'companionChanges(view, values, tables, states.old, states.asof)',
+    replace: "companionChanges(view, values, tables, states.old, () => 'now')",
     tests: keyed,
   },
   {
@@ -128,8 +128,8 @@ export const deltas: readonly Fault[] = [
   {
     name: 'of a row that joined two that are gone, nobody knows',
     file: sides,
-    find: 'focusedRows(view, values, ids, states.minus, states.asof)',
-    replace: 'focusedRows(view, values, ids, states.minus)',
+    find: 'focusedRows(view, values, tables, states.minus, states.asof)',
+    replace: 'focusedRows(view, values, tables, states.minus)',
     tests,
   },
   {
