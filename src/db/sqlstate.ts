@@ -146,6 +146,11 @@ export function isOfLayouts(error: unknown): boolean {
   return codeOf(error) === 'TM001';
 }
 
+/** A value cannot be read or computed: it does not fit its type, say, or is a divisor of zero. */
+export function isOfValue(error: unknown): boolean {
+  return codeOf(error)?.startsWith('22') ?? false;
+}
+
 /** The statement was not run, since one before it in the transaction has failed. */
 export function isOfFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02';

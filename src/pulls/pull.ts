@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import { isOfLayouts, isTransient } from '../db/sqlstate.js';
+import { isOfLayouts, isOfValue, isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Gates } from '../gates.js';
 import type { Caller } from '../http/identify.js';
@@ -162,6 +162,8 @@ export class Pull {
       if (isOfLayouts(error)) return { plan: { kind: 'reset', reason: 'views' }, header: asked };
       // It may have met a table that was altered a moment ago.
       if (await this.#parts.haveChanged(reader.installation.tables)) throw new OutdatedError();
+      // A view that the client has and no longer sees is read, too, with values that its types may no longer take.
+      if (this.#since.changed && isOfValue(error)) return { plan: { kind: 'reset', reason: 'views' }, header: asked };
       caller.log.error({ error: describeError(error) }, 'A delta failed');
       return { plan: { kind: 'reset', reason: 'failure' }, header: asked };
     }

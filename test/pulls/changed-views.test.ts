@@ -252,6 +252,19 @@ describe('a reset', () => {
     await run('delete from tidemark.view_text');
   });
 
+  it('if a value that a view that is gone was given is none of its type any more, which is no failure', async () => {
+    await run('create type pair as (a int, b int)');
+    const paired = itemOf('', { query: () => sql`select id, n from item where ${'(1,2)'}::pair is not null` });
+    const client = await started(serve({ paired, note }));
+    await run('alter type pair add attribute c int');
+    const server = serve({ note });
+    const { patch } = await client.pull(server);
+    expect(patch[0]).toEqual({ op: 'clear' });
+    expect(client.held()).toEqual(await fullRead(server));
+    expect(server.lines.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    await run('drop type pair');
+  });
+
   it('if the user is another', async () => {
     const server = serve(views);
     const { cookie } = await server.pull(null, {}, 'ada');
