@@ -31,7 +31,8 @@ const views = {
     prefix: 'sla\\shed/',
     nulls: 'omit',
     query: () => ({
-      text: String.raw`select id, 'a' as "back\slash", null as "quo""te", regexp_replace('ab', '^(.)', '\1\1') as doubled from "Odd"`,
+      text: String.raw`select id, 'a' as "back\slash", null as "quo""te", regexp_replace('ab', '^(.)', '\1\1') as doubled,
+        '\x4a' as text, '\x00'::bytea as bytes from "Odd"`,
       values: [],
     }),
   }),

@@ -1,6 +1,6 @@
 /** Writes parse trees back to text. */
 import { Deparser } from 'pgsql-deparser';
-import { identifier } from '../../sql.js';
+import { identifier, quotedText } from '../../sql.js';
 import { jsonQuery, jsonTable, xmlTable } from './deparse-functions.js';
 import { names, type Tree } from './tree.js';
 
@@ -58,6 +58,12 @@ class Writer extends Deparser {
     // Without the schema, they would parse to other nodes: with another spelling, and with a length of one.
     const text = super.TypeName(node, context).replace('pg_catalog.varbit', 'bit varying');
     return text.replace('pg_catalog.bit', '"pg_catalog".bit');
+  }
+
+  /** The library writes texts such as `\x00` without an E. */
+  override A_Const(node: never, context: Context): string {
+    const { sval } = node as { sval?: { sval?: string } };
+    return sval?.sval?.includes('\\') ? quotedText(sval.sval) : super.A_Const(node, context);
   }
 
   override A_Expr(node: never, context: Context): string {
