@@ -71,8 +71,11 @@ export interface Database {
   /** Runs one statement outside a transaction. */
   query<Row>(statement: Statement): Promise<Row[]>;
 
-  /** Describes a SELECT without planning or running it. The text must not end in a semicolon. */
-  describe(text: string): Promise<QueryDescription>;
+  /**
+   * Describes a SELECT without planning or running it. The text must not end in a semicolon.
+   * @param types those of its parameters, if they are known
+   */
+  describe(text: string, types?: readonly string[]): Promise<QueryDescription>;
 
   /** The columns of a SELECT's result, without planning or running it. */
   columns(text: string): Promise<ResultColumn[]>;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
 import type { ParameterForm, QueryDescription, ResultColumn } from './database.js';
-import { sameFormats } from './own-settings.js';
+import { sameFormats, setOwn } from './own-settings.js';
 
 /**
  * A message of several statements is one transaction, which a pooler in transaction mode keeps on one connection. The
@@ -42,14 +42,19 @@ const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
 
 /**
  * Describes a SELECT without planning or running it.
+ * @param types the SQL names of its parameters' types, of which Postgres otherwise must find out each
  * @throws Postgres's error if it refuses the query.
  */
-export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryDescription> {
+export async function describeQuery(
+  pool: pg.Pool,
+  text: string,
+  types: readonly string[] = [],
+): Promise<QueryDescription> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
   // Should this be cut short, the statement may stay on a connection that a pooler keeps. It must not be in anyone's way.
   const name = `tidemark_described_${randomUUID().replaceAll('-', '')}`;
-  const before = `${opening}${name} as `;
+  const before = `${opening}${name}${types.length > 0 ? `(${types.join(', ')})` : ''} as `;
   const trees: string[] = [];
   const onNotice = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
     if (message === 'parse tree:' && detail !== undefined && analyzed.test(detail)) trees.push(detail);
@@ -61,8 +66,12 @@ export async function describeQuery(pool: pg.Pool, text: string): Promise<QueryD
     const [row] = (results as pg.QueryResult<{ types: string[]; forms: ParameterForm[] }>[]).find(
       ({ command }) => command === 'SELECT',
     )!.rows;
-    const { types, forms } = row!;
-    return { parameterTypes: types, parameterForms: forms, tree: trees[0]!, offset: Buffer.byteLength(before) };
+    return {
+      parameterTypes: row!.types,
+      parameterForms: row!.forms,
+      tree: trees[0]!,
+      offset: Buffer.byteLength(before),
+    };
   } finally {
     client.off('notice', onNotice);
     checkout.release();
@@ -93,6 +102,9 @@ class Question implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
+    connection.parse({ name: '', text: setOwn, types: [] }, true);
+    connection.bind({ portal: '', statement: '', values: [] }, true);
+    connection.execute({ portal: '', rows: '' }, true);
     connection.parse({ name: '', text: this.#text, types: [] }, true);
     connection.describe({ type: 'S', name: '' }, true);
     connection.sync();
@@ -105,6 +117,11 @@ class Question implements pg.Submittable {
       ...(tableID !== 0 && { source: { table: tableID, column: columnID } }),
     }));
   }
+
+  /** Of the settings. */
+  handleDataRow(): void {}
+
+  handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
     this.#resolve(this.#columns);

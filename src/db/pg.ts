@@ -54,7 +54,7 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     connections: pool.options.max,
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     query: <Row>(statement: Statement) => query<Row>(pool, names, statement, limits?.statementMs),
-    describe: (text) => describeQuery(pool, text),
+    describe: (text, types) => describeQuery(pool, text, types),
     columns: (text) => describeColumns(pool, text),
     copy: (text, signal) => readCopy(pool, text, { firstMs: limits?.statementMs, signal }),
     transact: createTransact(pool, limits),

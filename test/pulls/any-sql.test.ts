@@ -107,6 +107,12 @@ describe('parameters', () => {
 
   it.each<Case>([
     {
+      name: 'may stand only in a WITH query that nothing reads',
+      text: 'with w as (select $1 as a, id from t) select id, (select max(x) from t where t.id = i.id) as x from item i where sort = $2',
+      values: ['a', 9],
+      writes: [items, 'insert into t values (1, 3)', 'update t set x = 4'],
+    },
+    {
       name: 'are of one type wherever they stand',
       text: 'select id from item where sort >= $1 and $1 >= $2',
       values: [10, 9],

@@ -32,7 +32,7 @@ const views = {
     nulls: 'omit',
     query: () => ({
       text: String.raw`select id, 'a' as "back\slash", null as "quo""te", regexp_replace('ab', '^(.)', '\1\1') as doubled,
-        '\x4a' as text, '\x00'::bytea as bytes from "Odd"`,
+        '\x4a' as text, '\x00'::bytea as bytes, '{NULL}'::integer[] as nothing from "Odd"`,
       values: [],
     }),
   }),

@@ -23,7 +23,7 @@ export async function divide(db: Database, dividend: Dividend, tableOf: TableOf)
   // What Postgres says of it is found by places in the text.
   const text = deparseSelect(dividend.select);
   const select = parseSelect(text);
-  const meaning = understand(select, await db.describe(text));
+  const meaning = understand(select, await db.describe(text, dividend.parameterTypes));
   const occurrences = new Map(tablesIn(select).map((range, i) => [range, i]));
   const partition = partitionOf({ ...dividend, select }, { meaning, occurrences, tableOf });
   return partition && (await isUnderstood(db, dividend, partition)) ? partition : undefined;
