@@ -340,6 +340,25 @@ describe('moments read from text', () => {
   });
 });
 
+describe('a group without rows', () => {
+  it.each([
+    "select 'all' as id, count(*) as n, (select max(x) from t) as x from item where 1 > 2",
+    "select 'all' as id, null::boolean in (select true from t where x = 1) as b from item where 1 > 2 group by ()",
+    "select coalesce(label, 'all') as id, (select count(*) from t where t.s is not distinct from i.label) as n from item i where sort < 0 group by rollup (label)",
+    "select 'all' as id, count(*) as n from item where 1 > 2 having exists (select from t where x = 1)",
+    "select 'all' as id, max((select max(s) from t where t.id = i.id)) as s, (select max(x) from t) as x from item i where 1 > 2",
+    'select id, (select (select max(x) from t) from item i where 1 > 2 and i.id = n.id having true) as x from note n',
+  ])('has what its subqueries return: %s', async (text) => {
+    const writes = [
+      'insert into note values (1)',
+      'insert into t values (1, 1)',
+      'update t set x = 2',
+      'delete from t',
+    ];
+    await converges({ name: text, text, writes });
+  });
+});
+
 describe('what Postgres takes', () => {
   const writes = [
     "insert into t values (1, 1, 'open', 1), (2, 1, 'done', 2), (3, 2, 'shut', 2)",

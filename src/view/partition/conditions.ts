@@ -3,7 +3,7 @@
  * every condition. So a condition that is kept must never fail. Pure.
  */
 import { columnRef, put } from '../parse/nodes.js';
-import { cloneTree, isTree, names, selectIn, type Tree, visits, visitsHere } from '../parse/tree.js';
+import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
 import type { Column } from './joins.js';
 
 const comparisons = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
@@ -97,25 +97,6 @@ export function isMonotone(condition: Tree): boolean {
 
 function isMembership({ subLinkType }: Tree): boolean {
   return subLinkType === 'EXISTS_SUBLINK' || subLinkType === 'ANY_SUBLINK';
-}
-
-/** A subquery in an expression. */
-export interface Subquery {
-  readonly select: Tree;
-  /** What it is compared with, if it is one of the row comparisons. */
-  readonly link: Tree | undefined;
-  /** How many queries of Postgres's own it is in. */
-  readonly wrappers: number;
-}
-
-/** The subqueries of a value, without those within them. */
-export function subqueriesIn(value: unknown): Subquery[] {
-  return [...visitsHere({ value })].flatMap(({ type, node }) => {
-    if (type === 'SubLink') return { select: selectIn(node.subselect), link: node, wrappers: 0 };
-    // Postgres wraps the subquery in another with an aggregate.
-    if (type === 'JsonArrayQueryConstructor') return { select: selectIn(node.query), link: undefined, wrappers: 1 };
-    return [];
-  });
 }
 
 export function hasSubquery(value: unknown): boolean {

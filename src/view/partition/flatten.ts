@@ -9,7 +9,7 @@ import type { Operation } from '../analysis/meaning.js';
 import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { conjuncts, disjuncts } from '../parse/conditions.js';
 import { selectIn, type Tree } from '../parse/tree.js';
-import { comparison, equals, hasSubquery, isMonotone, refTo, subqueriesIn, translated } from './conditions.js';
+import { comparison, equals, hasSubquery, isMonotone, refTo, translated } from './conditions.js';
 import {
   type Column,
   dependency,
@@ -25,6 +25,7 @@ import { isNeverEmpty, outputsOf } from './outputs.js';
 import { comparedEntries, requiredEntries } from './required.js';
 import { columnOf, columnOfTarget, entriesIn, type Level, leavesOutRows, type Reading } from './resolve.js';
 import { armsOf, keepsType } from './set-operations.js';
+import { type Subquery, subqueriesIn, subqueriesOf } from './subqueries.js';
 
 class NotFlat extends Error {}
 
@@ -71,7 +72,11 @@ class Flattening {
       joins = this.#from(item, nodes[i]!, joins, block);
     });
     joins = this.#where(whereClause, joins, block);
-    joins = joins.flatMap((join) => [join, ...this.#dependencies(others, join, block)]);
+    const { ofRows, ofGroup } = subqueriesOf(others, query, meaning);
+    joins = [
+      ...joins.flatMap((join) => [join, ...this.#dependencies(ofRows, join, block)]),
+      ...this.#dependencies(ofGroup, emptyJoin, block),
+    ];
     return {
       joins: joins.map((join) => ({
         ...join,
@@ -105,7 +110,8 @@ class Flattening {
     if (range) return joins.flatMap((one) => product(one, this.#table(range, node, block.query)));
     if (sub) return bounded(joins.flatMap((one) => this.#derived(selectIn(sub.subquery), node, one, block)));
     if (join) return this.#join(join, node, joins, block);
-    if (RangeFunction) return joins.flatMap((one) => [one, ...this.#dependencies(RangeFunction, one, block)]);
+    if (RangeFunction)
+      return joins.flatMap((one) => [one, ...this.#dependencies(subqueriesIn(RangeFunction), one, block)]);
     throw new NotFlat();
   }
 
@@ -224,7 +230,7 @@ class Flattening {
         ...alternatives.flatMap((alternative) => this.#where(alternative, rows, block)),
       ]);
     }
-    return joins.flatMap((join) => [join, ...this.#dependencies(condition, join, block)]);
+    return joins.flatMap((join) => [join, ...this.#dependencies(subqueriesIn(condition), join, block)]);
   }
 
   #withScalar(condition: Tree, join: Join, block: Block): Join {
@@ -244,10 +250,10 @@ class Flattening {
     );
   }
 
-  /** The joins with the rows of the subqueries in an expression, on which the rows of a join depend. */
-  #dependencies(expression: unknown, join: Join, block: Block): Join[] {
+  /** The joins with the rows of subqueries, on which the rows of a join depend. */
+  #dependencies(subqueries: readonly Subquery[], join: Join, block: Block): Join[] {
     if (join.isDependency) return [];
-    return subqueriesIn(expression).flatMap((subquery) => {
+    return subqueries.flatMap((subquery) => {
       const { select, wrappers } = subquery;
       const level = levelOf(block, join);
       const wrapped = Array.from({ length: wrappers }, () => ({ query: block.query, columns: new Map() }));
