@@ -146,9 +146,9 @@ export function isOfLayouts(error: unknown): boolean {
   return codeOf(error) === 'TM001';
 }
 
-/** A value cannot be read or computed: it does not fit its type, say, or is a divisor of zero. */
+/** A value cannot be computed: it does not fit its type or its domain, say, or the divisor is zero. Other values may do. */
 export function isOfValue(error: unknown): boolean {
-  return codeOf(error)?.startsWith('22') ?? false;
+  return /^(22|23|0A)/.test(codeOf(error) ?? '');
 }
 
 /** The statement was not run, since one before it in the transaction has failed. */

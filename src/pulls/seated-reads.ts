@@ -1,5 +1,6 @@
 import { BoundedMap } from '../bounded-map.js';
 import type { Database } from '../db/database.js';
+import { isOfValue } from '../db/sqlstate.js';
 import { retry } from '../db/transact.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { headerOf, isSmall, readPatchReport } from '../store/header.js';
@@ -56,7 +57,7 @@ export class SeatedReads {
     this.#window = window;
   }
 
-  /** The delta of one reader; undefined if it is not small after all. */
+  /** The delta of one reader; undefined if it is not small after all, or fails together with others. */
   delta(asked: DeltaReader): Promise<Patch | undefined> {
     return this.#deltas.ask(asked.reader.form, asked);
   }
@@ -105,7 +106,12 @@ export class SeatedReads {
     const lines = await retry(
       () => this.#db.query<SeatedLine>({ name: 'tidemark_delta', text, values, signal }),
       maxAttempts,
-    );
+    ).catch((error: unknown) => {
+      if (!isShared || !isOfValue(error)) throw error;
+      return undefined;
+    });
+    // What one user's view cannot compute is no matter to the others: each reads alone.
+    if (lines === undefined) return new Map();
     const [first, ...ops] = lines as [SeatedLine, ...SeatedLine[]];
     if (ops.length > mostOps || ops.some(({ line }) => line === null)) return new Map();
     const report = readPatchReport(first.line!);

@@ -215,6 +215,25 @@ describe('nothing of their own', () => {
   });
 });
 
+it('a value that one user’s view cannot compute is no matter to the others', async () => {
+  const forbidden = (name: string) => (name === 'user 7' ? 'Zeros'.length : 10);
+  const share = defineView<{ id: string }>({
+    key: 'id',
+    query: ({ ctx }) => sql`select id, 100 / (length(name) - ${forbidden(ctx.userID)}) as share from list`,
+  });
+  serve({ share });
+  const held = await connect(users.slice(0, 10));
+  await run(`update list set name = 'Zeros' where id = 'shared'`);
+  const answers = await Promise.allSettled([...held].map(([name, { cookie }]) => pull(name, cookie)));
+  expect(answers.map(({ status }) => status)).toEqual(
+    users.slice(0, 10).map((name) => (name === 'user 7' ? 'rejected' : 'fulfilled')),
+  );
+  for (const answer of answers) {
+    if (answer.status === 'rejected') continue;
+    expect(answer.value.patch).toEqual([{ op: 'put', key: 'share/shared', value: { id: 'shared', share: -20 } }]);
+  }
+});
+
 describe('views that are not incremental', () => {
   const told = (isTold: boolean, value: object) =>
     isTold ? [{ op: 'put', key: 'size/even', value: { list_id: 'even', ...value } }] : [];
