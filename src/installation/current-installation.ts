@@ -140,9 +140,7 @@ export class CurrentInstallation<Context extends UserContext> {
       const narrowed = this.#narrow(known, views);
       if (!narrowed) continue;
       const bound = { installation: narrowed, views, ...digestsOf(userID, narrowed, views) };
-      if (narrowed.keepsViews && part?.key === undefined) {
-        await this.#kept.keep(keptViewsOf(views, queries, narrowed));
-      }
+      if (part?.key === undefined) await this.#kept.keep(keptViewsOf(views, queries, narrowed));
       if (key !== undefined) known.findings.bound.set(key, bound);
       return { bound, reading };
     }
@@ -158,7 +156,7 @@ export class CurrentInstallation<Context extends UserContext> {
     userID: string,
   ): Promise<ChangedViews | undefined> {
     const { installation, views } = bound;
-    const matched = installation.keepsViews && matchViews(cookie, bound, userID, installation.secrets);
+    const matched = matchViews(cookie, bound, userID, installation.secrets);
     if (!matched) return undefined;
     for (;;) {
       const known = await this.#readings.current().known;
@@ -178,8 +176,8 @@ export class CurrentInstallation<Context extends UserContext> {
    * @param shapes those of the cookie
    */
   async alteredSince(tables: readonly SyncedTable[], shapes: string): Promise<Altered> {
-    const { installation, findings } = await this.#readings.current().known;
-    return findings.alterations.since(tables, installation.keepsLayouts ? shapes : '');
+    const { findings } = await this.#readings.current().known;
+    return findings.alterations.since(tables, shapes);
   }
 
   /** Whether tables are other ones by now than a reading has said. */

@@ -11,13 +11,13 @@ export interface Digests {
   /** Identifies the user, the views with their parameters, and the shape of the tables. */
   readonly viewsDigest: string;
   /**
-   * The same in parts, for cookies of the second form: a digest of the user, one of all parameters, and then a
-   * `viewDigest` of each view, in their order; joined with dots.
+   * The same in parts, for cookies: a digest of the user, one of all parameters, and then a `viewDigest` of each view, in
+   * their order; joined with dots.
    */
   readonly viewDigests: string;
-  /** The parameters, for cookies of the second form; see `sealParameters`. */
+  /** The parameters, for cookies; see `sealParameters`. */
   readonly parameters: string | undefined;
-  /** The shapes of the tables, for cookies of the second form; see `shapesOf`. */
+  /** The shapes of the tables, for cookies; see `shapesOf`. */
   readonly shapes: string;
   /** Identifies the views without their parameters, and the shape of the tables. */
   readonly formDigest: string;

@@ -58,7 +58,7 @@ export function matchViews(
 /** A view that a client holds, as it reads the tables of now. */
 export interface ReadView extends BoundView {
   /** The digest of what decided its keys when it was served; undefined if that is not known. */
-  readonly keysDigest: string | undefined;
+  readonly keysDigest: string;
 }
 
 /**

@@ -15,11 +15,10 @@ import {
   neverCaptured,
   repairable,
 } from './capture-check.js';
-import { keptViewsVersion } from './kept-views.js';
-import { layoutsVersion, type Moment, momentSql, noMomentSql } from './layouts/moments.js';
+import { type Moment, momentSql } from './layouts/moments.js';
 import { secretsSql } from './secrets.js';
 import { readShaped, type ShapedTable } from './shaped-tables.js';
-import { noTimelinesSql, recordTimeline, timelinesSql, timelinesVersion } from './timelines.js';
+import { recordTimeline, unrecordedSql } from './timelines.js';
 import { installedVersion, refuseOther, supported } from './version.js';
 
 /**
@@ -41,12 +40,6 @@ export interface Installation {
   /** System identifier and timeline of the cluster. They differ after a restore or a promotion. */
   readonly cluster: string;
   readonly systemIdentifier: string;
-  /** The form in which cookies are written. */
-  readonly cookieForm: 'first' | 'second';
-  /** Whether the schema has a place for the views that are served. */
-  readonly keepsViews: boolean;
-  /** Whether it has a place for the layouts of tables. */
-  readonly keepsLayouts: boolean;
   /** Changes whenever the tables' columns, partitions or triggers change. */
   readonly shape: string;
   /** The tables whose changes are captured. */
@@ -72,10 +65,10 @@ const readableSql = `(
     from unnest('{tidemark.tick,tidemark.client,tidemark.client_group}'::regclass[]) of_pulls
   )`;
 
-/** @param more columns that depend on the version of the schema */
-const identitySql = (more: string) => `
+const identitySql = `
   select ${secretsSql} as secrets, concat(s.system_identifier, '/', ${timelineSql}) as cluster,
-    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${readableSql} as "isReadable", ${more}
+    s.system_identifier::text as "systemIdentifier", ${foreignSql} as "foreign", ${readableSql} as "isReadable",
+    ${unrecordedSql}, ${momentSql}
   from tidemark.meta m, pg_control_system() s, pg_control_checkpoint() c`;
 
 interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'systemIdentifier'> {
@@ -83,7 +76,6 @@ interface IdentityRow extends Pick<Installation, 'secrets' | 'cluster' | 'system
   readonly foreign: boolean;
   readonly isReadable: boolean;
   readonly isUnrecorded: boolean;
-  readonly usesFirstForm: boolean;
 }
 
 /**
@@ -104,15 +96,10 @@ export async function readAtMoment(
   db: Database,
   tables: readonly Table[],
 ): Promise<{ readonly installation: Installation; readonly moment: Moment | null }> {
-  const version = await installedVersion(db);
-  refuseOther(version, supported);
-  const more = [
-    version.newest < timelinesVersion ? noTimelinesSql : timelinesSql,
-    version.newest < layoutsVersion ? noMomentSql : momentSql,
-  ].join();
+  refuseOther(await installedVersion(db), supported);
   // Planned anew each time: a plan made while the change log was small would not do once it has grown.
-  const [row] = await db.query<IdentityRow>({ text: identitySql(more) });
-  const { foreign, isReadable, isUnrecorded, usesFirstForm, moment, ...identity } = row!;
+  const [row] = await db.query<IdentityRow>({ text: identitySql });
+  const { foreign, isReadable, isUnrecorded, moment, ...identity } = row!;
   if (foreign) {
     throw new SetupError(
       'The change log is from another cluster, for example after a restore. Run `tidemark migrate`.',
@@ -128,17 +115,10 @@ export async function readAtMoment(
   const shaped = [...found.values()];
   const { tables: captured, faults } = await checkCapture(db, shaped);
   for (const { oid } of tables) if (!found.has(oid)) faults.set(oid, repairable('another table now has its name'));
-  const cookieForm = usesFirstForm ? 'first' : 'second';
-  const keepsViews = version.newest >= keptViewsVersion;
-  const keepsLayouts = version.newest >= layoutsVersion;
   const installation: Installation = {
     ...identity,
-    cookieForm,
-    keepsViews,
-    keepsLayouts,
     shape: digest(shaped.map(({ shape }) => shape)),
-    // The function that refuses what cannot be told came with the layouts.
-    ...withIDs(keepsLayouts ? captured : captured.map((table) => ({ ...table, textMayChange: false }))),
+    ...withIDs(captured),
     faults,
   };
   return { installation, moment };

@@ -3,16 +3,13 @@ import { BoundedMap } from '../bounded-map.js';
 import { type Database, readCommitted } from '../db/database.js';
 import type { ServedView } from '../view/served-view.js';
 
-/** From this version of the schema on, there is a place for them. */
-export const keptViewsVersion = 19;
-
 /** How many views a server remembers to have kept; the database keeps as many. */
 const keptViews = 1000;
 
 /** A view, as it was served when it had its digest. */
 export interface KeptView extends ServedView {
-  /** See `keysDigest`. The version before did not write it. */
-  readonly keysDigest?: string | undefined;
+  /** See `keysDigest`. */
+  readonly keysDigest: string;
 }
 
 /** Keeps the views that one server serves, and finds those of all. */

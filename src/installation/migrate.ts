@@ -46,6 +46,8 @@ export async function migrateSchema(
         migration.file,
       ]);
     }
+    // Otherwise a server whose database is a standby would have to wait for one on the primary.
+    await client.query('select tidemark.record_timeline()');
     if (await setNotify(client, notify)) progress(notify ? 'adding notifications' : 'removing notifications');
   };
   const migrate = () => transact(db, 'the schema tidemark', bringUpToDate);

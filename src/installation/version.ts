@@ -19,13 +19,13 @@ export const migrations: readonly Migration[] = Object.entries(migrationFiles)
 export const codeVersion: number = migrations.at(-1)!.version;
 
 /** The oldest version of the schema that this code works with: the one of the release before. */
-const leastVersion = 17;
+const leastVersion = 1;
 
 /**
  * Later migrations only add to the schema, so that code which does not know them goes on working with it: two versions
  * of Tidemark can run side by side.
  */
-const lastBreaking = 17;
+const lastBreaking = 1;
 
 /** Where a migration is recorded. Code refuses a schema with one in `tidemark.migration` that it does not know. */
 export function recordOf({ version }: Migration): 'tidemark.migration' | 'tidemark.expansion' {

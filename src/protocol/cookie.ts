@@ -8,8 +8,8 @@ import { parseSnapshot, parseXid, type Snapshot } from './snapshot.js';
 export type Order = number | string;
 
 /**
- * What a pull returns, and the next pull sends back. A cookie of the second form also has a position. It may have fields
- * of versions to come: they are signed like the others, and sent back as they are. None is an object.
+ * What a pull returns, and the next pull sends back. It may have fields of versions to come: they are signed like the
+ * others, and sent back as they are. None is an object.
  */
 export interface Cookie {
   readonly order: Order;
@@ -20,7 +20,7 @@ export interface Cookie {
    * seen.
    */
   readonly next: string;
-  /** Which database the snapshot belongs to; in the first form, on which timeline. */
+  /** Which database the snapshot belongs to. */
   readonly epoch: string;
   /** Which user's views the client holds, and in which form. */
   readonly views: string;
@@ -36,19 +36,16 @@ export interface Cookie {
   /** What a sampled client should hold; see `Audit`. Null for clients that are not sampled. */
   readonly audit: string | null;
   /** A `Position`. On that timeline, everything that the snapshot has seen lies before it. */
-  readonly position?: string;
-  /** In the second form, the parameters of the views, unless they are long; see `sealParameters`. */
+  readonly position: string;
+  /** The parameters of the views, unless they are long; see `sealParameters`. */
   readonly parameters?: string;
-  /** In the second form, the shapes of the tables that the views read; see `shapesOf`. */
-  readonly shapes?: string;
+  /** The shapes of the tables that the views read; see `shapesOf`. */
+  readonly shapes: string;
   readonly signature: string;
 }
 
 /** What is signed. */
 export type CookieFields = Omit<Cookie, 'signature'>;
-
-/** The number of fields of a cookie of the first form. */
-const firstFieldCount = 10;
 
 /** What a cookie's texts mean. */
 export interface CookieMeaning {
@@ -58,8 +55,7 @@ export interface CookieMeaning {
 
 /** A cookie whose signature and contents have been checked. */
 export interface OpenedCookie extends Cookie, CookieMeaning {
-  /** Undefined in the first form. */
-  readonly parsedPosition: Position | undefined;
+  readonly parsedPosition: Position;
   /** It was signed with a secret that signs no longer. */
   readonly isOutdated: boolean;
 }
@@ -67,7 +63,7 @@ export interface OpenedCookie extends Cookie, CookieMeaning {
 /** The first signs cookies. Those that another has signed are accepted, for a time. */
 export type Secrets = readonly [string, ...string[]];
 
-/** Signs a cookie: of the second form, if it has a position. */
+/** Signs a cookie. */
 export function sealCookie(fields: CookieFields, [secret]: Secrets): Cookie {
   return { ...fields, signature: sign(fields, secret) };
 }
@@ -99,14 +95,11 @@ function hasFields(value: Readonly<Record<string, unknown>>): value is Readonly<
     audit,
     position,
     parameters,
+    shapes,
     signature,
   } = value;
-  // The signature of the first form does not cover additional fields, but a pull that finds no change sends back the
-  // whole cookie.
-  const isFirst = position === undefined && Object.keys(value).length === firstFieldCount;
-  const isSecond = typeof position === 'string' && Object.values(value).every(isPlain);
   return (
-    (isFirst || isSecond) &&
+    Object.values(value).every(isPlain) &&
     (typeof order === 'number' || typeof order === 'string') &&
     typeof snapshot === 'string' &&
     typeof next === 'string' &&
@@ -116,7 +109,9 @@ function hasFields(value: Readonly<Record<string, unknown>>): value is Readonly<
     typeof mutations === 'number' &&
     (typeof tick === 'string' || tick === null) &&
     (typeof audit === 'string' || audit === null) &&
+    typeof position === 'string' &&
     (parameters === undefined || typeof parameters === 'string') &&
+    typeof shapes === 'string' &&
     typeof signature === 'string'
   );
 }
@@ -136,19 +131,14 @@ function parseCookie(cookie: Cookie, isOutdated: boolean): OpenedCookie | undefi
   const parsedSnapshot = parseSnapshot(cookie.snapshot);
   const parsedNext = parseXid(cookie.next);
   if (!parsedSnapshot || parsedNext === undefined || parsedNext < parsedSnapshot.xmax) return undefined;
-  const parsedPosition = cookie.position === undefined ? undefined : parsePosition(cookie.position);
-  if (cookie.position !== undefined && !parsedPosition) return undefined;
+  const parsedPosition = parsePosition(cookie.position);
+  if (!parsedPosition) return undefined;
   return { ...cookie, parsedSnapshot, parsedNext, parsedPosition, isOutdated };
 }
 
-/** In the second form, names are signed as well, and the order of the fields does not matter. */
+/** Names are signed as well, and the order of the fields does not matter. */
 function sign(fields: CookieFields, secret: string): string {
-  const { order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit, position } = fields;
-  const signed =
-    position === undefined
-      ? [order, snapshot, next, epoch, views, clientGroupID, mutations, tick, audit]
-      : Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
-  const message = JSON.stringify(signed);
+  const message = JSON.stringify(Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1)));
   return createHmac('sha256', secret).update(message).digest('base64url').slice(0, 22);
 }
 
@@ -160,15 +150,12 @@ export function digest(parts: readonly string[]): string {
 /** Every pull asks, mostly for the same one. */
 const epochs = new BoundedMap<string, string>(100);
 
-/**
- * Which database this is. A dump that is restored makes another, and so does a new installation.
- * @param cluster the system identifier; for the first form of cookies with the timeline, which a promotion changes
- */
-export function epochOf(installID: string, cluster: string, database: string): string {
-  const key = `${installID} ${cluster} ${database}`;
+/** Which database this is. A dump that is restored makes another, and so does a new installation. */
+export function epochOf(installID: string, systemIdentifier: string, database: string): string {
+  const key = `${installID} ${systemIdentifier} ${database}`;
   const known = epochs.get(key);
   if (known !== undefined) return known;
-  const epoch = digest([installID, cluster, database]);
+  const epoch = digest([installID, systemIdentifier, database]);
   epochs.set(key, epoch);
   return epoch;
 }

@@ -15,7 +15,10 @@ export interface Timeline {
 export interface History {
   /** From the oldest on. Each goes on from the one before. */
   readonly timelines: readonly Timeline[];
-  /** The one that the database is on: the last. Null if a primary has begun another, and nobody has recorded it yet. */
+  /**
+   * The one that the database is on: the last. Null if a primary has begun another, and nobody has recorded it yet; or if a
+   * standby does not show any.
+   */
   readonly current: string | null;
   /** Everything that the statement shows is in the write-ahead log before this position, in bytes. */
   readonly lsn: bigint;

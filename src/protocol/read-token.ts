@@ -16,13 +16,12 @@ const maxInflated = 64 * 1024;
 export const noState = 'none';
 
 /**
- * The token of a cookie. A cookie of the second form has its further fields at the end.
+ * The token of a cookie. Its further fields are at the end.
  * @returns undefined if it would be too long, because thousands of transactions are in progress
  */
 export function tokenOf(cookie: Cookie): string | undefined {
   const { order, snapshot, next, epoch, views, tick, signature, clientGroupID, mutations, audit, ...further } = cookie;
-  const fields = [order, toDistances(snapshot), next, epoch, views, tick, signature];
-  const text = JSON.stringify('position' in further ? [...fields, further] : fields);
+  const text = JSON.stringify([order, toDistances(snapshot), next, epoch, views, tick, signature, further]);
   const token = deflateRawSync(text).toString('base64url');
   return token.length <= maxTokenLength ? token : undefined;
 }
@@ -36,8 +35,8 @@ export function cookieIn(token: string): unknown {
   try {
     const inflated = inflateRawSync(Buffer.from(token, 'base64url'), { maxOutputLength: maxInflated });
     const fields: unknown = JSON.parse(inflated.toString());
-    if (!Array.isArray(fields) || fields.length < 7 || fields.length > 8) return token;
-    const [order, distances, next, epoch, views, tick, signature, further = {}] = fields as unknown[];
+    if (!Array.isArray(fields) || fields.length !== 8) return token;
+    const [order, distances, next, epoch, views, tick, signature, further] = fields as unknown[];
     if (typeof further !== 'object') return token;
     const snapshot = fromDistances(String(distances));
     return { ...further, order, snapshot, next, epoch, views, ...others, tick, signature };

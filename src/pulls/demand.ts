@@ -26,7 +26,7 @@ export function meets(
 ): boolean {
   if (!header.recovery || (since && !showsAllOf(since, header))) return false;
   // Otherwise its transaction IDs may be others than the primary's.
-  if (timeline === null || (timeline !== undefined && timeline !== header.history?.current)) return false;
+  if (timeline === null || (timeline !== undefined && timeline !== header.history.current)) return false;
   return xids.every((xid) => hasSeen(header.shown, xid));
 }
 

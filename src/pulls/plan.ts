@@ -48,7 +48,6 @@ export type ResetReason =
 export interface Present {
   readonly header: Header;
   readonly clientGroupID: string;
-  /** As a cookie of the same form has it. */
   readonly epoch: string;
   readonly views: string;
   /** The tables that have been altered since the cookie was given. */
@@ -63,8 +62,7 @@ type Relation = 'same' | 'future' | 'ahead' | 'other';
 
 function relationOf({ parsedNext, parsedPosition, parsedSnapshot }: OpenedCookie, header: Header): Relation {
   const { next, recovery, history, snapshot } = header;
-  // In the first form, the epoch has told the timeline.
-  const standing = parsedPosition ? standingOf(parsedPosition, history ?? { timelines: [] }) : 'newest';
+  const standing = standingOf(parsedPosition, history);
   if (standing === 'lost') return 'other';
   // The IDs of transactions that have left nothing in the log, or nothing at all, are given out again after a promotion.
   if (standing === 'included') return 'same';
@@ -115,13 +113,10 @@ export function changedTables({ changed }: Pick<Header, 'changed'>, altered: Alt
 
 /**
  * The tables that have been altered since the cookie was given, though not in what the views read of them. What has been
- * logged of them since may be in another layout than the present one. In the first form, `views` has told.
+ * logged of them since may be in another layout than the present one.
  */
-export function alteredTables(
-  { shapes: before = '' }: Pick<OpenedCookie, 'shapes'>,
-  shapes: string | undefined,
-): readonly number[] {
-  if (shapes === undefined || shapes === before) return [];
+export function alteredTables({ shapes: before }: Pick<OpenedCookie, 'shapes'>, shapes: string): readonly number[] {
+  if (shapes === before) return [];
   const known = new Set(before.split('.'));
   return shapes.split('.').flatMap((shape) => (known.has(shape) ? [] : [Number.parseInt(shape, 10)]));
 }

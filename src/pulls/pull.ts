@@ -11,7 +11,7 @@ import { describeError } from '../log.js';
 import type { Audit } from '../protocol/audit.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
-import { type Header, headerOf, isUnrecorded, type Member } from '../store/header.js';
+import { type Header, headerOf, type Member } from '../store/header.js';
 import { literalReport } from '../store/look.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { auditedFullPatch } from '../store/patches/patch-sql.js';
@@ -19,7 +19,7 @@ import type { KnownCookies } from '../window/known-cookies.js';
 import { type Auditor, checkedFor } from './auditor.js';
 import type { DeltaSizes } from './delta-size.js';
 import { type Demand, type Demanding, mayReset, meets } from './demand.js';
-import { identityOf, positionOf } from './identity.js';
+import { identityOf } from './identity.js';
 import { openInPlace } from './long-reads.js';
 import { openFullPatch, openPatch } from './patch-stream.js';
 import { changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
@@ -229,7 +229,11 @@ export class Pull {
   #plan(cookie: OpenedCookie | undefined, header: Header): Plan {
     const { caller, request } = this.#parts;
     if (this.#demand && !meets(header, this.#demand)) return { kind: 'behind' };
-    if (isUnrecorded(header)) throw new OutdatedError();
+    if (header.history.current === null) {
+      // A standby has yet to replay what records the timeline. On a primary, the next reading of the installation does it.
+      if (header.recovery) return { kind: 'behind' };
+      throw new OutdatedError();
+    }
     const { clientGroupID, client } = request;
     if (header.owner !== null && header.owner !== caller.context.userID) {
       throw new Problem('forbidden', 'The client group belongs to another user.');
@@ -238,7 +242,7 @@ export class Pull {
       ? planPull(cookie, {
           header,
           clientGroupID,
-          ...identityOf(this.#parts, header, cookie.parsedPosition),
+          ...identityOf(this.#parts, header),
           altered: this.#since.altered,
           ...(this.#since.changed && { views: cookie.views }),
         })
@@ -267,8 +271,10 @@ export class Pull {
     more?: Patched['more'],
   ): Patched {
     const { request, installation, cookies } = this.#parts;
-    const position = positionOf(installation, header);
-    const fields = cookieFields(request, header, identityOf(this.#parts, header, position), audit, position);
+    const { current, lsn } = header.history;
+    // Where no timeline is known, `#plan` has ended the pull.
+    const position = { timeline: current!, lsn };
+    const fields = cookieFields(request, header, identityOf(this.#parts, header), audit, position);
     const meaning = { parsedSnapshot: header.snapshot, parsedNext: header.next, parsedPosition: position };
     const cookie = cookies.seal(fields, meaning, installation.secrets);
     this.#tell({ pull: kind });

@@ -35,24 +35,20 @@ export interface Patched {
   readonly replacement?: (() => Patched | undefined) | undefined;
 }
 
-/**
- * What a new cookie says.
- * @param position if given, the cookie is of the second form
- */
+/** What a new cookie says. */
 export function cookieFields(
   { clientGroupID, cookie }: PullRequest,
   { snapshot, next, tick, mutations }: Header,
   { epoch, views, parameters, shapes }: Identity,
   audit: Audit | null,
-  position: Position | undefined,
+  position: Position,
 ): CookieFields {
   const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
-  const known = { order, snapshot: snapshot.text, next: String(next), epoch, views };
+  const known = { order, snapshot: snapshot.text, next: String(next), epoch, views, shapes };
   const fields = { ...known, clientGroupID, mutations, tick, audit: audit && encodeAudit(audit) };
-  if (!position) return fields;
   // Who reads one view is sent all of it if it has changed.
   const isComparable = parameters !== undefined && clientGroupID !== noGroup;
-  return { ...fields, position: positionText(position), shapes: shapes!, ...(isComparable && { parameters }) };
+  return { ...fields, position: positionText(position), ...(isComparable && { parameters }) };
 }
 
 /** A client that the request names, but that the server does not know yet, is told that its lastMutationID is 0. */

@@ -29,10 +29,9 @@ export interface Compared extends Pick<Digests, 'viewDigests' | 'shapes'> {
   readonly alteredSince: (tables: readonly SyncedTable[], shapes: string) => Promise<Altered>;
 }
 
-/** In the first form, a cookie does not tell views and tables apart. */
 export async function findSince(cookie: OpenedCookie, compared: Compared, log: Logger): Promise<Since> {
   const { viewDigests, shapes, form, changedSince, alteredSince } = compared;
-  if (!cookie.parsedPosition || (cookie.views === viewDigests && cookie.shapes === shapes)) return nothingSince;
+  if (cookie.views === viewDigests && cookie.shapes === shapes) return nothingSince;
   const changed =
     form === 'rows' || cookie.views === viewDigests
       ? undefined
@@ -42,7 +41,7 @@ export async function findSince(cookie: OpenedCookie, compared: Compared, log: L
   if (ids.length === 0) return { changed, altered: nothingAltered };
   const tables = installation.tables.filter(({ id }) => ids.includes(id));
   const lost: Altered = new Map(ids.map((id) => [id, 'lost']));
-  const found = alteredSince(tables, cookie.shapes ?? '');
+  const found = alteredSince(tables, cookie.shapes);
   return { changed, altered: await told(found, lost, 'What has become of altered tables cannot be told', log) };
 }
 

@@ -31,5 +31,5 @@ function upTo({ header }: Window, snapshot: Snapshot): CookieMeaning {
 }
 
 function timelineOf({ header }: Window): string | null | undefined {
-  return header.history?.current;
+  return header.history.current;
 }

@@ -44,8 +44,7 @@ export interface SharedHeader {
   readonly installID: string;
   /** The database's OID; a copy of the database within the cluster has another. */
   readonly database: string;
-  /** Undefined in a schema that does not record timelines. */
-  readonly history: History | undefined;
+  readonly history: History;
   /** The newest tick that is older than every transaction in progress; null if there is none. */
   readonly tick: string | null;
   /** This database does not know the tick that was named. */
@@ -72,11 +71,6 @@ export const manyRows = 100;
 /** Whether so little has changed that looking up each changed row is the best plan. */
 export function isSmall(changed: SharedHeader['changed']): boolean {
   return changed.every(([, rows]) => rows < manyRows);
-}
-
-/** Whether the primary is on a timeline that nobody had recorded yet. The next reading of the installation records it. */
-export function isUnrecorded({ history, recovery }: Pick<SharedHeader, 'history' | 'recovery'>): boolean {
-  return history?.current === null && !recovery;
 }
 
 /** A client group's record. */
@@ -108,7 +102,7 @@ export type Change = readonly [
 interface ReportLine
   extends Omit<SharedHeader, 'snapshot' | 'shown' | 'next' | 'history' | 'horizon' | 'aging' | 'changed' | 'truncated'>,
     SnapshotFields {
-  readonly history?: HistoryLine;
+  readonly history: HistoryLine;
   /** The newest transaction that has left something; null if there is none. */
   readonly kept: string | null;
   readonly horizon: string;
@@ -158,7 +152,7 @@ function toReport(line: ReportLine): Report {
     started,
     installID,
     database,
-    history: history && readHistory(history),
+    history: readHistory(history),
     tick,
     diverged,
     horizon,

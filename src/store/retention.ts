@@ -13,33 +13,19 @@ export const usualRetention: { readonly seconds: number; readonly bytes: number 
 /** Ticks are written one at a time, in READ COMMITTED, so that each log row is in the measure of one of them. */
 const oneAtATime = [readCommitted, setOwn, `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`];
 
-/** Whether the schema is one in which ticks tell which timeline they are on, and of their writers; and has layouts. */
-const tells = `
-  select to_regclass('tidemark.timeline') is not null as "tellsTimelines", to_regclass('tidemark.layout') is not null as "keepsLayouts"`;
-
-/** The newest form of cookies that this version can read. */
-const cookieForm = 2;
-
-/** The log is measured as it grows, since files keep the space of deleted rows. What is below xmin grows no more. */
-function insertTick(more: Readonly<Record<string, string>>): string {
-  const columns = Object.entries(more);
-  return `
-  insert into tidemark.tick (${['oldest_xid', 'snapshot', 'system_identifier', ...columns.map(([name]) => name), 'bytes'].join(', ')})
-  select ${['pg_snapshot_xmin(s)', 's', 'c.system_identifier', ...columns.map(([, value]) => value)].join(', ')}, (
+/**
+ * The tick itself comes behind its position. The log is measured as it grows, since files keep the space of deleted rows.
+ * What is below xmin grows no more.
+ */
+const insertTick = `
+  insert into tidemark.tick (oldest_xid, snapshot, system_identifier, timeline, position, bytes)
+  select pg_snapshot_xmin(s), s, c.system_identifier, tidemark.timeline_number(), pg_current_wal_lsn(), (
     select coalesce(sum(80 + pg_column_size(key) + coalesce(pg_column_size(old), 0)), 0) from tidemark.change
     where table_id = any (array(select id from tidemark.synced_table) || array[${mutationsID}, ${disconnectsID}]) and xid < pg_snapshot_xmin(s)
       and xid >= coalesce((select max(oldest_xid) from tidemark.tick where bytes is not null), (select horizon from tidemark.meta))
   )
   from pg_current_snapshot() s, pg_control_system() c
   on conflict do nothing`;
-}
-
-/** The tick itself comes behind this position. */
-const timelineColumns = {
-  timeline: 'tidemark.timeline_number()',
-  position: 'pg_current_wal_lsn()',
-  cookie_form: String(cookieForm),
-};
 
 /**
  * A cookie that is younger than the retention has a snapshot whose xmin is at least that of every earlier tick. The
@@ -92,17 +78,14 @@ const batch = 10_000;
  * @returns the number of log rows deleted
  */
 export async function prune(db: Database, retentionSeconds: number, retentionBytes?: number): Promise<number> {
-  const { keepsLayouts } = await db.transact(async (client) => {
-    for (const statement of oneAtATime) await client.query(statement);
-    const { rows } = await client.query<{ tellsTimelines: boolean; keepsLayouts: boolean }>(tells);
-    await client.query(insertTick(rows[0]!.tellsTimelines ? timelineColumns : {}));
-    return rows[0]!;
+  await db.transact(async (client) => {
+    for (const statement of [...oneAtATime, insertTick]) await client.query(statement);
   });
   await db.query({ text: raiseHorizon, values: [retentionSeconds, retentionBytes ?? Infinity] });
   let deleted = 0;
   for (const { id } of await db.query<{ id: number }>({ text: loggedTables })) deleted += await pruneTable(db, id);
   await db.query({ text: deleteTicks });
-  if (keepsLayouts) await db.query({ text: deleteLayouts });
+  await db.query({ text: deleteLayouts });
   return deleted;
 }
 

@@ -1,6 +1,6 @@
 /** What a window tells a pull. Pure. */
 import type { Installation } from '../installation/installation.js';
-import { type Header, isUnrecorded, joinHeaders, type Member } from '../store/header.js';
+import { type Header, joinHeaders, type Member } from '../store/header.js';
 import type { KnownCookie } from './known-cookies.js';
 import type { Window } from './window.js';
 
@@ -17,7 +17,7 @@ export interface Onlooker {
  */
 export function headerIn(window: Window, { known, member, installation }: Onlooker): Header | undefined {
   // What has recorded the timeline in the meantime, only another statement shows.
-  if (isUnrecorded(window.header)) return undefined;
+  if (window.header.history.current === null) return undefined;
   const { tick, mutations } = known.cookie;
   const base = known.baseIn(window);
   const { tableIDs: tables } = installation;

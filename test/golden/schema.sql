@@ -839,11 +839,11 @@ table meta
   singleton boolean not null default true
   install_id uuid not null default gen_random_uuid()
   secret text not null default ((gen_random_uuid())::text || (gen_random_uuid())::text)
-  horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
-  aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
   previous_secret text
   signs_from timestamp with time zone
   previous_until timestamp with time zone
+  horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
+  aging xid8 not null default pg_snapshot_xmin(pg_current_snapshot())
   CREATE UNIQUE INDEX meta_pkey ON tidemark.meta USING btree (singleton)
   PRIMARY KEY (singleton)
   CHECK (singleton)
@@ -890,7 +890,6 @@ table tick
   bytes bigint
   timeline integer
   "position" pg_lsn
-  cookie_form integer
   CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
   CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
   CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)

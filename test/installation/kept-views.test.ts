@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { KeptViews } from '../../src/installation/kept-views.js';
-import type { ServedView } from '../../src/view/served-view.js';
+import { type KeptView, KeptViews } from '../../src/installation/kept-views.js';
 import type { TestDatabase } from '../database.js';
 import { createSynced } from '../synced.js';
 
@@ -19,7 +18,14 @@ afterEach(async () => {
   await database.drop();
 });
 
-const view = (text: string): ServedView => ({ name: 'v', prefix: null, key: ['id'], text, columns: { id: 'ID' } });
+const view = (text: string): KeptView => ({
+  name: 'v',
+  prefix: null,
+  key: ['id'],
+  text,
+  columns: { id: 'ID' },
+  keysDigest: 'k',
+});
 const all = (...digests: string[]) => new Map(digests.map((digest) => [digest, view(digest)]));
 const run = async <Row>(text: string) => (await database.pool.query(text)).rows as Row[];
 

@@ -6,7 +6,7 @@ import { openPool } from '../../src/db/pg.js';
 import { SetupError } from '../../src/errors.js';
 import { migrateSchema } from '../../src/installation/migrate.js';
 import { migrate } from '../../src/migrate.js';
-import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../database.js';
+import { createEmptyDatabase, type TestDatabase } from '../database.js';
 import { silent } from '../log.js';
 import { tableView } from '../synced.js';
 
@@ -60,25 +60,6 @@ it.each([
   } finally {
     await other.end();
   }
-});
-
-it('a migration that waits for a reader of the change log, such as a backup, lets those go on who write', async () => {
-  await run();
-  await database.pool.query(`delete from tidemark.expansion where file = '0022-replica-identity.sql';
-    alter table tidemark.change replica identity default`);
-  const [backup, writer] = [await connect(), await connect()];
-  try {
-    await backup.query('begin; lock table tidemark.change in access share mode');
-    const migrating = run();
-    await untilWaiting(database.pool);
-    await writer.query(`set statement_timeout = '10s'; insert into todo values (1)`);
-    await backup.query('rollback');
-    await migrating;
-  } finally {
-    await Promise.all([backup.end(), writer.end()]);
-  }
-  const identity = `select relreplident from pg_class where oid = 'tidemark.change'::regclass`;
-  expect((await database.pool.query(identity)).rows).toEqual([{ relreplident: 'f' }]);
 });
 
 it('a migration waits for a lock no longer than a minute', async () => {

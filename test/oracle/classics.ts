@@ -30,7 +30,7 @@ const cursorOf = (bound: 'xmax' | 'xmin'): readonly Patch[] => [
 export const cursorOfXmax: readonly Patch[] = cursorOf('xmax');
 export const cursorOfXmin: readonly Patch[] = cursorOf('xmin');
 
-const claims = '../sql/0010-claims.sql';
+const claims = '../sql/0001-initial.sql';
 const isNext = 'and last_mutation_id = mutation - 1';
 
 /** A claim that does not look again once it has the row lock. */

@@ -16,7 +16,7 @@ const header: Header = {
   started: '1',
   installID: 'install',
   database: '5',
-  history: undefined,
+  history: { timelines: [{ id: 'one', since: null }], current: 'one', lsn: 2000n },
   tick: 'tick',
   diverged: false,
   horizon: 50n,
@@ -38,6 +38,8 @@ const fields: CookieFields = {
   mutations: 7,
   tick: 'tick',
   audit: null,
+  position: 'one/1000',
+  shapes: '2:a.5:b',
 };
 const cookieWith = (more: Partial<CookieFields>) =>
   openCookie(sealCookie({ ...fields, ...more }, ['secret']), ['secret'])!;
@@ -135,20 +137,17 @@ describe('planPull', () => {
     ['one with rows that were not logged', [[5, attached]], {}, delta(5)],
     ['one that may have lost rows that were not logged', [[5, 'lost']], {}, reset('views')],
   ])('%s', (_, altered, change, plan) => {
-    const given = cookieWith({ position: 'one/1000' });
-    const history: History = { timelines: [{ id: 'one', since: null }], current: 'one', lsn: 2000n };
-    const asked = { header: headerWith({ history, ...change }), ...present, altered: new Map(altered) };
-    expect(planPull(given, asked)).toEqual(plan);
+    const asked = { header: headerWith(change), ...present, altered: new Map(altered) };
+    expect(planPull(cookie, asked)).toEqual(plan);
   });
 
-  it.each<[string, string | undefined, readonly number[]]>([
+  it.each<[string, string, readonly number[]]>([
     ['the same shapes', '2:a.5:b', []],
     ['another shape', '2:a.5:c', [5]],
     ['other shapes', '2:c.5:d', [2, 5]],
-    ['a cookie that says nothing of shapes', undefined, [2, 5]],
+    ['no shapes', '', [2, 5]],
   ])('%s', (_, shapes, altered) => {
-    expect(alteredTables({ ...(shapes !== undefined && { shapes }) }, '2:a.5:b')).toEqual(altered);
-    expect(alteredTables({ ...(shapes !== undefined && { shapes }) }, undefined)).toEqual([]);
+    expect(alteredTables({ shapes }, '2:a.5:b')).toEqual(altered);
   });
 
   /** A standby's snapshot, above xmin, of transactions that have left something in the log. */
@@ -187,6 +186,7 @@ describe('planPull', () => {
   });
 
   describe('with a position', () => {
+    const withoutTimelines: History = { timelines: [], current: null, lsn: 2000n };
     const history: History = {
       timelines: [
         { id: 'old', since: null },
@@ -210,7 +210,7 @@ describe('planPull', () => {
       ['that gives them out again, and lacks some of it', 'old/1001', reused, reset('epoch')],
       ['that has all of it, but has yet to show it', 'old/1000', { shown: parse('60:70:61,69') }, behind],
       ['of another history', 'other/10', {}, reset('epoch')],
-      ['without timelines', 'old/1000', { history: undefined }, reset('epoch')],
+      ['without timelines', 'old/1000', { history: withoutTimelines }, reset('epoch')],
       ['where such a history went another way', 'old/1000', { diverged: true }, reset('epoch')],
     ])('a primary %s', (_, position, change, plan) => {
       expect(planPull(at(position), { header: headerWith({ history, ...change }), ...present })).toEqual(plan);
@@ -224,7 +224,7 @@ describe('planPull', () => {
       ['that has not come to the timeline yet', 'newer/3000', { snapshot: parse('69:80:69'), next: 80n }, behind],
       ['that should have', 'newer/3000', { snapshot: parse('70:80:70'), next: 80n }, reset('epoch')],
       ['that has not come to the mutations', 'newer/3000', { snapshot: parse('69:80:69'), mutations: 6 }, behind],
-      ['in a schema without timelines', 'old/1000', { snapshot: parse('69:70:69'), history: undefined }, behind],
+      ['that shows no timelines', 'old/1000', { snapshot: parse('69:70:69'), history: withoutTimelines }, behind],
     ])('a standby %s', (_, position, change, plan) => {
       const header = headerWith({ history, recovery: true, ...change });
       expect(planPull(at(position), { header, ...present })).toEqual(plan);

@@ -1,10 +1,9 @@
-/** Timelines and the forms of cookies, on one primary: what is written, and what is read. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+/** Timelines on one primary: what is recorded, and what cookies say of them. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPool } from '../../src/db/pg.js';
 import type { Cookie } from '../../src/protocol/cookie.js';
 import { prune } from '../../src/store/retention.js';
 import type { TestDatabase } from '../database.js';
-import { withoutTimelines } from '../installation/schema-before.js';
 import { createSynced, PullServer, SyncClient, wholeTable } from '../synced.js';
 
 const views = wholeTable('item');
@@ -32,12 +31,7 @@ function server(): PullServer {
 
 const run = (sql: string) => database.pool.query(sql);
 const reasons = () => servers.flatMap(({ lines }) => lines.lines.flatMap(({ fields }) => fields.reason ?? []));
-const formOf = ({ cookie }: SyncClient) => ('position' in (cookie as Cookie) ? 'second' : 'first');
-const timelineOf = ({ cookie }: SyncClient) => (cookie as Cookie).position?.split('/')[0];
-
-/** As a server of the version before writes them, which knows no other form than the first. */
-const tickBefore = `insert into tidemark.tick (oldest_xid, snapshot, system_identifier)
-  select pg_snapshot_xmin(s), s, system_identifier from pg_current_snapshot() s, pg_control_system()`;
+const timelineOf = ({ cookie }: SyncClient) => (cookie as Cookie).position.split('/')[0];
 
 let n = 0;
 /** Changes something, so that there is a new cookie. */
@@ -80,53 +74,16 @@ it('gives a position before which lies all that is shown', async () => {
   for (let i = 0; i < 5; i++) {
     const { rows } = await run('select pg_current_wal_lsn() as lsn');
     await pullFrom(servers[0]!);
-    const lsn = (client.cookie as Cookie).position!.split('/')[1];
+    const lsn = (client.cookie as Cookie).position.split('/')[1];
     const between = await run(`
       select ${lsn} >= ('${rows[0].lsn}'::pg_lsn - '0/0') and ${lsn} <= (pg_current_wal_lsn() - '0/0') as between`);
     expect(between.rows).toEqual([{ between: true }]);
   }
 });
 
-describe('forms of cookies', () => {
-  it('the first is written for three minutes after a tick of a server that can read no other', async () => {
-    await pullFrom(server());
-    expect(formOf(client)).toBe('second');
-    await run(tickBefore);
-    await pullFrom(server());
-    expect(formOf(client)).toBe('first');
-    await run(`update tidemark.tick set at = at - interval '170 seconds'`);
-    await pullFrom(server());
-    expect(formOf(client)).toBe('first');
-    await run(`update tidemark.tick set at = at - interval '20 seconds'`);
-    await pullFrom(server());
-    expect(formOf(client)).toBe('second');
-    expect(reasons()).toEqual([]);
-  });
-
-  it('the second is written beside ticks of servers that can read it', async () => {
-    const db = openPool(database.url, { max: 1 });
-    await prune(db, 3600).finally(() => db.close());
-    const { rows } = await run(`select cookie_form, timeline, position is null as "isNowhere" from tidemark.tick`);
-    expect(rows).toEqual([{ cookie_form: 2, timeline: 1, isNowhere: false }]);
-    await pullFrom(server());
-    expect(formOf(client)).toBe('second');
-  });
-
-  it('with the schema of the version before, the first is written', async () => {
-    await run(withoutTimelines);
-    const db = openPool(database.url, { max: 1 });
-    await prune(db, 3600).finally(() => db.close());
-    expect((await run('select bytes from tidemark.tick')).rows).toHaveLength(1);
-    await pullFrom(server());
-    expect(formOf(client)).toBe('first');
-    expect(reasons()).toEqual([]);
-  });
-
-  it('a cookie of the second form is good for nothing in a schema without timelines', async () => {
-    await pullFrom(server());
-    await run(withoutTimelines);
-    await pullFrom(server());
-    expect(reasons()).toEqual(['epoch']);
-    expect(formOf(client)).toBe('first');
-  });
+it('a tick says which timeline it is on, and a position on it', async () => {
+  const db = openPool(database.url, { max: 1 });
+  await prune(db, 3600).finally(() => db.close());
+  const { rows } = await run(`select timeline, position is null as "isNowhere" from tidemark.tick`);
+  expect(rows).toEqual([{ timeline: 1, isNowhere: false }]);
 });

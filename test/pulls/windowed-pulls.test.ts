@@ -192,7 +192,8 @@ describe('a cookie', () => {
   it('is quiet in the window in which it was found to be, and in no other', async () => {
     const cookie = await known();
     const opened = new KnownCookies().open(cookie, await secrets())!;
-    const database = { recovery: false, started: '', installID: '', database: '', history: undefined };
+    const noHistory = { timelines: [], current: null, lsn: 0n };
+    const database = { recovery: false, started: '', installID: '', database: '', history: noHistory };
     const header = { ...database, tick: null, diverged: false };
     const [snapshot, later] = [opened.cookie.parsedSnapshot, parseSnapshot('99999:99999:')!];
     const window = () =>

@@ -5,10 +5,10 @@ import { type Demand, mayReset, meets } from '../../src/pulls/demand.js';
 import type { ResetReason } from '../../src/pulls/plan.js';
 
 const snapshot = (text: string) => parseSnapshot(text)!;
-const shows = (text: string, recovery = true, current?: string) => ({
+const shows = (text: string, recovery = true, current: string | null = null) => ({
   shown: snapshot(text),
   recovery,
-  history: current === undefined ? undefined : { timelines: [{ id: current, since: null }], current, lsn: 1n },
+  history: { timelines: current === null ? [] : [{ id: current, since: null }], current, lsn: 1n },
 });
 const demand = (more: Partial<Demand>): Demand => ({
   since: undefined,

@@ -107,11 +107,6 @@ describe('what has become of a table', () => {
     expect(alterationOf([])).toBeUndefined();
   });
 
-  it('cannot be told if it is not recorded what the types of columns consisted of', () => {
-    const earlier = member(three.columns.map((one) => ({ ...one, typeShape: undefined })));
-    expect(alterationOf(layouts([earlier], [three]))).toBeUndefined();
-  });
-
   it('reads no field of a column whose type consists of something else', () => {
     const altered = member([column(1), column(2, { typeShape: 'other' }), column(3)]);
     const { steps, forms } = alterationOf(layouts([three], [altered]))!.members[0]!;

@@ -43,7 +43,7 @@ function header(snapshot: Snapshot, more: Partial<SharedHeader> = {}): SharedHea
     snapshot,
     shown: snapshot,
     next: snapshot.xmax,
-    history: undefined,
+    history: { timelines: [], current: null, lsn: 0n },
     recovery: false,
     started: '1',
     installID: 'i',

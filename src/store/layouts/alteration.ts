@@ -77,7 +77,6 @@ export function alterationOf(
   const [base, ...recorded] = layouts;
   const present = recorded.at(-1);
   if (!base || !present) return undefined;
-  if (!layouts.every(knowsTypes)) return undefined;
   const later = recorded.flatMap((layout, i) => layoutsUpTo(layout, layouts[i]!));
   const [table] = present.members;
   const isEmptyIn = ({ oid, identity }: LayoutMember) =>
@@ -101,11 +100,6 @@ export function alterationOf(
     added: added.map(({ oid }) => oid),
     attached: attached.map(({ oid }) => oid),
   };
-}
-
-/** An older version recorded layouts without what their columns' types consist of. */
-function knowsTypes({ members }: Layout): boolean {
-  return members.every(({ columns }) => columns.every(({ typeShape }) => typeShape !== undefined));
 }
 
 function memberIn(members: readonly LayoutMember[], { oid }: LayoutMember): LayoutMember | undefined {

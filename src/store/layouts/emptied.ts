@@ -48,10 +48,6 @@ const lockTimeoutMs = 1000;
  * Leaves out tables that are locked.
  */
 export async function recordEmptied(db: Database): Promise<void> {
-  const [schema] = await db.query<{ keepsLayouts: boolean }>({
-    text: `select to_regclass('tidemark.layout') is not null as "keepsLayouts"`,
-  });
-  if (!schema!.keepsLayouts) return;
   for (const layout of await db.query<NewestLayout>({ text: writtenSql })) {
     await db
       .transact((client) => recordIn(client, layout))

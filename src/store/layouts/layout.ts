@@ -8,8 +8,8 @@ export interface LayoutColumn {
   readonly column: number;
   /** The type, with its modifier. */
   readonly type: string;
-  /** A digest of what the type consists of, such as the labels of an enum; empty if that is nothing. An older version left it out. */
-  readonly typeShape?: string | undefined;
+  /** A digest of what the type consists of, such as the labels of an enum; empty if that is nothing. */
+  readonly typeShape: string;
   /** Another one after each change of the column. */
   readonly version: string;
   /** No other type shares its values with this one, but shows them as other texts. */

@@ -12,7 +12,7 @@ const pure = ['test/store/layouts.test.ts'];
 export const altering: readonly Fault[] = [
   {
     name: 'a statement does not detect that a label was renamed',
-    file: 'sql/0025-outlines-of-types.sql',
+    file: 'sql/0001-initial.sql',
     find: 'array(select xmin from pg_enum where enumtypid = t.oid order by enumsortorder)',
     replace: 'array(select e.oid from pg_enum e where enumtypid = t.oid order by enumsortorder)',
     tests: ['test/pulls/altered-types.test.ts'],
@@ -79,13 +79,6 @@ export const altering: readonly Fault[] = [
     find: ' && column.typeShape === typeShape,',
     replace: ',',
     tests,
-  },
-  {
-    name: 'what is not recorded of a column’s type has not changed',
-    file: 'src/store/layouts/alteration.ts',
-    find: 'if (!layouts.every(knowsTypes)) return undefined;',
-    replace: '',
-    tests: pure,
   },
   {
     name: 'of a view that was altered, only what differs from what it would have been is put',
@@ -173,14 +166,14 @@ export const altering: readonly Fault[] = [
   },
   {
     name: 'rows of a moment are taken to be in the layout of before',
-    file: 'sql/0020-layouts.sql',
+    file: 'sql/0001-initial.sql',
     find: '  select min(same[place + 1]) into layout',
     replace: '  return same[earliest + 1]; select min(same[place + 1]) into layout',
     tests: layouts,
   },
   {
     name: 'what cannot be told is guessed',
-    file: 'sql/0020-layouts.sql',
+    file: 'sql/0001-initial.sql',
     find: 'if array_position(made, null) is not null or (1 = any (made) and -1 = any (made)) then',
     replace: 'if false then',
     tests,

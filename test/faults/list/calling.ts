@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.js';
 
 const file = 'src/writes/calls.ts';
-const claims = 'sql/0010-claims.sql';
+const claims = 'sql/0001-initial.sql';
 const key = 'src/writes/idempotency-key.ts';
 const batch = ['test/rest/batch.test.ts'];
 const calls = ['test/rest/calls.test.ts'];

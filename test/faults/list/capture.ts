@@ -10,7 +10,7 @@ const formats = [
   "timezone = 'UTC'",
   "bytea_output = 'hex'",
 ];
-const ofPartitions = 'sql/0027-rows-of-partitions.sql';
+const ofPartitions = 'sql/0001-initial.sql';
 const fixedText = ['test/installation/fixed-text.test.ts'];
 const roles = ['test/installation/roles.test.ts'];
 
@@ -129,7 +129,7 @@ export const capture: readonly Fault[] = [
   },
   ...formats.map((setting) => ({
     name: `the writer’s own ${setting.split(' ')[0]} shows in a column that a table got after \`migrate\``,
-    file: 'sql/0026-rows-as-text.sql',
+    file: 'sql/0001-initial.sql',
     find: `set ${setting}`,
     replace: '',
     tests: fixedText,

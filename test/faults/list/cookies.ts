@@ -22,13 +22,6 @@ export const cookies: readonly Fault[] = [
     tests,
   })),
   {
-    name: 'what is added to a cookie is repeated',
-    file,
-    find: ' && Object.keys(value).length === firstFieldCount',
-    replace: '',
-    tests,
-  },
-  {
     name: 'parts of a digest run together',
     file,
     find: "hash('sha256', JSON.stringify(parts)",

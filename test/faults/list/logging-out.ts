@@ -60,7 +60,7 @@ export const loggingOut: readonly Fault[] = [
   },
   {
     ...logout,
-    file: 'sql/0024-disconnect.sql',
+    file: 'sql/0001-initial.sql',
     name: 'snapshots have not seen that a user was disconnected',
     find: ' union all select -1) t',
     replace: ') t',

@@ -1,11 +1,10 @@
 import type { Fault } from '../fault.js';
 
-const file = 'sql/0018-timelines.sql';
+const file = 'sql/0001-initial.sql';
 const history = 'src/protocol/history.ts';
 const plan = 'src/pulls/plan.ts';
 const tests = ['test/pulls/promotion.trial.ts'];
 const planned = ['test/pulls/plan.test.ts'];
-const upgraded = ['test/upgrade/upgrade.trial.ts'];
 const told = ['test/pulls/timelines.test.ts'];
 
 export const promoting: readonly Fault[] = [
@@ -61,22 +60,15 @@ export const promoting: readonly Fault[] = [
   {
     name: 'a primary answers on a timeline that nobody has recorded',
     file: 'src/pulls/pull.ts',
-    find: 'if (isUnrecorded(header)) throw new OutdatedError();',
-    replace: '',
+    find: '      throw new OutdatedError();\n    }\n    const { clientGroupID',
+    replace: '    }\n    const { clientGroupID',
     tests: told,
   },
   {
     name: 'a header from before the timeline was recorded is the newest until the next look',
     file: 'src/window/sight.ts',
-    find: 'if (isUnrecorded(window.header)) return undefined;',
+    find: 'if (window.header.history.current === null) return undefined;',
     replace: '',
-    tests: told,
-  },
-  {
-    name: 'the second form is written while a server cannot read it',
-    file: 'src/installation/installation.ts',
-    find: "usesFirstForm ? 'first' : 'second'",
-    replace: "'second'",
     tests: told,
   },
   {
@@ -105,13 +97,6 @@ export const promoting: readonly Fault[] = [
     file: 'src/installation/version.ts',
     find: "version > lastBreaking ? 'tidemark.expansion'",
     replace: "version > 99 ? 'tidemark.expansion'",
-    tests: upgraded,
-  },
-  {
-    name: 'cookies of servers of the version before are for other views',
-    file: 'src/pulls/identity.ts',
-    find: 'views: viewsDigest }',
-    replace: 'views: viewDigests }',
-    tests: upgraded,
+    tests: ['test/installation/version.test.ts'],
   },
 ];

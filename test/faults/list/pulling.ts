@@ -5,7 +5,7 @@ const digests = 'src/installation/digests.ts';
 const queryKeys = 'src/installation/query-keys.ts';
 const bound = ['test/installation/current-installation.test.ts'];
 const compile = 'src/view/compile/compile.ts';
-const look = 'sql/0008-look.sql';
+const look = 'sql/0001-initial.sql';
 const header = 'src/store/header.ts';
 const plan = 'src/pulls/plan.ts';
 const sizes = ['test/pulls/delta-size.test.ts'];
@@ -47,7 +47,7 @@ export const pulling: readonly Fault[] = [
   },
   {
     name: 'a row that is changed many times counts as many',
-    file: 'sql/0012-in-order-of-the-index.sql',
+    file: 'sql/0001-initial.sql',
     find: 'group by l.table_id, l.key',
     replace: 'group by l.table_id, l.key, random()',
     tests: sizes,

@@ -54,8 +54,8 @@ export const retention: readonly Fault[] = [
   {
     name: 'a tick notes the end of the snapshot in place of its beginning',
     file,
-    find: "['pg_snapshot_xmin(s)', 's',",
-    replace: "['pg_snapshot_xmax(s)', 's',",
+    find: 'select pg_snapshot_xmin(s), s,',
+    replace: 'select pg_snapshot_xmax(s), s,',
     tests,
   },
   {
