@@ -44,9 +44,16 @@ export const deltas: readonly Fault[] = [
   {
     name: 'what rows depend on in a select list is missed',
     file: flattening,
-    find: 'joins.flatMap((join) => [join, ...this.#dependencies(others, join, block)])',
-    replace: 'joins.flatMap((join) => [join])',
+    find: '...joins.flatMap((join) => [join, ...this.#dependencies(ofRows, join, block)]),',
+    replace: '...joins,',
     tests: keyed,
+  },
+  {
+    name: 'what a group without rows depends on is missed',
+    file: flattening,
+    find: '...this.#dependencies(ofGroup, emptyJoin, block),',
+    replace: '...joins.flatMap((join) => this.#dependencies(ofGroup, join, block)),',
+    tests: ['test/pulls/any-sql.test.ts'],
   },
   {
     name: 'what an outer join joins is missed',
@@ -58,7 +65,7 @@ export const deltas: readonly Fault[] = [
   {
     name: 'the subqueries of a condition are missed',
     file: flattening,
-    find: 'joins.flatMap((join) => [join, ...this.#dependencies(condition, join, block)])',
+    find: 'joins.flatMap((join) => [join, ...this.#dependencies(subqueriesIn(condition), join, block)])',
     replace: 'joins.flatMap((join) => [join])',
     tests: keyed,
   },
