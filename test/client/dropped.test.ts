@@ -20,13 +20,14 @@ it('a mutator that fails when it is repeated loses its own effect alone, and sto
   });
   await application.server.pool.query(`insert into list (id, name, owner_id) values ('base', 'Base', 'ann')`);
   await expect.poll(() => ann.view('list').list()).toHaveLength(1);
-  // The server has not answered, and does not for the time being: the mutations stay pending.
+  // The server has not answered, and cannot apply the mutation for the time being: it stays pending.
+  const busy = Object.assign(new Error('A lock is not available'), { code: '55P03' });
   await application.server.stop();
   const names = async () => (await ann.view('list').list()).map(({ name }) => name).sort();
   await ann.mutate.list.create({ id: 'a', name: 'Fails later' });
   expect(await names()).toEqual(['Fails later']);
   await application.server.start({
-    mutators: new Map([['list.create', { run: () => new Promise(() => {}), validator: undefined }]]) as never,
+    mutators: new Map([['list.create', { run: () => Promise.reject(busy), validator: undefined }]]) as never,
   });
   await application.server.pool.query(`insert into list (id, name, owner_id) values ('b', 'From elsewhere', 'ann')`);
   await expect.poll(names, { timeout: 20_000 }).toEqual(['Base', 'From elsewhere']);
