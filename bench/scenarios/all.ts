@@ -37,14 +37,6 @@ export const scenarios: Scenarios = {
     run: sharing,
   },
   views: { about: 'Thirty views, each of a table of its own, beside two.', run: views },
-  everyday: {
-    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
-    run: everyday,
-  },
-  'everyday-users': {
-    about: 'A thousand users who see the same issues through such a view, and pull at once after one change.',
-    run: everydayUsers,
-  },
   tenants: { about: 'One of a thousand tenants of a database, while the others write.', run: manyTenants },
   away: {
     about: 'The return of a client after many writes to the tables of its views, none of which concerns it.',
@@ -65,6 +57,14 @@ export const scenarios: Scenarios = {
 
 /** What is not measured unless it is named: it takes long, or its numbers say more on a machine with more cores. */
 export const onDemand: Scenarios = {
+  everyday: {
+    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
+    run: everyday,
+  },
+  'everyday-users': {
+    about: 'A thousand users who see the same issues through such a view, and pull at once after one change.',
+    run: everydayUsers,
+  },
   'everyday-commits': {
     about: 'From a commit outside the server to the rows of a client of such a view, for single writes after a pause.',
     run: everydayCommits,
