@@ -474,9 +474,8 @@ create table tidemark.view_text (
   at timestamptz not null default clock_timestamp()
 );
 
--- Keeps views that a server serves, and the newest thousand in all. On a standby it does nothing, nor
--- for a role that may not. Servers that start at
--- the same time, with the same views, wait for each other.
+-- Keeps views that a server serves, and the newest thousand in all. On a standby it does nothing, nor for a role that may
+-- not. Servers that start at the same time, with the same views, wait for each other.
 create function tidemark.keep_views(digests text[], definitions text[]) returns void
 language plpgsql volatile parallel unsafe as $$
 begin
@@ -669,9 +668,9 @@ $$;
 -- ID up to its own will be assigned again. The history is asked for after "recovery": where that says that the database is
 -- a primary, the history is that of a primary, even if the standby was promoted a moment before.
 --
--- In FROM, Postgres inlines this query into the calling one: best for a statement that is prepared. It keeps Postgres from
--- scanning whole tables where it is called by "look". A scan that is forbidden and that has no alternative has a cost of
--- ten billion, and then the plan is compiled. So the condition on "meta" is one that its index serves.
+-- In FROM, Postgres inlines this query into the calling one: best for a statement that is prepared. Called by
+-- "look", it may scan no whole table. A scan that is forbidden and that has no alternative has a cost of ten billion, and
+-- then the plan is compiled. So the condition on "meta" is one that its index serves.
 create function tidemark.looks(
   lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[]
 ) returns setof json

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
 import type { ParameterForm, QueryDescription, ResultColumn } from './database.js';
-import { sameFormats, setOwn } from './own-settings.js';
+import { sameFormats, sendOwnSettings } from './own-settings.js';
 
 /**
  * A message of several statements is one transaction, which a pooler in transaction mode keeps on one connection. The
@@ -42,19 +42,19 @@ const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
 
 /**
  * Describes a SELECT without planning or running it.
- * @param types the SQL names of its parameters' types, of which Postgres otherwise must find out each
+ * @param parameterTypes the SQL names of the parameters' types; without them, Postgres finds out each
  * @throws Postgres's error if it refuses the query.
  */
 export async function describeQuery(
   pool: pg.Pool,
   text: string,
-  types: readonly string[] = [],
+  parameterTypes: readonly string[] = [],
 ): Promise<QueryDescription> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
   // Should this be cut short, the statement may stay on a connection that a pooler keeps. It must not be in anyone's way.
   const name = `tidemark_described_${randomUUID().replaceAll('-', '')}`;
-  const before = `${opening}${name}${types.length > 0 ? `(${types.join(', ')})` : ''} as `;
+  const before = `${opening}${name}${parameterTypes.length > 0 ? `(${parameterTypes.join(', ')})` : ''} as `;
   const trees: string[] = [];
   const onNotice = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
     if (message === 'parse tree:' && detail !== undefined && analyzed.test(detail)) trees.push(detail);
@@ -66,12 +66,8 @@ export async function describeQuery(
     const [row] = (results as pg.QueryResult<{ types: string[]; forms: ParameterForm[] }>[]).find(
       ({ command }) => command === 'SELECT',
     )!.rows;
-    return {
-      parameterTypes: row!.types,
-      parameterForms: row!.forms,
-      tree: trees[0]!,
-      offset: Buffer.byteLength(before),
-    };
+    const { types, forms } = row!;
+    return { parameterTypes: types, parameterForms: forms, tree: trees[0]!, offset: Buffer.byteLength(before) };
   } finally {
     client.off('notice', onNotice);
     checkout.release();
@@ -102,9 +98,7 @@ class Question implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    connection.parse({ name: '', text: setOwn, types: [] }, true);
-    connection.bind({ portal: '', statement: '', values: [] }, true);
-    connection.execute({ portal: '', rows: '' }, true);
+    sendOwnSettings(connection);
     connection.parse({ name: '', text: this.#text, types: [] }, true);
     connection.describe({ type: 'S', name: '' }, true);
     connection.sync();

@@ -42,6 +42,16 @@ export const setOwn: string = `select ${[
   `case when current_setting('transaction_timeout', true) is not null then ${set('transaction_timeout', '0')} end`,
 ].join(', ')}`;
 
+/**
+ * Sends the messages that set this, up to the Sync message of the statement that follows. Postgres answers them with a row
+ * and a completed command.
+ */
+export function sendOwnSettings(connection: pg.Connection): void {
+  connection.parse({ name: '', text: setOwn, types: [] }, true);
+  connection.bind({ portal: '', statement: '', values: [] }, true);
+  connection.execute({ portal: '', rows: '' }, true);
+}
+
 /** The driver's types lack the `query_timeout` of a single query, in milliseconds. */
 export interface OwnQueryConfig extends pg.QueryConfig {
   readonly query_timeout?: number | undefined;
@@ -65,9 +75,7 @@ export class OwnQuery extends pg.Query {
   override submit = (connection: pg.Connection): Error | null => {
     connection.stream.cork();
     try {
-      connection.parse({ name: '', text: setOwn, types: [] }, true);
-      connection.bind({ portal: '', statement: '', values: [] }, true);
-      connection.execute({ portal: '', rows: '' }, true);
+      sendOwnSettings(connection);
       return driver.submit.call(this, connection);
     } finally {
       connection.stream.uncork();

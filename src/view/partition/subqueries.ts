@@ -36,6 +36,6 @@ export function subqueriesOf(
   if (!isNeverEmpty(query)) return { ofRows: all, ofGroup: [] };
   const aggregates = [...visitsHere({ clauses })].filter((visit) => isAggregate(meaning, visit));
   const received = new Set(aggregates.flatMap(({ node }) => subqueriesIn(node)).map(({ select }) => select));
-  const [ofRows, ofGroup] = [true, false].map((is) => all.filter(({ select }) => received.has(select) === is));
-  return { ofRows: ofRows!, ofGroup: ofGroup! };
+  const isReceived = ({ select }: Subquery) => received.has(select);
+  return { ofRows: all.filter(isReceived), ofGroup: all.filter((subquery) => !isReceived(subquery)) };
 }

@@ -4,7 +4,6 @@ const sides = 'src/store/patches/sides.ts';
 const states = 'src/store/patches/states.ts';
 const patches = 'src/store/patches/delta.ts';
 const schema = 'sql/0001-initial.sql';
-const outlines = 'sql/0001-initial.sql';
 const tests = ['test/pulls/deltas.test.ts'];
 const keyed = ['test/pulls/keyed-deltas.test.ts'];
 const divided = ['test/view/partition.test.ts'];
@@ -197,35 +196,35 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'what was done to a table while a statement waited for it is not seen',
-    file: outlines,
+    file: schema,
     find: 'tidemark.outline(relation oid) returns bigint\nlanguage plpgsql volatile',
     replace: 'tidemark.outline(relation oid) returns bigint\nlanguage plpgsql stable',
     tests: torn,
   },
   {
     name: 'another file of a table is not noticed',
-    file: outlines,
+    file: schema,
     find: 'row_security_active(relation), pg_relation_filenode(relation),',
     replace: 'row_security_active(relation),',
     tests: torn,
   },
   {
     name: 'another file of a partition is not noticed',
-    file: outlines,
+    file: schema,
     find: "concat_ws(':', relid::oid, pg_relation_filenode(relid))",
     replace: 'relid::oid::text',
     tests: torn,
   },
   {
     name: 'another partition is not noticed',
-    file: outlines,
+    file: schema,
     find: "(select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),",
     replace: '',
     tests: torn,
   },
   {
     name: 'columns made anew are not noticed',
-    file: outlines,
+    file: schema,
     find: 'array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum)',
     replace: 'null',
     tests: torn,
