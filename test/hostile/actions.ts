@@ -146,14 +146,14 @@ const maxActionMs = 150_000;
 export async function actUntil(
   end: number,
   tabs: readonly HostileTab[],
-  { random, plan, ledger }: Omit<Scene, 'tab' | 'note'>,
+  { random, plan, ledger, pace }: Omit<Scene, 'tab' | 'note'> & { readonly pace: number },
   onDone: (done: Done) => void,
 ): Promise<void> {
   const running = new Map<Promise<void>, { readonly done: Done; readonly tab: HostileTab }>();
   const errors: unknown[] = [];
   const weighted = Object.entries(actions).map(([name, [weight]]) => [weight, name as keyof typeof actions] as const);
-  // Each tab is acted on every 12 seconds.
-  const meanPauseMs = 12_000 / tabs.length;
+  // Each tab is acted on every 12 seconds at a pace of 1.
+  const meanPauseMs = (12_000 * pace) / tabs.length;
   for (let n = 0; performance.now() < end; n++) {
     await sleep(random.between(0, 2 * meanPauseMs));
     const name = random.weighted(weighted);

@@ -16,6 +16,8 @@ export interface HostileOptions {
   readonly seed: number;
   readonly clients: number;
   readonly seconds: number;
+  /** How many times as long users and faults pause: above 1 where the machine cannot do more. */
+  readonly pace?: number;
   readonly progress: (message: string) => void;
 }
 
@@ -49,7 +51,7 @@ const limits = {
 };
 /** The stream of pokes may be swallowed, which a client notices after 40 seconds: until then, it relies on its pulls. */
 const pullInterval = 2_500;
-/** Of all clients together, a call every so many milliseconds: each has the clients of its user pull. */
+/** The mean pause between two calls, counting those of all clients, in milliseconds. Each call makes its user's clients pull. */
 const pauseMs = 130;
 /** How often a tab is loaded again: on a busy machine, a storage that works may not open in time. */
 const maxReloads = 3;
@@ -61,6 +63,7 @@ export async function runHostile({
   seed,
   clients,
   seconds,
+  pace = 1,
   progress,
 }: HostileOptions): Promise<HostileResult> {
   const random = new Random(seed);
@@ -79,7 +82,7 @@ export async function runHostile({
         // Only pages of a secure origin have locks, and localhost is one.
         url: proxy.url.replace('127.0.0.1', 'localhost'),
         missing: (profile) => (profile % 2 === 1 ? [missing[(seed + (profile >> 1)) % missing.length]!] : []),
-        setup: { seed, limits, pullInterval, pauseMs: pauseMs * clients },
+        setup: { seed, limits, pullInterval, pauseMs: pauseMs * clients * pace },
       },
       ledger,
       (slots, error) => {
@@ -92,7 +95,7 @@ export async function runHostile({
     plan.isOn = true;
     const end = performance.now() + seconds * 1_000;
     const telling = setInterval(() => progress(`${ledger.calls.size} calls, ${done.length} actions`), 10_000);
-    await actUntil(end, tabs, { random, plan, ledger }, (what) => done.push(what));
+    await actUntil(end, tabs, { random, plan, ledger, pace }, (what) => done.push(what));
     clearInterval(telling);
     await Promise.all(tabs.map(({ page }) => page.evaluate(() => window.hostile.stop())));
     plan.isOn = false;

@@ -1,4 +1,7 @@
-/** `npm run hostile -- --seed 7 --clients 50 --minutes 10`: a long run, on a Postgres of its own. */
+/**
+ * `npm run hostile -- --seed 7 --clients 50 --minutes 10`: a long run, on a Postgres of its own. `--pace 2` halves the
+ * load: a run of 50 clients keeps two fast cores busy, and on slower ones its clients miss the deadlines.
+ */
 import { parseArgs } from 'node:util';
 import { findChromium, howToGetChromium } from '../browser/chromium.js';
 import { startCluster } from '../cluster.js';
@@ -9,6 +12,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     clients: { type: 'string', default: '50' },
     minutes: { type: 'string', default: '10' },
+    pace: { type: 'string', default: '1' },
   },
 });
 const seed = Number(values.seed);
@@ -25,6 +29,7 @@ try {
     seed,
     clients: Number(values.clients),
     seconds: Number(values.minutes) * 60,
+    pace: Number(values.pace),
     progress: (message) =>
       console.log(`${((performance.now() - started) / 1_000).toFixed(0).padStart(5)} s  ${message}`),
   });
