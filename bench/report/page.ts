@@ -36,7 +36,7 @@ function plotOf(results: readonly Result[], plot: 'rows' | 'users', title: strin
 
 function pageOf(run: RunRecord, results: readonly Result[]): string {
   const { machine } = run;
-  return `<!-- Made by \`npm run bench:report\` from performance.json. Changes by hand are lost. -->
+  return `<!-- Made by \`npm run bench -- report\` from performance.json. Changes by hand are lost. -->
 
 # Performance
 

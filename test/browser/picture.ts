@@ -1,4 +1,4 @@
-/** Makes the README's picture: npm run picture */
+/** Makes the README's picture: node --import tsx test/browser/picture.ts */
 import { fileURLToPath } from 'node:url';
 import { findChromium, howToGetChromium } from './chromium.js';
 import { startDemo } from './demo.js';

@@ -10,7 +10,7 @@ const run = JSON.parse(read('performance.json')) as RunRecord;
 const documents = documentsOf(run);
 
 describe('docs/performance.md', () => {
-  it.each(Object.keys(documents))('%s is what `npm run bench:report` makes of docs/performance.json', (name) => {
+  it.each(Object.keys(documents))('%s is what `npm run bench -- report` makes of docs/performance.json', (name) => {
     expect(read(name)).toBe(documents[name]);
   });
 

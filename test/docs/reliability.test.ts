@@ -6,7 +6,7 @@ import { docs, type LineRecord, readRecords } from '../torture/report/record.js'
 
 const records = readRecords();
 
-it('docs/reliability.md is what `npm run torture -- --report` makes of docs/reliability.json', () => {
+it('docs/reliability.md is what `npm run stress -- torture --report` makes of docs/reliability.json', () => {
   expect(readFileSync(new URL('reliability.md', docs), 'utf8')).toBe(pageOf(records, lines));
 });
 

@@ -9,7 +9,7 @@ const record = JSON.parse(read('scale.json')) as ScaleRecord;
 const documents = scaleDocumentsOf(record);
 
 describe('docs/scale.md', () => {
-  it.each(Object.keys(documents))('%s is what `npm run bench:scale:report` makes of docs/scale.json', (name) => {
+  it.each(Object.keys(documents))('%s is what `npm run bench -- scale-report` makes of docs/scale.json', (name) => {
     expect(read(name)).toBe(documents[name]);
   });
 

@@ -1,11 +1,16 @@
-import type { Patch } from '../patch.js';
-
-/** Something that could be wrong in `src/` or `sql/`, as a single edit, and the tests that must notice. */
-export interface Fault extends Patch {
-  /** What is wrong then, as a phrase. */
+/**
+ * A defect that no mutation tool can introduce, because it is in SQL, in a lock, in a transaction's isolation or in who may
+ * do what.
+ *
+ * It is found by its text alone: words of SQL, Postgres or a library wherever possible, so that a file that moves or a name
+ * that changes leaves it alone.
+ */
+export interface Fault {
+  /** What the server does wrong with it, as a sentence. */
   readonly name: string;
-  /** Below the root of the repository. */
-  readonly file: string;
-  /** Test files below the root. One of their tests must object, otherwise than by a timeout. */
-  readonly tests: readonly string[];
+  /** Replaced wherever it stands in `src` and `sql`. */
+  readonly find: string;
+  readonly replace: string;
+  /** The name of the test file that detects it, below `test`. */
+  readonly test: string;
 }

@@ -1,20 +1,19 @@
-/** The list of faults that `npm run faults` tries out fits the sources. */
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+/** The list of faults that `npm run stress -- faults` introduces fits the sources. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { patched } from '../patch.js';
+import { root } from '../built.js';
 import { faults } from './list.js';
 import { judge, type Outcome } from './run-tests.js';
+import { sourcesIn, withFault } from './sources.js';
 
-const path = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+const sources = sourcesIn(root);
 
 describe('each fault', () => {
-  it.each(faults)('$name', ({ tests, ...patch }) => {
-    expect(patch.file).toMatch(/^(src|sql)\//);
-    const sound = readFileSync(path(patch.file), 'utf8');
-    expect(patched(sound, patch)).not.toBe(sound);
-    expect(tests.length).toBeGreaterThan(0);
-    expect(tests.filter((file) => !existsSync(path(file)))).toEqual([]);
+  it.each(faults)('$name', (fault) => {
+    expect(withFault(sources, fault)).not.toEqual([]);
+    expect(fault.replace).not.toBe(fault.find);
+    expect(existsSync(join(root, 'test', fault.test))).toBe(true);
   });
 
   it('has a name of its own', () => {

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Patch, patched } from '../patch.js';
+import type { Fault } from './fault.js';
+import { type SourceFile, sourcesIn, withFault } from './sources.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Ignored by git. */
@@ -22,16 +23,21 @@ export class TreeCopy {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Applies a patch while `work` goes on. */
-  async with<T>(patch: Patch, work: () => Promise<T>): Promise<T> {
-    const path = join(this.folder, patch.file);
-    const sound = readFileSync(path, 'utf8');
-    writeFileSync(path, patched(sound, patch));
+  /** Introduces a fault until `work` is done. */
+  async with<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
+    const sources = sourcesIn(this.folder);
+    const faulty = new Map(withFault(sources, fault).map(({ file, text }) => [file, text]));
+    const sound = sources.filter(({ file }) => faulty.has(file));
+    this.#write(sound.map(({ file }) => ({ file, text: faulty.get(file)! })));
     try {
       return await work();
     } finally {
-      writeFileSync(path, sound);
+      this.#write(sound);
     }
+  }
+
+  #write(sources: readonly SourceFile[]): void {
+    for (const { file, text } of sources) writeFileSync(join(this.folder, file), text);
   }
 }
 

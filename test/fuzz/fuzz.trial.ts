@@ -1,5 +1,5 @@
 /**
- * Generated schemas, views and transactions, the same in each run. `npm run fuzz` makes others, for as long as you
+ * Generated schemas, views and transactions, the same in each run. `npm run stress -- fuzz` makes others, for as long as you
  * like.
  */
 import { afterAll, expect, it } from 'vitest';

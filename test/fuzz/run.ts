@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
+ * `npm run stress -- fuzz --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
  * other server asks a hot standby. With `--groups`, two partitions are many.
  */
 import { parseArgs } from 'node:util';

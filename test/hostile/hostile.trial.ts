@@ -1,4 +1,4 @@
-/** A short run, the same in each. `npm run hostile` makes others, for as long as you like. */
+/** A short run, the same in each. `npm run stress -- hostile` makes others, for as long as you like. */
 import { expect, inject } from 'vitest';
 import { it } from '../browser/fixture.js';
 import { runHostile } from './hostile.js';

@@ -1,5 +1,5 @@
 /**
- * `npm run hostile -- --seed 7 --clients 50 --minutes 10`: a long run, on a Postgres of its own. `--pace 2` halves the
+ * `npm run stress -- hostile --seed 7 --clients 50 --minutes 10`: a long run, on a Postgres of its own. `--pace 2` halves the
  * load: a run of 50 clients keeps two fast cores busy, and on slower ones its clients miss the deadlines.
  */
 import { parseArgs } from 'node:util';

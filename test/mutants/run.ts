@@ -1,5 +1,5 @@
 /**
- * `npm run mutants -- --jobs 2 --only view`: has Stryker change the sources of each room at every place where something
+ * `npm run stress -- mutants --jobs 2 --only view`: has Stryker change the sources of each room at every place where something
  * can be changed, one by one, and says which changes the room's tests pass over. Fails when these are more than a tenth
  * of a room's.
  */

@@ -1,5 +1,5 @@
 /**
- * `npm run oracle -- --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
+ * `npm run stress -- oracle --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
  * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, some nodes go through
  * pgbouncers, to each database that they have.
  */

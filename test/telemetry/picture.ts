@@ -1,4 +1,4 @@
-/** Makes the documentation's picture of a trace, of a pull that really was made: npm run picture:trace */
+/** Makes the documentation's picture of a trace, of a pull that really was made: node --import tsx test/telemetry/picture.ts */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

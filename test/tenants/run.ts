@@ -1,8 +1,8 @@
 /**
  * A thousand tenants in one server, and what happens to the others when one is flooded, locked, dead or hangs.
  *
- *   npm run tenants                                   all of it, in a quarter of an hour; 10 GB of the temporary folder
- *   npm run tenants -- --tenants 60 --busy 10 --seconds 5
+ *   npm run stress -- tenants                                   all of it, in a quarter of an hour; 10 GB of the temporary folder
+ *   npm run stress -- tenants --tenants 60 --busy 10 --seconds 5
  */
 import { type AddressInfo, createServer } from 'node:net';
 import { constants, cpus, setPriority, totalmem } from 'node:os';

@@ -1,4 +1,4 @@
-/** The faults that `npm run torture -- 17` tries out fit the compiled package. */
+/** The faults that `npm run stress -- torture 17` tries out fit the compiled package. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,11 +1,11 @@
 /**
  * What the servers must survive, at full size, recorded in docs/reliability.md.
  *
- *   npm run torture -- 1                   a line; several are run one after the other
- *   npm run torture -- chaos --minutes 10  one that goes on for a time
- *   npm run torture -- 1 --short           as CI runs it; nothing is recorded
- *   npm run torture -- 1 --engine tidemark with the engine of tidemark/client; nothing is recorded
- *   npm run torture -- --report            writes the page from what has been recorded
+ *   npm run stress -- torture 1                   a line; several are run one after the other
+ *   npm run stress -- torture chaos --minutes 10  one that goes on for a time
+ *   npm run stress -- torture 1 --short           as CI runs it; nothing is recorded
+ *   npm run stress -- torture 1 --engine tidemark with the engine of tidemark/client; nothing is recorded
+ *   npm run stress -- torture --report            writes the page from what has been recorded
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -37,7 +37,7 @@ const { engine } = values;
 const isEngine = engine === 'replicache' || engine === 'tidemark';
 if (values.help || chosen.length === 0 || chosen.includes(undefined) || !isEngine) {
   console.log(
-    'npm run torture -- <line> [--short] [--minutes <n>] [--seed <n>] [--engine replicache|tidemark] | --report\n',
+    'npm run stress -- torture <line> [--short] [--minutes <n>] [--seed <n>] [--engine replicache|tidemark] | --report\n',
   );
   for (const { line, title, minutes } of lines) console.log(`${line.padStart(6)}  ${title} (${minutes} min)`);
   process.exit(values.help ? 0 : 2);

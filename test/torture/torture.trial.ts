@@ -1,4 +1,4 @@
-/** The lines of docs/reliability.md, in short. In full, they are run by `npm run torture`. */
+/** The lines of docs/reliability.md, in short. In full, they are run by `npm run stress -- torture`. */
 import { expect, it } from 'vitest';
 import { isMet } from '../../bench/goal.js';
 import { builtPackage } from '../built.js';

@@ -1,5 +1,5 @@
 /**
- * `npm run upgrade -- --rounds 20 --seed 7`: both trials, each round with another history, whose seed is in the names of
+ * `npm run stress -- upgrade --rounds 20 --seed 7`: both trials, each round with another history, whose seed is in the names of
  * the tests, and the application's servers in processes of their own. A round takes some forty seconds.
  */
 import { parseArgs } from 'node:util';

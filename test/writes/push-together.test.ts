@@ -455,18 +455,26 @@ describe('a mutation that takes long', () => {
       await note(tx, String(args));
     });
     const { send } = setUp({ waiting });
-    hold();
-    const pushed = send(['plain', 'plain', 'waiting', 'plain']);
-    await expect.poll(applied, { timeout: 5000 }).toBe(2);
-    expect(runs).toBe(1);
-    go();
-    expect(await pushed).toBeNull();
-    expect((await entries()).map(({ name }) => name)).toEqual(['plain 1', 'plain 2', 'waiting 3', 'plain 4']);
+    const names = ['plain', 'plain', 'waiting', 'plain'];
+    let sent = 0;
+    // A busy machine may spend the transaction's time on the first two: the third then runs alone from the beginning.
+    do {
+      runs = 0;
+      hold();
+      const pushed = send(names, sent + 1);
+      await expect.poll(applied).toBe(sent + 2);
+      await expect.poll(() => runs).toBe(1);
+      go();
+      expect(await pushed).toBeNull();
+      const added = (await entries()).slice(sent).map(({ name }) => name);
+      expect(added).toEqual(names.map((name, i) => `${name} ${sent + 1 + i}`));
+      sent += 4;
+    } while (runs === 1 && sent < 40);
     // Never twice at the same time; next time alone from the beginning.
     expect([runs, most]).toEqual([2, 1]);
     hold();
-    const again = send(['plain', 'waiting', 'plain'], 5);
-    await expect.poll(applied, { timeout: 5000 }).toBe(5);
+    const again = send(['plain', 'waiting', 'plain'], sent + 1);
+    await expect.poll(applied).toBe(sent + 1);
     go();
     expect(await again).toBeNull();
     expect(runs).toBe(3);

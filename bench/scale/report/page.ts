@@ -63,12 +63,12 @@ function plotOf(title: string, works: readonly Workload[], figures: Figures, ass
 
 function pageOf(record: ScaleRecord, figures: Figures): string {
   const { machine, primary, standby, held, assumptions: assumed } = record;
-  return `<!-- Made by \`npm run bench:scale:report\` from scale.json. Changes by hand are lost. -->
+  return `<!-- Made by \`npm run bench -- scale-report\` from scale.json. Changes by hand are lost. -->
 
 # Scale
 
 How many servers and standbys a deployment needs, and where it ends. The processor time of each operation was measured;
-a model makes plans of it; a simulation and real runs check the model. All of it comes from \`npm run bench:scale\`.
+a model makes plans of it; a simulation and real runs check the model. All of it comes from \`npm run bench -- scale\`.
 [Performance](performance.md) says how long things take.
 
 | | |

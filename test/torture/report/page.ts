@@ -5,11 +5,11 @@ import { hasPassed, type LineRecord } from './record.js';
 
 /** docs/reliability.md. It depends on the records and the list of lines alone. */
 export function pageOf(records: readonly LineRecord[], lines: readonly Line[]): string {
-  return `<!-- Made by \`npm run torture\` from reliability.json. Changes by hand are lost. -->
+  return `<!-- Made by \`npm run stress -- torture\` from reliability.json. Changes by hand are lost. -->
 
 # Reliability
 
-What was done to Tidemark, and what held. Each line was run by \`npm run torture -- <line>\`: against servers of the built
+What was done to Tidemark, and what held. Each line was run by \`npm run stress -- torture <line>\`: against servers of the built
 package in processes of their own, a real Postgres that is really killed, and real Replicache clients, unless the line
 says that they are others. A short form of each is run with every change.
 

@@ -1,0 +1,37 @@
+/** `npm run stress -- fuzz --minutes 60`: test runs that take as long as you like, each on servers of its own. */
+import { runCommand } from './run-command.mjs';
+
+/** Servers in these runs use the built package, so `tsx` must not map it to the sources. */
+const builtPackage = { TSX_TSCONFIG_PATH: 'test/torture/run.tsconfig.json' };
+
+const commands = {
+  faults: {
+    file: 'test/faults/run.ts',
+    about: 'defects in locks, isolation, access and SQL, each of which a test must detect',
+  },
+  fuzz: {
+    file: 'test/fuzz/run.ts',
+    about: 'generated schemas, views and transactions, compared at the snapshot of each pull',
+  },
+  hostile: {
+    file: 'test/hostile/run.ts',
+    about: 'clients in Chromium with a hostile network, broken storage and tabs that hang',
+  },
+  mutants: { file: 'test/mutants/run.ts', about: 'Stryker over the code that needs no database' },
+  oracle: {
+    file: 'test/oracle/run.ts',
+    about: 'random transactions on several servers and standbys, checked by an oracle',
+  },
+  tenants: {
+    file: 'test/tenants/run.ts',
+    about: 'a thousand tenants in one server, while one of them is flooded, locked or dead',
+  },
+  torture: {
+    file: 'test/torture/run.ts',
+    about: 'a line of docs/reliability.md in full; --help lists them',
+    env: builtPackage,
+  },
+  upgrade: { file: 'test/upgrade/run.ts', about: 'two versions of Tidemark, and of an application, side by side' },
+};
+
+runCommand('npm run stress --', commands, process.argv.slice(2));
