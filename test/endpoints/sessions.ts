@@ -88,6 +88,8 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
   const { log, lines } = memoryLog();
   const asked = new Map<string, number>();
   const requests = new Set<string>();
+  /** How often `authenticate` has answered for requests that wait. */
+  let confirmedWaits = 0;
   const sync = await createSync<Session>({
     database: url,
     views,
@@ -101,6 +103,7 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
       asked.set(token, (asked.get(token) ?? 0) + 1);
       const { rows } = await pool.query('select user_id as "userID", role from session where token = $1', [token]);
       await server.afterSession();
+      if (headers.has('Prefer')) confirmedWaits++;
       return rows[0] ?? null;
     },
   });
@@ -131,11 +134,13 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
     },
     async wait(token) {
       const known = (await send('/api/views/note?profileID=p', token)).headers.get('ETag')!;
-      const before = await listeners();
+      const before = { listeners: await listeners(), confirmedWaits };
       const headers = { Prefer: 'wait=60', 'If-None-Match': known };
       const answer = send('/api/views/note?profileID=p', token, { headers });
       await vi.waitFor(async () => {
-        if ((await listeners()) <= before) throw new Error('The request does not wait yet');
+        // It is confirmed as it arrives, and once more when it listens.
+        const isConfirmed = confirmedWaits >= before.confirmedWaits + 2;
+        if (!isConfirmed || (await listeners()) <= before.listeners) throw new Error('The request does not wait yet');
       }, 10_000);
       return { answer };
     },
