@@ -15,6 +15,8 @@ const keyless = 'has no primary key';
 const ofPostgres = [
   'it groups by a parameter whose type is not written everywhere',
   'it has GROUPING SETS, CUBE or ROLLUP over a subquery',
+  // Of a parameter whose type is not written, Postgres expects a text.
+  'is an array, but Postgres expects one text',
 ];
 
 /** A message as it would be of any schema: names and values go. */

@@ -21,6 +21,7 @@ describe('as it is', () => {
     'select id, last_value(x) over (order by lower(s), id) as n from t',
     'select t.id, last_value(x) over (order by t.id, g.n) as n from t, unnest(array[1.0], array[2.0]) with ordinality g (v, w, n)',
     'select id, max(x) over (order by s) as n from t',
+    'select id, last_value($1::int) over (order by s) as n, nth_value(1, 2) over (order by s groups 1 preceding) as m from t',
     'select id from t where (select lead(true) over () from u group by ())',
     'select 1 as id, row_number() over (order by 1) as n from t group by grouping sets ((), ())',
     'select 1 as id, row_number() over () as n from t group by grouping sets ((), ())',
@@ -59,6 +60,10 @@ describe('ties', () => {
     [
       'select id, last_value(x) over (order by s range between unbounded preceding and unbounded following) as a from t',
       'select id, last_value(x) over (order by s, t.id range between unbounded preceding and unbounded following) as a from t',
+    ],
+    [
+      'select id, nth_value(1, 2) over (order by s rows 1 preceding) as a from t',
+      'select id, nth_value(1, 2) over (order by s, t.id rows 1 preceding) as a from t',
     ],
     [
       'select id, last_value(x) over (order by s rows 1 preceding) as a from t',

@@ -1,7 +1,7 @@
 /** Settles the order of the rows that window functions number, read or add up. */
 import { SetupError } from '../../errors.js';
 import { isExact } from '../analysis/exactness.js';
-import { nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { nodeList, numberOf, type QueryNode, queryNodes } from '../analysis/query-tree.js';
 import { ascending } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
 import { type Tree, visitsHere } from '../parse/tree.js';
@@ -53,6 +53,7 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
   const dependsOnRows = (frame & ROWS) !== 0 && !isWhole;
   const picks = routine.kind === 'w';
   if (!picks && !dependsOnRows && !dependsOnOrder(routine, exact)) return;
+  if (picks && routine.builtin && (frame & ROWS) === 0 && hasConstantArgs(analyzed)) return;
   const canBeOrdered = (frame & ROWS) !== 0 || (picks && (isWhole || startsFirst(routine.name, frame)));
   if (!canBeOrdered || (frame & EXCLUDE_PEERS) !== 0) {
     throw new SetupError(
@@ -60,6 +61,13 @@ function settleCall(call: Tree, analyzed: QueryNode, level: Level, settling: Set
     );
   }
   call.over = ordered(window, level, settling);
+}
+
+const ofConstants = new Set(['CONST', 'PARAM', 'RELABELTYPE', 'COERCEVIAIO']);
+
+/** True if a function has the same arguments for all rows. Then any of them will do. */
+function hasConstantArgs(call: QueryNode): boolean {
+  return [...queryNodes(call.fields.args)].every(({ tag }) => ofConstants.has(tag));
 }
 
 /** The first row is the same in every frame that begins with the partition. */
