@@ -18,6 +18,7 @@ describe('as it is', () => {
     "select id, (select string_agg(v, ',') from unnest(array[s, 'b']) v) as l from t",
     'select s as id, percentile_disc(0.5) within group (order by x) as n from t group by s',
     'select s as id, array_agg(distinct x order by x desc) as n from t group by s',
+    'select s as id, stddev($1) as n from t group by s',
     'select id from t where x > 1 group by id order by max(x)',
     'select x as id from generate_series(1, 5) x limit 2',
     'select id from t limit null',

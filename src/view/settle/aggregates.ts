@@ -50,10 +50,9 @@ function settleCall(call: Tree, aggregate: QueryNode, routine: Routine, facts: F
   }
   if (isListing && !call.agg_order) throw withoutOrder(routine.name);
   const values = args.filter((arg) => !arg.A_Const && !arg.ParamRef);
-  call.agg_order = [
-    ...((call.agg_order ?? []) as Tree[]),
-    ...values.map((arg) => ascending(bytes(structuredClone(arg)))),
-  ];
+  const order = [...((call.agg_order ?? []) as Tree[]), ...values.map((arg) => ascending(bytes(structuredClone(arg))))];
+  // Without one, all rows have the same values: an empty list is no clause.
+  if (order.length > 0) call.agg_order = order;
 }
 
 /** Whether an aggregate's result depends on the order of rows. That of a user-defined aggregate is assumed to. */
