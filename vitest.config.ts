@@ -14,159 +14,117 @@ const alias = {
   tidemark: source('index.ts'),
 };
 
-const shared = { resolve: { alias } };
-const setupFiles = ['test/worker.ts'];
-const expect = { poll: { timeout: 10_000 } };
-const clientTests = 'test/conformance/client/**/*.test.ts';
-const browserTests = 'test/browser/**/*.test.ts';
-const browserTrials = 'test/{browser,create,hostile}/**/*.trial.ts';
-const tortureTrials = 'test/torture/*.trial.ts';
+const longTests = 'test/**/*.long.test.ts';
+const clientTests = 'test/integration/conformance/client/**/*.test.ts';
+const browserTests = 'test/{e2e/{browser,create},stress/hostile}/**/*.long.test.ts';
+const tortureTests = 'test/stress/torture/*.long.test.ts';
 /**
  * They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time; or they find a
  * fault by pulling at the right moment, which takes many pulls.
  */
-const loneTrials = [
-  'test/conformance/large-pulls.trial.ts',
-  'test/live/calls-killed.trial.ts',
-  'test/oracle/crowd.trial.ts',
-  'test/oracle/standbys.trial.ts',
+const loneTests = [
+  'test/integration/conformance/large-pulls.long.test.ts',
+  'test/integration/live/calls-killed.long.test.ts',
+  'test/stress/oracle/crowd.long.test.ts',
+  'test/stress/oracle/standbys.long.test.ts',
 ];
 
-/** The files of a worker share their modules, which take long to load. */
-const server = {
-  ...shared,
-  test: {
-    name: 'server',
-    setupFiles,
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, clientTests, browserTests],
-    isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect,
-  },
-};
+interface Options {
+  readonly exclude?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** False: the files of a worker share their modules, which take long to load. */
+  readonly isolate?: boolean;
+  readonly timeoutMs?: number;
+  readonly maxWorkers?: number;
+  readonly groupOrder?: number;
+  readonly globalSetup?: readonly string[];
+}
 
-/** What runs again through a pgbouncer in transaction mode: one file or more for each way to the database. */
-const pooledTests = [
+/** Projects whose name begins with "long" are those of `npm run test:long`. */
+function project(
+  name: string,
+  include: readonly string[],
+  { exclude = [], env = {}, isolate = false, timeoutMs = 30_000, globalSetup = [], ...options }: Options = {},
+) {
+  const { maxWorkers, groupOrder } = options;
+  return {
+    resolve: { alias },
+    test: {
+      name,
+      setupFiles: ['test/support/worker.ts'],
+      include: [...include],
+      exclude: [...configDefaults.exclude, ...exclude],
+      env: { ...env },
+      isolate,
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
+      globalSetup: [...globalSetup],
+      expect: { poll: { timeout: 10_000 } },
+      ...(maxWorkers !== undefined && { maxWorkers }),
+      ...(groupOrder !== undefined && { sequence: { groupOrder } }),
+    },
+  };
+}
+
+const filesOf = (names: readonly string[]) => names.map((name) => `test/integration/${name}.test.ts`);
+
+/** Run again through a pgbouncer in transaction mode: one file or more for each way to the database. */
+const pooledTests = filesOf([
   'conformance/{client-records,pull-wire}',
   'doctor/healthy',
   'rest/{calls,idempotency,view-streams}',
   'writes/{nested-transactions,push,sessions}',
-];
+]);
 
-const pooled = {
-  ...server,
-  test: {
-    ...server.test,
-    name: 'pooled',
-    include: pooledTests.map((file) => `test/${file}.test.ts`),
-    env: { TIDEMARK_TEST_POOLED: 'true' },
-  },
-};
-
-/** Conformance tests that run again on databases that have settings and a publication: see `test/ordinary-settings.ts`. */
-const ordinaryTests = [
+/** Run again on databases that have settings and a publication: see `test/support/ordinary-settings.ts`. */
+const ordinaryTests = filesOf([
   'conformance/{bad-values,client-records,pull-wire,refused-mutations}',
   'conformance/client/convergence',
-];
+]);
 /** Relies on the actions of foreign keys, which sessions that act as a replica do not run. */
-const cascadingTests = ['conformance/client/sync'];
+const cascadingTests = filesOf(['conformance/client/sync']);
 
-const ordinary = (settings: string, tests: string[]) => ({
-  ...server,
-  test: {
-    ...server.test,
-    name: `${settings} trials`,
-    include: tests.map((file) => `test/${file}.test.ts`),
-    exclude: configDefaults.exclude,
+const ordinary = (settings: string, tests: readonly string[]) =>
+  project(`long ${settings}`, tests, {
     env: { NODE_ENV: 'production', TIDEMARK_TEST_ENGINE: 'replicache', TIDEMARK_TEST_SETTINGS: settings },
     maxWorkers: 2,
-    sequence: { groupOrder: 1 },
-  },
-});
+    groupOrder: 1,
+  });
 
 /**
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
  * and that of `tidemark/client`, which is always built for production.
  */
-const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'production' | 'development') => ({
-  ...shared,
-  test: {
-    name,
-    setupFiles,
-    include: [clientTests],
-    isolate: false,
+const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'production' | 'development') =>
+  project(name, [clientTests], {
     env: { NODE_ENV: mode, TIDEMARK_TEST_ENGINE: engine },
     maxWorkers: 2,
-    sequence: { groupOrder: 1 },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect,
-  },
-});
+    groupOrder: 1,
+    timeoutMs: 60_000,
+  });
 
-/** The example as it is delivered, in a real browser. */
-const browser = (name: string, include: string) => ({
-  ...shared,
-  test: {
-    name,
-    setupFiles,
-    include: [include],
-    globalSetup: ['test/browser/setup.ts'],
-    maxWorkers: 2,
-    sequence: { groupOrder: 1 },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000, interval: 50 } },
-  },
-});
-
-/** What takes long: random histories, broken copies, kills. Most files leave much of the machine to another one. */
-const trials = (
-  name: string,
-  include: readonly string[],
-  { exclude = [], maxWorkers = 2, groupOrder = 1 }: TrialsOptions = {},
-) => ({
-  ...shared,
-  test: {
-    name,
-    setupFiles,
-    include: [...include],
-    exclude: [...configDefaults.exclude, ...exclude],
-    maxWorkers,
-    sequence: { groupOrder },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect,
-  },
-});
-
-interface TrialsOptions {
-  readonly exclude?: readonly string[];
-  readonly maxWorkers?: number;
-  readonly groupOrder?: number;
-}
+const long = (name: string, include: readonly string[], options: Options = {}) =>
+  project(name, include, { isolate: true, timeoutMs: 120_000, maxWorkers: 2, groupOrder: 1, ...options });
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/clusters.ts'],
+    globalSetup: ['test/support/clusters.ts'],
     // One more than cores on a small machine: tests often wait.
     maxWorkers: 3,
     projects: [
-      server,
-      pooled,
+      project('unit', ['src/**/*.test.ts']),
+      project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests] }),
       client('client', 'replicache', 'production'),
-      browser('browser', browserTests),
-      client('client trials', 'replicache', 'development'),
-      client('own client trials', 'tidemark', 'production'),
-      browser('browser trials', browserTrials),
+      project('long pooled', pooledTests, { env: { TIDEMARK_TEST_POOLED: 'true' } }),
+      client('long client in development', 'replicache', 'development'),
+      client('long client on its own engine', 'tidemark', 'production'),
       ...['formats', 'transactions', 'plans'].map((name) => ordinary(name, [...ordinaryTests, ...cascadingTests])),
       ordinary('replica', ordinaryTests),
+      long('long browser', [browserTests], { globalSetup: ['test/e2e/browser/setup.ts'] }),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
-      trials('torture trials', [tortureTrials]),
-      trials('trials', ['test/**/*.trial.ts'], { exclude: [browserTrials, tortureTrials, ...loneTrials] }),
-      trials('lone trials', loneTrials, { maxWorkers: 1, groupOrder: 2 }),
+      long('long torture', [tortureTests]),
+      long('long', [longTests], { exclude: [browserTests, tortureTests, ...loneTests] }),
+      long('long alone', loneTests, { maxWorkers: 1, groupOrder: 2 }),
     ],
   },
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded/start.js';
-import { binariesUnderTest } from '../test/cluster.js';
+import { binariesUnderTest } from '../test/support/cluster.js';
 
 export interface BenchDatabase {
   readonly url: string;

@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { AnyViews } from '../src/client/types.js';
 import type { Client } from '../src/client.js';
-import { findChromium, howToGetChromium, launchChromium } from '../test/browser/chromium.js';
-import { clientInput, startClientServer } from '../test/browser/client-server.js';
+import { findChromium, howToGetChromium, launchChromium } from '../test/e2e/browser/chromium.js';
+import { clientInput, startClientServer } from '../test/e2e/browser/client-server.js';
 import { startDatabase } from './database.js';
 import { quantile } from './statistics.js';
 

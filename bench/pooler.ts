@@ -5,7 +5,7 @@
  *   npm run bench -- pooler --samples 10   a smoke run
  */
 import { parseArgs } from 'node:util';
-import { startPgBouncer } from '../test/pgbouncer.js';
+import { startPgBouncer } from '../test/support/pgbouncer.js';
 import { ClientGroup, pullOps } from './client/client-group.js';
 import { Connection } from './client/connection.js';
 import { seedTodos, startDatabase, todoOf, userOf } from './database.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { heedWarnings } from '../test/warnings.js';
+import { heedWarnings } from '../test/support/warnings.js';
 
 /** A process that serves HTTP and does one thing at a time on request. */
 export interface ServerProcess {

@@ -7,9 +7,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Locator } from 'playwright-core';
-import { findChromium, howToGetChromium } from '../test/browser/chromium.js';
-import { startDemo } from '../test/browser/demo.js';
-import { startExample } from '../test/example/example.js';
+import { findChromium, howToGetChromium } from '../test/e2e/browser/chromium.js';
+import { startDemo } from '../test/e2e/browser/demo.js';
+import { startExample } from '../test/e2e/example/example.js';
 import { pusher, sqlWriter, type Writer, watched } from './screen/writers.js';
 import { inTurns, quantile } from './statistics.js';
 

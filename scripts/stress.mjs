@@ -2,36 +2,39 @@
 import { runCommand } from './run-command.mjs';
 
 /** Servers in these runs use the built package, so `tsx` must not map it to the sources. */
-const builtPackage = { TSX_TSCONFIG_PATH: 'test/torture/run.tsconfig.json' };
+const builtPackage = { TSX_TSCONFIG_PATH: 'test/stress/torture/run.tsconfig.json' };
 
 const commands = {
   faults: {
-    file: 'test/faults/run.ts',
+    file: 'test/stress/faults/run.ts',
     about: 'defects in locks, isolation, access and SQL, each of which a test must detect',
   },
   fuzz: {
-    file: 'test/fuzz/run.ts',
+    file: 'test/stress/fuzz/run.ts',
     about: 'generated schemas, views and transactions, compared at the snapshot of each pull',
   },
   hostile: {
-    file: 'test/hostile/run.ts',
+    file: 'test/stress/hostile/run.ts',
     about: 'clients in Chromium with a hostile network, broken storage and tabs that hang',
   },
-  mutants: { file: 'test/mutants/run.ts', about: 'Stryker over the code that needs no database' },
+  mutants: { file: 'test/stress/mutants/run.ts', about: 'Stryker over the code that needs no database' },
   oracle: {
-    file: 'test/oracle/run.ts',
+    file: 'test/stress/oracle/run.ts',
     about: 'random transactions on several servers and standbys, checked by an oracle',
   },
   tenants: {
-    file: 'test/tenants/run.ts',
+    file: 'test/stress/tenants/run.ts',
     about: 'a thousand tenants in one server, while one of them is flooded, locked or dead',
   },
   torture: {
-    file: 'test/torture/run.ts',
+    file: 'test/stress/torture/run.ts',
     about: 'a line of docs/reliability.md in full; --help lists them',
     env: builtPackage,
   },
-  upgrade: { file: 'test/upgrade/run.ts', about: 'two versions of Tidemark, and of an application, side by side' },
+  upgrade: {
+    file: 'test/stress/upgrade/run.ts',
+    about: 'two versions of Tidemark, and of an application, side by side',
+  },
 };
 
 runCommand('npm run stress --', commands, process.argv.slice(2));

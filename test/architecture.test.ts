@@ -11,7 +11,7 @@ const layers = [...table!.split('\n\n')[0]!.matchAll(/^\| (`.*?`) \|/gm)]
   .map(([, names]) => names!.split(', ').map((name) => name.replace(/[`/]/g, '')))
   .reverse();
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ts$/.test(file));
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
 
 function layerOf(file: string): number {
   const room = file.split('/')[0]!;

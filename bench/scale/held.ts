@@ -1,7 +1,7 @@
 /** Many streams held open at once, with some writes: what it costs, beside what the model and the simulation say. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../test/oracle/random.js';
+import { Random } from '../../test/stress/oracle/random.js';
 import { Pusher } from '../client/pusher.js';
 import { withConnections } from '../scenario.js';
 import type { Totals } from '../servers/listeners.js';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../built.js';
+import { root } from '../support/built.js';
 
 /** The code blocks of a document, in order. */
 export function blocksOf(document: string, language: string): string[] {

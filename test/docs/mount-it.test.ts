@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hosts } from '../hosts/hosts.js';
+import { hosts } from '../e2e/hosts/hosts.js';
 import { shownFiles } from './shown-files.js';
 
 const files = shownFiles('docs/mount-it.md', 'examples/hosts');

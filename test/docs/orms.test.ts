@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { orms } from '../orms/examples.js';
+import { orms } from '../e2e/orms/examples.js';
 import { shownFiles } from './shown-files.js';
 
 const files = shownFiles('docs/orms.md', 'examples/orms');

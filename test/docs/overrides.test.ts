@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { root } from '../built.js';
+import { root } from '../support/built.js';
 import { blocksOf } from './compile.js';
 
 it('docs/protocol.md pins the logger that the tests of the client run with', () => {

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../database.js';
-import { freePort, type Running, start } from '../process.js';
+import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
+import { freePort, type Running, start } from '../support/process.js';
 import { blocksOf, compile, createProject } from './compile.js';
 
 const [server = '', client = '', replicache = ''] = blocksOf('README.md', 'ts');

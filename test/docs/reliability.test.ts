@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { lines } from '../torture/list.js';
-import { pageOf } from '../torture/report/page.js';
-import { docs, type LineRecord, readRecords } from '../torture/report/record.js';
+import { lines } from '../stress/torture/list.js';
+import { pageOf } from '../stress/torture/report/page.js';
+import { docs, type LineRecord, readRecords } from '../stress/torture/report/record.js';
 
 const records = readRecords();
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServer, type TestServer } from '../conformance/server.js';
-import { seedDemo } from '../example/seeded.js';
+import { seedDemo } from '../e2e/example/seeded.js';
+import { startServer, type TestServer } from '../integration/conformance/server.js';
 import { blocksOf } from './compile.js';
 
 let server: TestServer;

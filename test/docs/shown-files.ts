@@ -1,7 +1,7 @@
 /** Documents that show files of examples, each below its name. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../built.js';
+import { root } from '../support/built.js';
 
 /** What a document shows of a file, and all of that file. */
 export interface ShownFile {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { promtool, promtoolIsMissing } from '../promtool.js';
+import { promtool, promtoolIsMissing } from '../support/promtool.js';
 import { unknownMetrics } from './metric-names.js';
 
 interface Alert {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { promtool, promtoolIsMissing } from '../promtool.js';
+import { promtool, promtoolIsMissing } from '../support/promtool.js';
 import { unknownMetrics } from './metric-names.js';
 
 interface Panel {

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { runHere } from '../cli/command-line.js';
-import { startServer } from '../conformance/server.js';
 import { blocksOf } from '../docs/compile.js';
+import { runHere } from '../integration/cli/command-line.js';
+import { startServer } from '../integration/conformance/server.js';
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../../ops/${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');

@@ -3,7 +3,7 @@ import { cpuOf, planFor, predict } from '../../bench/scale/model/plan.js';
 import { batchOf, loadOf, type Rates } from '../../bench/scale/model/rates.js';
 import { simulate } from '../../bench/scale/model/simulation.js';
 import { assumptions, durationsOf, usual, type Workload } from '../../bench/scale/model/workload.js';
-import { Random } from '../oracle/random.js';
+import { Random } from '../stress/oracle/random.js';
 import { figures } from './figures.js';
 
 const work = (clients: number, writes: number, more: Partial<Workload> = {}): Workload => ({

@@ -1,6 +1,6 @@
 /** What is measured: a primary, standbys or none, servers that are pulled from, and one that is pushed to. */
 import pg from 'pg';
-import { startReplication } from '../../../test/replication.js';
+import { startReplication } from '../../../test/support/replication.js';
 import { type ServerProcess, startProcess, startServer } from '../../processes.js';
 import type { Order } from '../../servers/listeners.js';
 import type { Statements } from './costs.js';

@@ -5,7 +5,7 @@
 import { LookTimes } from '../../../src/pokes/look-times.js';
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
 import { paceMs } from '../../../src/sources/paced-looks.js';
-import type { Random } from '../../../test/oracle/random.js';
+import type { Random } from '../../../test/stress/oracle/random.js';
 import { Agenda } from './agenda.js';
 import { longestRestMs, type Rates } from './rates.js';
 import { Sharing } from './sharing.js';

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pull, setUp } from '../../test/integration/endpoints/requests.js';
+import { silent } from '../../test/support/log.js';
+import { listenForPokes } from '../../test/support/poke-reader.js';
+import { PokeStreams } from '../endpoints/listening/poke-streams.js';
+import { streamBudget } from '../limits/request-limits.js';
+import { type Listening, listen } from '../node.js';
+import { type CORSOptions, withCORS } from './cors.js';
+
+const app = 'https://app.test';
+
+/** An app that knows one user, for pages of other origins. */
+function serve(options: CORSOptions, parts: Parameters<typeof setUp>[0] = {}) {
+  const fetch = withCORS(setUp(parts).app.fetch, options);
+  return (path: string, init?: RequestInit) => fetch(new Request(`http://localhost${path}`, init));
+}
+
+const post = { method: 'POST', body: JSON.stringify(pull) };
+const json = { 'Content-Type': 'application/json' };
+const preflight = (origin: string) => ({
+  method: 'OPTIONS',
+  headers: {
+    Origin: origin,
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type',
+  },
+});
+
+/** The headers of a response that are about origins. */
+function granted(response: Response): Record<string, string> {
+  return Object.fromEntries([...response.headers].filter(([name]) => /^(access-control-|vary$)/.test(name)));
+}
+
+describe('a page of a named origin', () => {
+  const send = serve({ origins: ['https://other.test', app] });
+  const exposed = { 'access-control-expose-headers': expect.stringContaining('X-Request-ID') };
+
+  it('is told what it may send', async () => {
+    const response = await send('/sync/pull', preflight(app));
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+    expect(granted(response)).toEqual({
+      'access-control-allow-origin': app,
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': expect.any(String),
+      'access-control-max-age': '7200',
+      vary: 'Origin',
+    });
+    const allowed = response.headers.get('Access-Control-Allow-Headers')!.split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Replicache-RequestID']),
+    );
+  });
+
+  it('reads responses, also refusals', async () => {
+    const headers = { Origin: app, ...json };
+    const own = { 'access-control-allow-origin': app, ...exposed, vary: 'Origin' };
+    const answer = await send('/sync/pull', { ...post, headers: { ...headers, Authorization: 'secret' } });
+    expect([answer.status, granted(answer)]).toEqual([200, own]);
+    expect(await answer.text()).toBe('{"cookie":1}');
+    for (const [path, status] of [['/sync/pull', 401], ['/nowhere', 404]] as const) {
+      const refusal = await send(path, { ...post, headers });
+      expect([refusal.status, granted(refusal)]).toEqual([status, own]);
+    } // biome-ignore format: short
+  });
+
+  it('sends cookies only if that is wanted', async () => {
+    const withCookies = serve({ origins: [app], credentials: true });
+    for (const init of [preflight(app), { ...post, headers: { Origin: app, ...json } }]) {
+      const name = 'access-control-allow-credentials';
+      expect(granted(await withCookies('/sync/pull', init))).toMatchObject({ [name]: 'true' });
+      expect(granted(await send('/sync/pull', init))).not.toHaveProperty(name);
+    }
+  });
+});
+
+describe('all others', () => {
+  it.each(['https://evil.test', 'null', 'http://app.test', 'https://app.test.evil.test', 'https://sub.app.test'])(
+    'are granted nothing: %s',
+    async (origin) => {
+      const send = serve({ origins: [app], credentials: true });
+      const refused = await send('/sync/pull', preflight(origin));
+      expect([refused.status, granted(refused)]).toEqual([405, { vary: 'Origin' }]);
+      const headers = { Origin: origin, Authorization: 'secret', ...json };
+      expect(granted(await send('/sync/pull', { ...post, headers }))).toEqual({ vary: 'Origin' });
+    },
+  );
+
+  it('are everybody if nobody is named', async () => {
+    const send = serve({ origins: [] });
+    expect((await send('/sync/pull', preflight(app))).status).toBe(405);
+    expect((await send('/sync/pull', preflight('*'))).status).toBe(405);
+  });
+
+  it('get what caches must not give to pages', async () => {
+    const send = serve({ origins: [app] });
+    expect(granted(await send('/healthz'))).toEqual({ vary: 'Origin' });
+  });
+});
+
+it('every origin is granted what needs no cookies, if that is wanted', async () => {
+  const send = serve({ origins: ['*'] });
+  for (const origin of [app, 'null']) {
+    expect(granted(await send('/sync/pull', preflight(origin)))).toMatchObject({ 'access-control-allow-origin': '*' });
+    expect(granted(await send('/healthz', { headers: { Origin: origin } }))).toMatchObject({
+      'access-control-allow-origin': '*',
+    });
+  }
+});
+
+it.each<[CORSOptions, RegExp]>([
+  [{ origins: ['*'], credentials: true }, /name the origins/],
+  [{ origins: ['*', app] }, /alone/],
+  [{ origins: [`${app}/`] }, /can never match/],
+])('the setup is refused: %j', (options, message) => {
+  expect(() => withCORS(async () => new Response(), options)).toThrow(
+    expect.objectContaining({ name: 'SetupError', message: expect.stringMatching(message) }),
+  );
+});
+
+it('an OPTIONS request that is no preflight reaches the server', async () => {
+  const response = await serve({ origins: [app] })('/sync/pull', { method: 'OPTIONS', headers: { Origin: app } });
+  expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([405, app]);
+});
+
+describe('over HTTP', () => {
+  let listening: Listening;
+  let poke: () => void;
+
+  beforeEach(async () => {
+    const listenForChange = async (_ctx: unknown, _request: unknown, onChange: () => void) => {
+      poke = onChange;
+      return () => {};
+    };
+    const pokes = new PokeStreams<{ userID: string }>(listenForChange, streamBudget({}), 60_000);
+    const { fetch } = setUp({ pokes, authenticate: () => ({ userID: 'ann' }) }).app;
+    const service = { fetch: withCORS(fetch, { origins: [app] }), drain: () => pokes.close(), close: async () => {} };
+    listening = await listen(service, { log: silent, port: 0, hostname: '127.0.0.1', signals: false });
+  });
+  afterEach(() => listening.close());
+
+  it('streams stay streams', async () => {
+    const granted: (string | null)[] = [];
+    const send = async (path: string, { headers, ...init }: RequestInit) => {
+      const response = await fetch(listening.url + path, { ...init, headers: { ...headers, Origin: app } });
+      granted.push(response.headers.get('Access-Control-Allow-Origin'));
+      return response;
+    };
+    const reader = await listenForPokes(send, { user: 'ann' });
+    expect(granted).toEqual([app]);
+    await reader.poked(1);
+    poke();
+    await reader.poked(2);
+    reader.close();
+  });
+
+  it('responses are as they were, and preflights are answered', async () => {
+    const response = await fetch(`${listening.url}/sync/pull`, { ...post, headers: { Origin: app, ...json } });
+    expect([response.status, await response.text()]).toEqual([200, '{"cookie":1}']);
+    expect(granted(response)).toMatchObject({ 'access-control-allow-origin': app });
+    expect((await fetch(`${listening.url}/sync/pull`, preflight(app))).status).toBe(204);
+  });
+});

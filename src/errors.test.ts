@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { MutatorError, Problem } from './errors.js';
+
+describe('MutatorError', () => {
+  it('has a status of its own, and details', () => {
+    expect(new MutatorError('no')).toMatchObject({ message: 'no', status: 400, details: undefined });
+    expect(new MutatorError('no', { status: 409, details: [1] })).toMatchObject({ status: 409, details: [1] });
+  });
+
+  it.each([200, 399, 407, 408, 421, 500, 503, 404.5, Number.NaN])('takes no status %d', (status) => {
+    expect(() => new MutatorError('no', { status })).toThrow(RangeError);
+  });
+});
+
+describe('Problem', () => {
+  it('says when to come again where that helps', () => {
+    expect(new Problem('unavailable', '').headers).toEqual({ 'Retry-After': '1' });
+    expect(new Problem('too-many-requests', '', { headers: { 'Retry-After': '60' } }).headers).toEqual({
+      'Retry-After': '60',
+    });
+    expect(new Problem('forbidden', '').headers).toEqual({});
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { openParameters, sealParameters, type ViewTexts } from './parameters.js';
+
+const views: ViewTexts = [['ann', 'list 1'], [], ['ann'], ['ann', null, '']];
+const sealed = sealParameters(views, 'ann', ['secret'])!;
+
+describe('parameters in a cookie', () => {
+  it('are read by whoever has the secret that they were written with', () => {
+    expect(openParameters(sealed, 'ann', ['secret'])).toEqual(views);
+    expect(openParameters(sealed, 'ann', ['newer', 'secret'])).toEqual(views);
+    expect(openParameters(sealed, 'ann', ['newer'])).toBeUndefined();
+  });
+
+  it('are of one user', () => {
+    expect(openParameters(sealed, 'ben', ['secret'])).toBeUndefined();
+    expect(sealParameters(views, 'ben', ['secret'])).not.toBe(sealed);
+  });
+
+  it('cannot be read or changed without the secret', () => {
+    expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toMatch(/ann|list/);
+    const bytes = Buffer.from(sealed, 'base64url');
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i]! ^= 1;
+      expect(openParameters(changed.toString('base64url'), 'ann', ['secret'])).toBeUndefined();
+    }
+    for (const short of ['', 'AA', sealed.slice(0, 30)]) {
+      expect(openParameters(short, 'ann', ['secret'])).toBeUndefined();
+    }
+  });
+
+  it('look the same as long as they are the same, and all different otherwise', () => {
+    expect(sealParameters(views, 'ann', ['secret'])).toBe(sealed);
+    const ivOf = (text: string) => text.slice(0, 16);
+    const others = Array.from({ length: 100 }, (_, i) => sealParameters([[String(i)]], 'ann', ['secret'])!);
+    expect(new Set([sealed, ...others].map(ivOf)).size).toBe(101);
+  });
+
+  it('take little room where many views have the same ones, and are left out where they take more', () => {
+    const id = '01234567-89ab-cdef-0123-456789abcdef';
+    const own = Array.from({ length: 30 }, () => [id]);
+    expect(openParameters(sealParameters(own, id, ['secret'])!, id, ['secret'])).toEqual(own);
+    expect(sealParameters(own, id, ['secret'])!.length).toBeLessThan(304);
+    // Brackets, quotes and the place take ten bytes.
+    expect(sealParameters([['x'.repeat(190)]], 'ann', ['secret'])).toBeDefined();
+    expect(sealParameters([['x'.repeat(191)]], 'ann', ['secret'])).toBeUndefined();
+  });
+});

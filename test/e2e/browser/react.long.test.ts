@@ -1,0 +1,142 @@
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect } from 'vitest';
+import { type Tab, useClientPages } from './client-page.js';
+import { it } from './fixture.js';
+import type { Shown } from './react-page.tsx';
+
+const pages = useClientPages({
+  html: `<!doctype html><title>React</title><link rel="icon" href="data:,"><main></main>
+    <script type="module" src="/client.js"></script>`,
+  input: fileURLToPath(new URL('react-page.tsx', import.meta.url)),
+});
+let tab: Tab;
+
+beforeEach(async () => {
+  await pages.pool?.query(`
+    delete from list; delete from tidemark.refusal;
+    insert into list (id, owner_id, name) values ('a', 'ann', 'Garden'), ('b', 'ann', 'Shopping'), ('c', 'ben', 'Tools');
+    insert into todo (id, list_id, title, sort) values ('1', 'a', 'Roses', 1), ('2', 'b', 'Milk', 2), ('3', 'b', 'Oats', 3)`);
+  tab = await (await pages.profile()).tab('ann');
+  await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
+  await expect.poll(tab.status).toBe('online 0');
+});
+
+const show = (shown: Omit<Shown, 'user'>, user = 'ann') =>
+  tab.page.evaluate((all) => window.show(all), { user, ...shown });
+const sections = () => tab.page.locator('section').allTextContents();
+const renders = () => tab.page.evaluate(() => window.rendered.length);
+
+describe('a view', () => {
+  it('is undefined until it is read, then its rows, and never those of what was asked before', async () => {
+    await show({ listID: 'a' });
+    await expect.poll(sections).toEqual(['Roses', 'Roses']);
+    await show({ listID: 'b' });
+    await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
+    const rendered = await tab.page.evaluate(() =>
+      window.rendered.map(({ asked, rows }) => [asked, Array.isArray(rows) ? rows.map(({ listID }) => listID) : rows]),
+    );
+    expect(new Set(rendered.map((each) => JSON.stringify(each)))).toEqual(
+      new Set(['["a",null]', '["a",["a"]]', '["b",null]', '["b",["b","b"]]']),
+    );
+  });
+
+  it('renders again when its rows change, and only then, though its options are new each time', async () => {
+    await show({ listID: 'b' });
+    await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
+    const before = await renders();
+    await tab.page.getByRole('button').click();
+    await pages.pool.query("update todo set title = 'Red roses' where id = '1'");
+    await expect
+      .poll(() => tab.page.evaluate(async () => (await window.client.view('todo').get('1'))?.title))
+      .toBe('Red roses');
+    await expect.poll(tab.lists).toEqual(['Garden', 'Shopping', 'Pressed']);
+    expect(await renders()).toBe(before);
+
+    await show({ listID: 'b' });
+    await pages.pool.query("update todo set title = 'Oat milk' where id = '3'");
+    await expect.poll(sections).toEqual(['Milk,Oat milk', 'Milk,Oat milk']);
+    const different = await tab.page.evaluate(
+      (skipped) => new Set(window.rendered.slice(skipped).map(({ rows }) => rows)).size,
+      before,
+    );
+    expect(different).toBe(2);
+  });
+
+  it('is one subscription and one array for all components that ask the same, until the last of them has gone', async () => {
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(1);
+    await show({ listID: 'b' });
+    await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(2);
+    const last = await tab.page.evaluate(() => {
+      const of = (name: string) => window.rendered.findLast(({ component }) => component === name)!.rows;
+      return of('first') === of('second');
+    });
+    expect(last).toBe(true);
+    await show({ listID: 'a', todoID: '1' });
+    await expect.poll(sections).toEqual(['Roses', 'Roses', 'Roses']);
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(3);
+    await show({});
+    await expect.poll(sections).toEqual([]);
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(1);
+
+    await pages.pool.query("update todo set title = 'Red roses' where id = '1'");
+    await expect
+      .poll(() => tab.page.evaluate(async () => (await window.client.view('todo').get('1'))?.title))
+      .toBe('Red roses');
+    await show({ listID: 'a' });
+    await expect.poll(sections).toEqual(['Red roses', 'Red roses']);
+  });
+});
+
+it('a row is undefined until it is read, and null when there is none', async () => {
+  await show({ todoID: '3' });
+  await expect.poll(sections).toEqual(['Oats']);
+  await pages.pool.query("delete from todo where id = '3'");
+  await expect.poll(sections).toEqual(['none']);
+  const rendered = await tab.page.evaluate(() =>
+    window.rendered.map(({ rows }) => (rows && 'title' in rows ? rows.title : String(rows))),
+  );
+  expect([...new Set(rendered)]).toEqual(['undefined', 'Oats', 'null']);
+});
+
+it('what is pending, what is refused and the state of the connection are shown', async () => {
+  const profile = await pages.profile();
+  tab = await profile.tab('ann');
+  await expect.poll(tab.status).toBe('online 0');
+  await profile.setOffline(true);
+  await tab.page.getByRole('button').click();
+  await expect.poll(tab.status).toBe('offline 1');
+  expect(await tab.lists()).toEqual(['Garden', 'Shopping', 'Pressed']);
+  await profile.setOffline(false);
+  await expect.poll(tab.status).toBe('online 0');
+  await tab.create('a', 'Of an ID that is taken');
+  await expect.poll(() => tab.page.getByRole('alert').textContent()).toBe('A list with this ID already exists');
+});
+
+it('all hooks follow the provider to the client of another user', async () => {
+  await show({ listID: 'c' }, 'ben');
+  await expect.poll(tab.lists).toEqual(['Tools']);
+  await show({ listID: 'a' });
+  await expect.poll(sections).toEqual(['Roses', 'Roses']);
+  expect(await tab.lists()).toEqual(['Garden', 'Shopping']);
+});
+
+it('all hooks are empty within a second of a sign-out, in all tabs', async () => {
+  const profile = await pages.profile();
+  const tabs = [await profile.tab('ann'), await profile.tab('ann')];
+  const shown = () =>
+    Promise.all(tabs.map(({ page }) => page.locator('section, li, output, [role=alert]').allTextContents()));
+  for (const { page } of tabs) await page.evaluate(() => window.show({ user: 'ann', listID: 'b', todoID: '1' }));
+  await tabs[0]!.create('a', 'Of an ID that is taken');
+  const refused = 'A list with this ID already exists';
+  const rows = ['Milk,Oats', 'Milk,Oats', 'Roses'];
+  const before = ['Garden', 'Shopping', 'online 0', refused, ...rows];
+  await expect.poll(shown).toEqual([before, before]);
+  profile.setSyncing(false);
+  for (const { page } of tabs) await page.getByRole('button').click();
+  for (const { status } of tabs) await expect.poll(status).toMatch(/ [12]$/);
+
+  await tabs[0]!.page.evaluate(() => void window.client.signOut());
+  const after = ['closed 0', '', '', '', 'none'];
+  await expect.poll(shown, { timeout: 1_000 }).toEqual([after, after]);
+});

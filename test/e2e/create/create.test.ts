@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Output, run } from '../../support/process.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const readJSON = (path: string) => JSON.parse(read(path));
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-create-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const create = (args: readonly string[], { cwd = folder, env = {} } = {}): Promise<Output> =>
+  run(join(root, 'create-tidemark/create.js'), args, { cwd, env });
+
+describe('create-tidemark', () => {
+  it('makes what the template holds, under the name of the folder', async () => {
+    const { code, stdout, stderr } = await create(['My  Äpp']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('  cd "My  Äpp"\n  npm install\n  npm run dev\n');
+    const made = (path: string) => readFileSync(join(folder, 'My  Äpp', path), 'utf8');
+    const template = readdirSync(join(root, 'create-tidemark/template'), { recursive: true, encoding: 'utf8' });
+    const expected = template.map((name) => name.replace(/^_/, '.'));
+    const found = readdirSync(join(folder, 'My  Äpp'), { recursive: true, encoding: 'utf8' });
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    expect(made('.gitignore')).toBe(read('create-tidemark/template/_gitignore'));
+    const { name, ...manifest } = JSON.parse(made('package.json'));
+    expect(name).toBe('my-a-pp');
+    expect(manifest).toEqual({ ...readJSON('create-tidemark/template/package.json'), name: undefined });
+  });
+
+  it('needs no name', async () => {
+    const { stdout } = await create([], { env: { npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v20' } });
+    expect(stdout).toContain('  cd tidemark-app\n  pnpm install\n  pnpm run dev\n');
+    expect(existsSync(join(folder, 'tidemark-app/server/sync.ts'))).toBe(true);
+  });
+
+  it('takes the folder it is in, if there is nothing but a repository', async () => {
+    mkdirSync(join(folder, '.git'));
+    const { code, stdout } = await create(['.']);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('cd ');
+    expect(existsSync(join(folder, 'package.json'))).toBe(true);
+  });
+
+  it('changes nothing in a folder that has files, and says what to do', async () => {
+    mkdirSync(join(folder, 'app'));
+    writeFileSync(join(folder, 'app/package.json'), 'mine');
+    const { code, stdout, stderr } = await create(['app']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/files in .*app already\. Name a new folder \(npm create tidemark@latest my-app\)/);
+    expect(readdirSync(join(folder, 'app'))).toEqual(['package.json']);
+    expect(readFileSync(join(folder, 'app/package.json'), 'utf8')).toBe('mine');
+  });
+
+  it.each([
+    ['a file that is in the way', ['file/app'], /ENOTDIR.*Name another folder/],
+    ['two names', ['my', 'app'], /put it in quotes: "my app"/],
+    ['an option that there is not', ['--typescript'], /Unknown option '--typescript'[\s\S]*npm create tidemark@latest/],
+  ])('says what is wrong with %s', async (_, args, message) => {
+    writeFileSync(join(folder, 'file'), '');
+    const { code, stdout, stderr } = await create(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  it('helps, and tells its version', async () => {
+    expect((await create(['--help'])).stdout).toMatch(/npm create tidemark@latest \[folder\]/);
+    expect((await create(['--version'])).stdout).toBe(`${readJSON('package.json').version}\n`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the template', () => {
+  it('has no cast and no type of its own', () => {
+    const folder = join(root, 'create-tidemark/template');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+    expect(files.length).toBeGreaterThan(5);
+    for (const file of files) {
+      const code = readFileSync(join(folder, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '');
+      expect(code, file).not.toMatch(/\bas\b|\bany\b|\b(type|interface) \w+ [={]|\w!/);
+    }
+  });
+});
+
+describe('its package', () => {
+  it('has the version of Tidemark, and so has the template', () => {
+    const { version, engines } = readJSON('package.json');
+    const template = readJSON('create-tidemark/template/package.json');
+    expect(readJSON('create-tidemark/package.json')).toMatchObject({ version, engines });
+    expect(template.engines).toEqual(engines);
+    expect(template.dependencies.tidemark).toBe(version);
+  });
+
+  it('takes the versions of other packages that the repository takes', () => {
+    const manifests = ['package.json', 'examples/tasks/package.json', 'create-tidemark/package.json'].map(readJSON);
+    const known = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
+    const { dependencies, devDependencies } = readJSON('create-tidemark/template/package.json');
+    const { tidemark: _, ...others } = { ...dependencies, ...devDependencies };
+    expect(others).toEqual(Object.fromEntries(Object.keys(others).map((name) => [name, known[name]])));
+  });
+
+  it('holds the command, the template and the licence', async () => {
+    const args = ['pack', '--workspace', 'create-tidemark', '--dry-run', '--json', '--ignore-scripts'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
+    const found = JSON.parse(stdout).flatMap(({ files }: { files: { path: string }[] }) =>
+      files.map(({ path }) => path),
+    );
+    const template = readdirSync(join(root, 'create-tidemark/template'), { recursive: true, withFileTypes: true });
+    const files = template
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name).slice(join(root, 'create-tidemark/').length));
+    expect(found.toSorted()).toEqual([...files, 'LICENSE', 'create.js', 'package.json'].toSorted());
+    expect(read('create-tidemark/LICENSE')).toBe(read('LICENSE'));
+  });
+});

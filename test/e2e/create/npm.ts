@@ -1,0 +1,69 @@
+/** Runs npm as users do. */
+import { type Output, type Running, run, start } from '../../support/process.js';
+
+/** What npm and vitest have set for this process, and nobody has for a user. */
+const unset = Object.fromEntries(
+  Object.keys(process.env)
+    .filter((name) => /^(npm_|VITEST|(NODE_ENV|TEST|DEV|PROD|MODE|SSR|BASE_URL)$)/.test(name))
+    .map((name) => [name, undefined]),
+);
+
+/** Runs npm to its end. Rejects, with what it has printed, if it fails. */
+export function npm(cwd: string, command: string, ...args: string[]): Promise<string> {
+  return npmWith({}, cwd, command, ...args);
+}
+
+/** Like `npm`, with these environment variables. */
+export async function npmWith(
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  command: string,
+  ...args: string[]
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, { cwd, env: { ...unset, ...env }, program: 'npm' });
+  if (code !== 0) throw new Error(`npm ${command} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A script that serves. */
+export interface Served {
+  /** The address that it has printed. */
+  readonly url: string;
+  readonly running: Running;
+  /** Sends a signal to npm and all that it has started, as a terminal does, and waits for their end. */
+  interrupt(): Promise<Output>;
+  /** Sends a signal to npm alone, as a service manager does, and waits for the end. */
+  terminate(): Promise<Output>;
+  /** Ends what is left of it. */
+  kill(): void;
+}
+
+/** Has npm run a script that serves, on any free port unless `env` says which. */
+export async function serve(cwd: string, script: string, env: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const running = start('run', [script], { cwd, env: { ...unset, PORT: '0', ...env }, program: 'npm' });
+  const { child, ended, printed } = running;
+  const kill = () => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  };
+  const alarm = setTimeout(kill, 30_000);
+  const [, url] = await printed(/(http:\/\/127\.0\.0\.1:\d+)/).finally(() => clearTimeout(alarm));
+  const end = async (pid: number, signal: NodeJS.Signals) => {
+    process.kill(pid, signal);
+    const late = setTimeout(kill, 15_000);
+    const output = await ended;
+    clearTimeout(late);
+    if (output.signal === 'SIGKILL') throw new Error(`npm run ${script} did not end within 15 s of ${signal}`);
+    return output;
+  };
+  return {
+    url: url!,
+    running,
+    interrupt: () => end(-child.pid!, 'SIGINT'),
+    terminate: () => end(child.pid!, 'SIGTERM'),
+    kill,
+  };
+}

@@ -1,0 +1,80 @@
+/** The example as a process of its own, as `npm start` runs it after the build. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exampleMain, root } from '../../support/built.js';
+import { livingPostgres, type Output, type Running, start } from '../../support/process.js';
+
+const startMs = 60_000;
+/** Longer than running requests are given to finish. */
+const stopMs = 30_000;
+
+export interface Example {
+  /** Where it listens, without a slash at its end. */
+  readonly url: string;
+  /** The database's address, with the password. */
+  readonly database: string;
+  readonly server: Running;
+  /** Ends it by a signal. Rejects, after killing it, when it does not end. */
+  stop(signal?: NodeJS.Signals): Promise<Output>;
+}
+
+/** Starts the example on any free port, unless `env` says which, and resolves when it is ready. */
+export async function startExample(
+  env: Readonly<Record<string, string>>,
+  [first, ...others]: readonly [string, ...string[]] = [exampleMain],
+): Promise<Example> {
+  const server = start(first, others, { cwd: root, env: { PORT: '0', ...env } });
+  const alarm = setTimeout(() => server.child.kill('SIGKILL'), startMs);
+  await server.printed(/Stop with Ctrl-C/).finally(() => clearTimeout(alarm));
+  const [, url] = await server.printed(/Ready +(\S+)/);
+  const [, database] = await server.printed(/Database +(.+)/);
+  return {
+    url: url!,
+    database: env.DATABASE_URL ?? withPassword(database!),
+    server,
+    async stop(signal = 'SIGTERM') {
+      server.child.kill(signal);
+      let isLate = false;
+      const alarm = setTimeout(() => {
+        isLate = true;
+        server.child.kill('SIGKILL');
+      }, stopMs);
+      const output = await server.ended;
+      clearTimeout(alarm);
+      if (isLate) throw new Error(`The example did not stop within ${stopMs} ms of ${signal}`);
+      return output;
+    },
+  };
+}
+
+/** Adds the password, which is in the file that the example names. */
+function withPassword(printed: string): string {
+  const [, address, file] = /^(\S+) \(the password is in (.+)\)$/.exec(printed)!;
+  const { password } = JSON.parse(readFileSync(file!, 'utf8')) as { password: string };
+  return Object.assign(new URL(address!), { password }).href;
+}
+
+/** A folder for the embedded database of one example. */
+export interface DataFolder {
+  readonly path: string;
+  /** The ID of the Postgres server that works in it. */
+  postgres(): number | undefined;
+  /** Waits for that server's end, and removes the folder. */
+  remove(): Promise<void>;
+}
+
+export function createDataFolder(): DataFolder {
+  const path = mkdtempSync(join(tmpdir(), 'tidemark-example-'));
+  const pidFile = join(path, 'postgres/postmaster.pid');
+  const postgres = () => livingPostgres(existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : undefined);
+  return {
+    path,
+    postgres,
+    async remove() {
+      for (const deadline = Date.now() + 20_000; postgres() !== undefined && Date.now() < deadline; ) await sleep(50);
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}

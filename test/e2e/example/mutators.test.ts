@@ -1,0 +1,305 @@
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authenticate } from '../../../examples/tasks/src/auth.js';
+import { mutators } from '../../../examples/tasks/src/mutators.js';
+import { createSchema } from '../../../examples/tasks/src/schema.js';
+import { seed } from '../../../examples/tasks/src/seed.js';
+import { views } from '../../../examples/tasks/src/views.js';
+import { createTransact, type Transact } from '../../../src/db/transact.js';
+import { MutatorError } from '../../../src/errors.js';
+import { migrate } from '../../../src/migrate.js';
+import { validate } from '../../../src/registry/prepare.js';
+import { createSync, type Sync } from '../../../src/server.js';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
+import { memoryLog, silent } from '../../support/log.js';
+
+let database: TestDatabase;
+let sync: Sync;
+let transact: Transact<PoolClient>;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  await createSchema(database.pool);
+  await migrate({ database: database.pool, views, log: silent });
+  transact = createTransact(database.pool);
+  const { log } = memoryLog();
+  sync = await createSync({ database: database.pool, views, mutators, authenticate, log });
+});
+afterAll(async () => {
+  await sync.close();
+  await database.drop();
+});
+
+/** Ann owns `l`, which is shared with Ben and holds `t`. Cam has `c`, and no part in the other. */
+beforeEach(async () => {
+  await database.pool.query(`
+    delete from list;
+    insert into list (id, owner_id, name) values ('l', 'ann', 'List'), ('c', 'cam', 'Cam''s');
+    insert into share (list_id, user_id) values ('l', 'ben');
+    insert into todo (id, list_id, title, sort) values ('t', 'l', 'Todo', 1);`);
+});
+
+/** Calls a mutator in a transaction. Answers what it returned, if anything, or the status with which it refused. */
+async function call(user: string, name: string, args: object): Promise<unknown> {
+  const outcome = await attempt(user, name, args);
+  return outcome instanceof MutatorError ? outcome.status : (outcome ?? 'done');
+}
+
+/** What a refused call is told. */
+async function refusalOf(
+  user: string,
+  name: string,
+  args: object,
+): Promise<Pick<MutatorError, 'message' | 'status' | 'details'>> {
+  const { message, status, details } = (await attempt(user, name, args)) as MutatorError;
+  return { message, status, details };
+}
+
+async function attempt(user: string, name: string, args: object): Promise<unknown> {
+  const { validator, run } = mutators.get(name)!;
+  const valid = await validate(validator, args);
+  try {
+    return await transact(async (tx) => run({ tx, args: valid, ctx: { userID: user } }));
+  } catch (error) {
+    if (error instanceof MutatorError) return error;
+    throw error;
+  }
+}
+
+function post(user: string, path: string, body: object): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${user}` };
+  return sync.fetch(
+    new Request(`http://localhost/sync/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
+  );
+}
+
+async function keysOf(user: string): Promise<string[]> {
+  const body = { pullVersion: 1, schemaVersion: '', profileID: 'p', clientGroupID: `pull-${user}`, cookie: null };
+  const { patch } = (await (await post(user, 'pull', body)).json()) as { patch: { key: string }[] };
+  return patch.map(({ key }) => key).sort();
+}
+
+async function stored(sql: string): Promise<unknown[]> {
+  return (await database.pool.query({ text: sql, rowMode: 'array' })).rows;
+}
+
+const todos = 'select id, list_id, title, done, sort from todo order by id';
+const before = [['t', 'l', 'Todo', false, 1]];
+
+describe('the views', () => {
+  it("show a user's own lists and those shared with them, with their todos and shares", async () => {
+    expect(await keysOf('ann')).toEqual(['list/l', 'share/l/ben', 'todo/t']);
+    expect(await keysOf('ben')).toEqual(['list/l', 'share/l/ben', 'todo/t']);
+    expect(await keysOf('cam')).toEqual(['list/c']);
+    expect(await keysOf('dee')).toEqual([]);
+  });
+});
+
+describe('list.create', () => {
+  it('gives the caller a list', async () => {
+    expect(await call('dee', 'list.create', { id: 'd', name: '  Mine ' })).toBe('done');
+    expect(await stored(`select owner_id, name from list where id = 'd'`)).toEqual([['dee', 'Mine']]);
+  });
+
+  it.each(['ann', 'ben', 'cam'])('takes over no list that there is: to %s, 409', async (user) => {
+    expect(await call(user, 'list.create', { id: 'l', name: 'Mine' })).toBe(409);
+    expect(await stored(`select owner_id, name from list where id = 'l'`)).toEqual([['ann', 'List']]);
+  });
+});
+
+describe('list.delete', () => {
+  it('deletes the list with its todos and shares, for its owner', async () => {
+    expect(await call('ann', 'list.delete', { id: 'l' })).toBe('done');
+    expect(await stored('select id from list')).toEqual([['c']]);
+    expect(await stored('select 1 from todo union all select 2 from share')).toEqual([]);
+  });
+});
+
+describe('list.share and list.unshare', () => {
+  it('let another user in and out again, as often as they are called', async () => {
+    const args = { listID: 'l', userID: 'cam' };
+    for (let i = 0; i < 2; i++) expect(await call('ann', 'list.share', args)).toBe('done');
+    expect(await keysOf('cam')).toEqual(['list/c', 'list/l', 'share/l/ben', 'share/l/cam', 'todo/t']);
+    for (let i = 0; i < 2; i++) expect(await call('ann', 'list.unshare', args)).toBe('done');
+    expect(await keysOf('cam')).toEqual(['list/c']);
+  });
+
+  it('share no list with its owner', async () => {
+    expect(await call('ann', 'list.share', { listID: 'l', userID: 'ann' })).toBe(400);
+    expect(await stored('select list_id, user_id from share')).toEqual([['l', 'ben']]);
+  });
+});
+
+describe('list.fill', () => {
+  it('adds todos after those that are there, as often as it is called', async () => {
+    expect(await call('ann', 'list.fill', { listID: 'l', count: 2 })).toEqual({ added: 2 });
+    expect(await call('ann', 'list.fill', { listID: 'l', count: 1 })).toEqual({ added: 1 });
+    expect(await stored('select title, done, sort from todo order by sort')).toEqual([
+      ['Todo', false, 1],
+      ['Todo 1', false, 2],
+      ['Todo 2', false, 3],
+      ['Todo 1', false, 4],
+    ]);
+    expect((await keysOf('ben')).filter((key) => key.startsWith('todo/'))).toHaveLength(4);
+  });
+
+  it('starts an empty list, in the order of its IDs', async () => {
+    expect(await call('cam', 'list.fill', { listID: 'c', count: 10_000 })).toEqual({ added: 10_000 });
+    expect(await stored(`select count(*)::int, min(sort), max(sort) from todo where list_id = 'c'`)).toEqual([
+      [10_000, 1, 10_000],
+    ]);
+    expect(await stored(`select sort from todo where list_id = 'c' order by id collate "C" limit 3`)).toEqual([
+      [1],
+      [2],
+      [3],
+    ]);
+  });
+
+  it.each([Number.MAX_VALUE, -Number.MAX_VALUE])('goes on after a todo at %d', async (sort) => {
+    await database.pool.query('update todo set sort = $1', [sort]);
+    expect(await call('ann', 'list.fill', { listID: 'l', count: 10_000 })).toEqual({ added: 10_000 });
+    expect(await stored("select count(*)::int from todo where sort in ('infinity', '-infinity', 'nan')")).toEqual([
+      [0],
+    ]);
+  });
+});
+
+describe('the mutators of todos', () => {
+  it.each(['ann', 'ben'])('are open to %s', async (user) => {
+    expect(await call(user, 'todo.create', { id: 'u', listID: 'l', title: 'New', sort: 0.5 })).toBe('done');
+    await call(user, 'todo.update', { id: 't', done: true });
+    await call(user, 'todo.update', { id: 'u', title: 'Newer', sort: -2 });
+    expect(await stored(todos)).toEqual([
+      ['t', 'l', 'Todo', true, 1],
+      ['u', 'l', 'Newer', false, -2],
+    ]);
+    expect(await call(user, 'todo.delete', { id: 't' })).toBe('done');
+    expect(await call(user, 'todo.delete', { id: 'u' })).toBe('done');
+    expect(await stored(todos)).toEqual([]);
+  });
+
+  it('return the todo as an update leaves it', async () => {
+    const todo = { id: 't', listID: 'l', title: 'Todo', done: false, sort: 1 };
+    expect(await call('ann', 'todo.update', { id: 't' })).toEqual(todo);
+    expect(await call('ann', 'todo.update', { id: 't', title: '', done: true })).toEqual({
+      ...todo,
+      title: '',
+      done: true,
+    });
+  });
+
+  it.each([0, Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53])('keep a sort of %d', async (sort) => {
+    expect(await call('ann', 'todo.update', { id: 't', sort })).toMatchObject({ sort });
+    expect(await call('ann', 'todo.create', { id: 'u', listID: 'l', title: '', sort })).toBe('done');
+    expect(await stored('select sort from todo')).toEqual([[sort], [sort]]);
+  });
+
+  it('take a sort of minus zero', async () => {
+    expect(await call('ann', 'todo.update', { id: 't', sort: -0 })).toMatchObject({ sort: 0 });
+  });
+
+  it.each(['ann', 'ben'])('put no todo in the place of another: to %s, 409', async (user) => {
+    expect(await call(user, 'todo.create', { id: 't', listID: 'l', title: 'Again', sort: 1 })).toBe(409);
+    expect(await stored(todos)).toEqual(before);
+  });
+
+  it("tell of a taken ID, but nothing of another's todo", async () => {
+    expect(await call('cam', 'todo.create', { id: 't', listID: 'c', title: 'Mine', sort: 1 })).toBe(409);
+    expect(await stored(todos)).toEqual(before);
+  });
+
+  it('end with the share', async () => {
+    expect(await call('ann', 'list.unshare', { listID: 'l', userID: 'ben' })).toBe('done');
+    expect(await call('ben', 'todo.delete', { id: 't' })).toBe(404);
+  });
+});
+
+describe('the longest IDs', () => {
+  it('can be stored and found, though each character takes four bytes', async () => {
+    const [id, listID, userID] = ['🔑'.repeat(100), '🗒'.repeat(100), 'a'.repeat(32)];
+    expect(await call('dee', 'list.create', { id: listID, name: '🗒'.repeat(200) })).toBe('done');
+    expect(await call('dee', 'list.share', { listID, userID })).toBe('done');
+    expect(await call('dee', 'todo.create', { id, listID, title: '🔑'.repeat(1000), sort: 1 })).toBe('done');
+    expect(await call(userID, 'todo.delete', { id })).toBe('done');
+  });
+});
+
+type ArgsFor = readonly [name: string, (listID: string, todoID: string) => object];
+const byAnyone: readonly ArgsFor[] = [
+  ['todo.create', (listID) => ({ id: 'u', listID, title: 'New', sort: 1 })],
+  ['todo.update', (_, id) => ({ id, title: 'Taken' })],
+  ['todo.delete', (_, id) => ({ id })],
+];
+const byOwner: readonly ArgsFor[] = [
+  ['list.delete', (id) => ({ id })],
+  ['list.share', (listID) => ({ listID, userID: 'dee' })],
+  ['list.unshare', (listID) => ({ listID, userID: 'ben' })],
+  ['list.fill', (listID) => ({ listID, count: 2 })],
+];
+const everything = `
+  select row(list)::text from list union all select row(share)::text from share union all select row(todo)::text from todo
+  order by 1`;
+
+describe('a refused call changes nothing', () => {
+  it.each([...byAnyone, ...byOwner])(
+    '%s: 404 where there is nothing, and the same where there is nothing for the caller',
+    async (name, argsFor) => {
+      const unchanged = await stored(everything);
+      const refusal = await refusalOf('ann', name, argsFor('none', 'none'));
+      expect(refusal.status).toBe(404);
+      expect(await refusalOf('cam', name, argsFor('l', 't'))).toEqual(refusal);
+      expect(await stored(everything)).toEqual(unchanged);
+    },
+  );
+
+  it.each(byOwner)('%s: 403 for those it is shared with', async (name, argsFor) => {
+    const unchanged = await stored(everything);
+    expect(await call('ben', name, argsFor('l', 't'))).toBe(403);
+    expect(await stored(everything)).toEqual(unchanged);
+  });
+});
+
+describe('two calls at once', () => {
+  it('that create the same are told apart: one is done, the others are refused with 409', async () => {
+    const args = { id: 'u', listID: 'l', title: 'New', sort: 1 };
+    for (const [name, each] of [
+      ['todo.create', args],
+      ['list.create', { id: 'd', name: 'New' }],
+    ] as const) {
+      const outcomes = await Promise.all(Array.from({ length: 5 }, () => call('ann', name, each)));
+      expect(outcomes.sort()).toEqual([409, 409, 409, 409, 'done']);
+    }
+  });
+
+  it('that delete a list and work in it leave no trace of it, and fail in no other way', async () => {
+    for (let i = 0; i < 10; i++) {
+      await call('ann', 'list.create', { id: 'd', name: 'Short-lived' });
+      const outcomes = await Promise.all([
+        call('ann', 'todo.create', { id: 'u', listID: 'd', title: 'New', sort: 1 }),
+        call('ann', 'list.delete', { id: 'd' }),
+        call('ann', 'list.share', { listID: 'd', userID: 'ben' }),
+        call('ann', 'list.fill', { listID: 'd', count: 3 }),
+      ]);
+      for (const outcome of outcomes) expect(['done', 404, { added: 3 }]).toContainEqual(outcome);
+      expect(await stored("select 1 from todo where list_id = 'd'")).toEqual([]);
+    }
+  });
+});
+
+describe('the demo data', () => {
+  it('are some hundred todos, filled in once', async () => {
+    const client = await database.pool.connect();
+    try {
+      expect(await seed(client)).toBe(false);
+      await client.query('delete from list');
+      expect(await seed(client)).toBe(true);
+      expect(await seed(client)).toBe(false);
+    } finally {
+      client.release();
+    }
+    const [[count]] = (await stored('select count(*)::int from todo')) as [[number]];
+    expect(count).toBeGreaterThan(200);
+    expect(count).toBeLessThan(1000);
+    for (const name of ['ann', 'ben', 'cam']) expect((await keysOf(name)).length).toBeGreaterThan(50);
+  });
+});

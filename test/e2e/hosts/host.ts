@@ -1,0 +1,71 @@
+/** Starts an application that serves Tidemark, as a process of its own, and stops it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { settlesWithin } from '../../../src/limits/deadline.js';
+import { freePort, type Running, start } from '../../support/process.js';
+import { listen } from './probe.js';
+
+/** How to start an application. It has Tidemark's paths below `/tidemark`. */
+export interface Host {
+  /** What runs it. Default: this Node. */
+  readonly program?: string | undefined;
+  readonly args: readonly [file: string, ...args: string[]];
+  readonly cwd: string;
+  /** The status with which it ends when it is told to. Default 0. */
+  readonly exitCode?: number | undefined;
+}
+
+/** One that serves. */
+export interface Serving extends Running {
+  /** Where Tidemark's paths begin. */
+  readonly url: string;
+  readonly exitCode: number;
+}
+
+/** Some hosts end at once, or differently, where tests or CI run. */
+export const production = { NODE_ENV: 'production', CI: '', TEST: '', NEXT_TELEMETRY_DISABLED: '1' };
+
+/** How long one may take to start, and to end, in milliseconds. */
+const startMs = 30_000;
+const endMs = 10_000;
+
+/** Starts an application on a free port, and resolves when it serves. */
+export async function serve(
+  { args: [file, ...args], exitCode = 0, ...options }: Host,
+  database: string,
+): Promise<Serving> {
+  const port = String(await freePort());
+  // Next.js takes its address from HOSTNAME.
+  const address = { HOST: '127.0.0.1', HOSTNAME: '127.0.0.1', PORT: port };
+  const running = start(file, args, { ...options, env: { ...production, ...address, DATABASE_URL: database } });
+  const url = `http://127.0.0.1:${port}/tidemark`;
+  try {
+    await untilServing(url, running);
+  } catch (error) {
+    running.child.kill('SIGKILL');
+    const { stdout, stderr } = await running.ended;
+    throw new Error(`It does not serve: ${error}\n${stdout}${stderr}`);
+  }
+  return { ...running, url, exitCode };
+}
+
+async function untilServing(url: string, { child }: Running): Promise<void> {
+  const deadline = Date.now() + startMs;
+  for (;;) {
+    const answer = await fetch(`${url}/healthz`).catch((error: unknown) => error as Error);
+    // Not by its class: servers in this process may have put another in its place.
+    if ('status' in answer && answer.status === 200) return void (await answer.text());
+    if (child.exitCode !== null) throw new Error('it has ended');
+    if (Date.now() > deadline) throw 'status' in answer ? new Error(`status ${answer.status}`) : answer;
+    await sleep(50);
+  }
+}
+
+/** On SIGTERM, with a stream open: the stream ends, and so does the process, as one that did what it was told. */
+export async function endsCleanly({ url, exitCode, child, ended }: Serving): Promise<void> {
+  const reader = await listen(url);
+  await reader.poked(1);
+  child.kill('SIGTERM');
+  expect(await settlesWithin(endMs, Promise.all([reader.ended, ended])), 'it ends in time').toBe(true);
+  expect(await ended).toMatchObject({ code: exitCode, signal: null });
+}

@@ -1,0 +1,74 @@
+/** The example, served for clients of `tidemark/client`. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { mutators } from '../../../examples/tasks/src/mutators.js';
+import type { views } from '../../../examples/tasks/src/views.js';
+import { openClient } from '../../../src/client/create-client.js';
+import type { Client, ClientOptions } from '../../../src/client.js';
+import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
+
+export type TasksClient = Client<typeof mutators, typeof views>;
+export type TasksOptions = ClientOptions<typeof mutators, typeof views>;
+
+/** What the mutators of the example do, as far as a client can tell. */
+export const optimistic: NonNullable<TasksOptions['mutators']> = {
+  list: { create: (tx, { id, name }) => tx.view('list').set(id, { id, name, ownerID: 'me' }) },
+  todo: {
+    create: (tx, todo) => tx.view('todo').set(todo.id, { ...todo, done: false }),
+    update: (tx, { id, ...fields }) => tx.view('todo').update(id, fields),
+    delete: (tx, { id }) => tx.view('todo').delete(id),
+  },
+};
+
+export interface OpenedClient {
+  readonly client: TasksClient;
+  readonly engine: ReturnType<typeof openClient>['engine'];
+}
+
+export interface Application {
+  readonly server: TestServer;
+  /** Opens a client of Ann's with a database of its own; with `user`, of that name. */
+  client(options?: Partial<TasksOptions>): TasksClient;
+  /** Opens a client as `client` does, with limits of its own, and shows its engine. */
+  open(options?: Partial<TasksOptions>, limits?: Parameters<typeof openClient>[1]): OpenedClient;
+  /** What a tab without a network finds of a user's data. */
+  stored<Found>(options: Partial<TasksOptions>, find: (tab: TasksClient) => Promise<Found>): Promise<Found>;
+}
+
+/** One server for a test file, and an empty database for each test. */
+export function useApplication(options: ServerOptions = {}): Application {
+  let server: TestServer;
+  const clients: TasksClient[] = [];
+  beforeAll(async () => {
+    server = await startServer(options);
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.pool.query('delete from list'));
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+  const application: Application = {
+    get server() {
+      return server;
+    },
+    client: (clientOptions) => application.open(clientOptions).client,
+    open(clientOptions, limits) {
+      const defaults: TasksOptions = {
+        user: randomUUID(),
+        url: server.url,
+        auth: 'Bearer ann',
+        kvStore: 'mem',
+        mutators: optimistic,
+      };
+      const opened = openClient({ ...defaults, ...clientOptions } as never, limits) as unknown as OpenedClient;
+      clients.push(opened.client);
+      return opened;
+    },
+    async stored(clientOptions, find) {
+      const tab = application.client(clientOptions);
+      tab.setOnline(false);
+      const found = await find(tab);
+      await tab.close();
+      return found;
+    },
+  };
+  return application;
+}

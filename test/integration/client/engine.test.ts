@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { describe, expect, it } from 'vitest';
+import * as bundle from '#engine';
+import type { IDBDatabasesStore } from '../../../node_modules/@rocicorp/zero/out/replicache/src/persist/idb-databases-store.js';
+import type { ReplicacheImpl } from '../../../node_modules/@rocicorp/zero/out/replicache/src/replicache-impl.js';
+import { root } from '../../support/built.js';
+
+const read = (path: string) => readFileSync(new URL(path, `file://${root}`), 'utf8');
+
+// Compiles as long as the package's own types offer what is declared here.
+type Checked = Exclude<keyof bundle.ReplicacheImpl, 'puller' | 'pusher' | 'recoverMutations'>;
+export const declared: (own: Pick<ReplicacheImpl, Checked>) => Pick<bundle.ReplicacheImpl, Checked> = (own) => own;
+export const databases: (own: IDBDatabasesStore) => bundle.IDBDatabasesStore = (own) => own;
+
+describe('the bundle of the engine', () => {
+  it('has what is declared, and nothing else, and its functions take as many args', () => {
+    const types = read('src/client/engine.d.ts');
+    const names = [...types.matchAll(/^export declare (?:class|const|function) (\w+)/gm)].map(([, name]) => name!);
+    expect(Object.keys(bundle).toSorted()).toEqual(names.toSorted());
+    expect(bundle.push.length).toBe(9);
+    // The last one has a default.
+    expect(bundle.beginPullV1.length).toBe(9);
+    expect(bundle.setClientGroup.length).toBe(3);
+    expect(read('dist/client/engine.d.ts')).toBe(types);
+  });
+
+  it('names the works in it, with their licences', () => {
+    const licences = read('dist/client/engine.js.LICENSE.txt');
+    for (const name of ['@rocicorp/zero 1.9.0 (Apache-2.0)', '@rocicorp/lock', 'compare-utf8']) {
+      expect(licences).toContain(name);
+    }
+    expect(licences).toMatch(/https:\/\/www\.apache\.org\/licenses\/LICENSE-2\.0/);
+    expect(read('dist/client/engine.js')).toMatch(/^\/\*! .*engine\.js\.LICENSE\.txt/);
+  });
+
+  it('asks nobody else for anything: it names no address', () => {
+    expect(read('dist/client/engine.js').match(/https?:\/\/[^"'`\s]+/g) ?? []).toEqual([]);
+  });
+});
+
+/** What an application that imports the entries has anyway. */
+const peers = ['react', '@tanstack/db'];
+
+/** The bytes, compressed, of an entry with all that it imports, as an application's own build makes them. */
+async function sizeOf(entry: string): Promise<number> {
+  const built = await rolldown({ input: `${root}dist/${entry}.js`, platform: 'browser', external: peers });
+  const { output } = await built.generate({ format: 'esm', minify: true });
+  await built.close();
+  expect(output).toHaveLength(1);
+  return gzipSync(output[0].code, { level: 9 }).length;
+}
+
+/** What docs/client.md says: the size now, and the most that it may become. */
+const sizes = [...read('docs/client.md').matchAll(/^\| `tidemark\/([\w-]+)` \| ([\d.]+) kB \| ([\d.]+) kB \|$/gm)];
+
+it('the sizes in docs/client.md are those of the entries for the browser', () => {
+  expect(sizes.map(([, entry, , most]) => [entry, most])).toEqual([
+    ['client', '42'],
+    ['poke', '1.7'],
+    ['react', '3'],
+    ['tanstack-db', '3'],
+  ]);
+});
+
+it.each(sizes.map(([, entry, size, most]) => [entry!, Number(size), Number(most)] as const))(
+  'tidemark/%s has about %s kB, and no more than %s kB',
+  async (entry, size, most) => {
+    const kB = (await sizeOf(entry)) / 1000;
+    expect(kB).toBeLessThanOrEqual(most);
+    expect(Math.abs(kB - size)).toBeLessThanOrEqual(0.1);
+  },
+);

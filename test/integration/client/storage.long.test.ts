@@ -1,0 +1,297 @@
+/** Stores that cannot be opened, that are full, or that stop to work. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import type { Status } from '../../../src/client.js';
+import { type TasksClient, useApplication } from './application.js';
+import { type Behaviour, type HostileStores, hostileStores } from './hostile-stores.js';
+
+vi.spyOn(console, 'error').mockImplementation(() => {});
+
+const application = useApplication();
+
+/** A client of Ann's that waits less long for operations of its store, and as long as given for its opening. */
+function open(kvStore: HostileStores, user: string = randomUUID(), maxOpenMs = 20_000): TasksClient {
+  return application.open({ user, kvStore }, { stores: { maxOpenMs, maxOperationMs: 1000 } }).client;
+}
+
+const storage = (client: TasksClient) => client.status.get().storage;
+const create = (client: TasksClient, id: string) => client.mutate.list.create({ id, name: id });
+/** The first status that is as it should be. */
+async function until(client: TasksClient, isSo: (status: Status) => boolean): Promise<Status> {
+  await expect.poll(() => isSo(client.status.get()), { timeout: 8000 }).toBe(true);
+  return client.status.get();
+}
+const kept = async (client: TasksClient) => (await client.view('list').list()).map(({ id }) => id);
+
+describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s when it is opened', (how) => {
+  it('is replaced by memory, and the status says so', async () => {
+    const ann = open(hostileStores(how), randomUUID(), 500);
+    await create(ann, 'a');
+    expect(await kept(ann)).toEqual(['a']);
+    expect(ann.status.get()).toMatchObject({
+      storage: 'memory',
+      storageError: { code: 'storage-unavailable', message: /What to do/ },
+    });
+    await expect.poll(() => ann.status.get().state).toBe('online');
+    await expect.poll(() => ann.pending.get()).toEqual([]);
+    await ann.pull();
+    await ann.signOut().catch(() => {});
+    expect(ann.status.get().state).toBe('closed');
+  });
+});
+
+describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s during the start', (how) => {
+  // Those of the test of the store, of the list of databases, of the client's record, and of the first reads and writes.
+  it.each(Array.from({ length: 13 }, (_, n) => n))('after %i operations stops nothing without a word', async (n) => {
+    const stores = hostileStores();
+    let operations = 0;
+    stores.onOperation = () => {
+      if (operations++ === n) stores.behaviour = how;
+    };
+    const ann = open(stores, randomUUID(), 300);
+    const names = vi.fn();
+    ann.subscribe((tx) => tx.view('list').list(), names);
+    const changes = vi.fn();
+    ann.view('list').watch(changes);
+    const isKept = await create(ann, 'a').then(
+      () => true,
+      () => false,
+    );
+    const { storage: where, state } = await until(
+      ann,
+      ({ storage, state }) => storage !== 'saved' || state === 'error',
+    );
+    expect(isKept || where === 'failing' || state === 'error').toBe(true);
+    stores.behaviour = 'works';
+    await until(ann, (status) => status.state === 'online' && status.storage !== 'failing');
+    expect((await kept(ann)).includes('a')).toBe(isKept);
+    await create(ann, 'b');
+    await expect
+      .poll(() => names.mock.lastCall?.[0], { timeout: 5000 })
+      .toContainEqual(expect.objectContaining({ id: 'b' }));
+    await expect
+      .poll(() => changes.mock.calls.flat(2), { timeout: 5000 })
+      .toContainEqual(expect.objectContaining({ key: 'b' }));
+    await expect.poll(() => ann.pending.get(), { timeout: 5000 }).toEqual([]);
+    await ann.close();
+  });
+});
+
+describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
+  describe.each<Behaviour>(['works', 'refuses', 'hangs', 'full', 'cannot be read'])(
+    'of a client whose store %s',
+    (how) => {
+      it.each(Array.from({ length: 13 }, (_, n) => n))(
+        'settles after %i operations, and the user’s next client starts',
+        async (n) => {
+          const stores = hostileStores();
+          const user = randomUUID();
+          const ann = await new Promise<TasksClient>((resolve) => {
+            let operations = 0;
+            let isEnding = false;
+            const endOnce = () => {
+              if (isEnding) return;
+              isEnding = true;
+              stores.behaviour = how;
+              const settled = () => resolve(client);
+              client[end]().then(settled, settled);
+            };
+            stores.onOperation = () => {
+              if (operations++ === n) endOnce();
+            };
+            const client = open(stores, user, 300);
+            // A start that fails early has fewer operations.
+            setTimeout(endOnce, 1500);
+          });
+          expect(ann.status.get().state).toBe('closed');
+          stores.behaviour = 'works';
+          stores.onOperation = () => {};
+          await until(open(stores, user), ({ state }) => state === 'online');
+        },
+        20_000,
+      );
+    },
+  );
+
+  it('settles in the task that has made the client, and the user’s next client starts', async () => {
+    const user = randomUUID();
+    const stores = hostileStores();
+    await open(stores, user)[end]();
+    await until(open(stores, user), ({ state }) => state === 'online');
+  });
+});
+
+/** A client with two thousand lists in a store that cannot be read any more: it has read a few leaves of their tree. */
+async function unreadable(
+  how: Behaviour = 'cannot be read',
+): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
+  const user = randomUUID();
+  const before = open(hostileStores(), user);
+  await application.server.pool.query(
+    `insert into list (id, owner_id, name) select n, 'ann', 'List ' || n from generate_series(1000, 2999) n`,
+  );
+  await before.pull();
+  await expect.poll(() => kept(before)).toHaveLength(2000);
+  await until(before, ({ storage }) => storage === 'saved');
+  await before.close();
+  const stores = hostileStores();
+  const ann = open(stores, user);
+  ann.setOnline(false);
+  await ann.profileID;
+  await ann.query(async () => {});
+  stores.behaviour = how;
+  return { ann, stores };
+}
+
+it('a store that cannot be read when a pull is applied is said to fail, until it works again', async () => {
+  const { ann, stores } = await unreadable();
+  await application.server.pool.query(`update list set name = 'Changed' where id in ('1500', '2500')`);
+  ann.setOnline(true);
+  const { error } = await until(ann, ({ state }) => state === 'error');
+  expect(error).toMatchObject({ code: 'not-applied', message: /What to do/ });
+  stores.behaviour = 'works';
+  await until(ann, ({ state, error }) => state === 'online' && error === null);
+  expect(await ann.view('list').get('2500')).toMatchObject({ name: 'Changed' });
+});
+
+it('a store whose transactions break off rejects nothing that nobody can catch', async () => {
+  const { ann, stores } = await unreadable('breaks off');
+  await expect(kept(ann)).rejects.toThrow('Broken off');
+  stores.behaviour = 'works';
+  expect(await kept(ann)).toHaveLength(2000);
+  await ann.close();
+});
+
+it('what cannot be read for a listener is read again, and the first failure is logged', async () => {
+  const { ann, stores } = await unreadable();
+  const names = vi.fn();
+  ann.subscribe((tx) => tx.view('list').list(), names);
+  const changes = vi.fn();
+  ann.view('list').watch(changes);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(names).not.toHaveBeenCalled();
+  expect(changes).not.toHaveBeenCalled();
+  expect(console.error).toHaveBeenCalledWith(expect.stringContaining('A subscription failed'), expect.anything());
+  stores.behaviour = 'works';
+  await expect.poll(() => names.mock.calls.map(([lists]) => lists.length), { timeout: 5000 }).toEqual([2000]);
+  await expect.poll(() => changes.mock.calls.map(([rows]) => rows.length), { timeout: 5000 }).toEqual([2000]);
+});
+
+it('what is not stored yet is said to be', async () => {
+  const ann = open(hostileStores());
+  await expect.poll(() => storage(ann)).toBe('saved');
+  await create(ann, 'a');
+  expect(ann.status.get()).toMatchObject({ storage: 'saving', storageError: null });
+  await expect.poll(() => storage(ann), { timeout: 3000 }).toBe('saved');
+});
+
+describe.each<[Behaviour, code: string]>([
+  ['full', 'storage-full'],
+  ['hangs', 'storage-failed'],
+  ['refuses', 'storage-failed'],
+  ['loses its data', 'storage-lost'],
+])('a store that becomes %s', (how, code) => {
+  it('is said to fail from the first call on, and keeps everything when it works again', async () => {
+    const stores = hostileStores();
+    const user = randomUUID();
+    const ann = open(stores, user);
+    await expect.poll(() => ann.status.get()).toMatchObject({ state: 'online', storage: 'saved' });
+    ann.setOnline(false);
+    stores.behaviour = how;
+    for (let i = 0; i < 20; i++) {
+      await create(ann, `${10 + i}`);
+      expect(storage(ann)).not.toBe('saved');
+    }
+    await expect
+      .poll(() => ann.status.get(), { timeout: 5000 })
+      .toMatchObject({
+        storage: 'failing',
+        storageError: { code, message: /What to do/ },
+      });
+    expect(ann.pending.get()).toHaveLength(20);
+
+    stores.behaviour = 'works';
+    await expect
+      .poll(() => ann.status.get(), { timeout: 15_000 })
+      .toMatchObject({ storage: 'saved', storageError: null });
+    await create(ann, '30');
+    await expect.poll(() => storage(ann), { timeout: 5000 }).toBe('saved');
+    // As if the page had been loaded again: nothing is written at the end.
+    stores.behaviour = 'full';
+    const next = open(hostileStores(), user);
+    next.setOnline(false);
+    // A client of the test before may have sent its list late, so that this one has pulled it.
+    const made = (await kept(next)).filter((id) => id !== 'a');
+    expect(made).toEqual(Array.from({ length: 21 }, (_, i) => `${10 + i}`));
+    stores.behaviour = 'works';
+  });
+});
+
+it('closes after about five seconds although its store hangs', async () => {
+  const stores = hostileStores();
+  const ann = application.client({ kvStore: stores });
+  await expect.poll(() => storage(ann)).toBe('saved');
+  await create(ann, 'a');
+  stores.behaviour = 'hangs';
+  const start = performance.now();
+  await ann.close();
+  const duration = performance.now() - start;
+  expect(duration).toBeGreaterThan(4500);
+  expect(duration).toBeLessThan(8000);
+  expect(ann.status.get().state).toBe('closed');
+  stores.behaviour = 'works';
+});
+
+it.each<Behaviour>(['hangs', 'refuses'])(
+  'a client closes although its store %s, and the user’s next one starts',
+  async (how) => {
+    const stores = hostileStores();
+    const user = randomUUID();
+    const ann = open(stores, user);
+    const tab = open(stores, user);
+    await until(ann, ({ storage }) => storage === 'saved');
+    await until(tab, ({ storage, state }) => storage === 'saved' && state === 'online');
+    await create(ann, 'a');
+    stores.behaviour = how;
+    // The other tab closes, too: nobody could catch an error of its store.
+    await expect(ann.signOut()).rejects.toMatchObject({ code: 'data-not-deleted' });
+    expect(ann.status.get().state).toBe('closed');
+    await until(tab, ({ state }) => state === 'closed');
+    stores.behaviour = 'works';
+    await until(open(stores, user), ({ state }) => state === 'online');
+  },
+);
+
+it('a store that cannot be read when another version of the application opens rejects nothing that nobody can catch', async () => {
+  const stores = hostileStores();
+  const user = randomUUID();
+  const { client, engine } = application.open({ user, kvStore: stores });
+  await expect.poll(() => client.status.get()).toMatchObject({ state: 'online', storage: 'saved' });
+  stores.behaviour = 'cannot be read';
+  const channel = new BroadcastChannel(`replicache-new-client-group-v1:${engine.name}`);
+  const announced = new Promise((resolve) => {
+    channel.onmessage = resolve;
+  });
+  application.client({ user, kvStore: hostileStores(), mutators: {} });
+  await announced;
+  channel.close();
+  // The engine hears of it in the same turn or the next one. Vitest fails a run with an error that nobody has caught.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stores.behaviour = 'works';
+  expect(client.status.get().outdated).toBe(false);
+});
+
+it('a client whose record is deleted says that its calls are not stored, and sends them', async () => {
+  const stores = hostileStores();
+  const { client: ann, engine } = application.open({ kvStore: stores });
+  await until(ann, ({ state, storage }) => state === 'online' && storage === 'saved');
+  const write = await stores.create(engine.idbName).write();
+  await write.del('h/clients');
+  await write.commit();
+  write.release();
+  await create(ann, 'a');
+  const { error, storageError } = await until(ann, ({ state, storage }) => state === 'error' && storage === 'failing');
+  expect([error?.code, storageError?.code]).toEqual(['client-state-not-found', 'storage-failed']);
+  const names = () => application.server.pool.query('select name from list');
+  await expect.poll(async () => (await names()).rows).toEqual([{ name: 'a' }]);
+});

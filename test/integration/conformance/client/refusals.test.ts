@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { mutators } from '../../../../examples/tasks/src/mutators.js';
+import { defineMutator } from '../../../../src/registry/mutators.js';
+import { until } from './client.js';
+import { useFixture } from './fixture.js';
+
+const explode = defineMutator(() => {
+  throw new Error('the mutator itself is broken');
+});
+
+const duplicate = defineMutator(({ tx }) => tx.query('insert into list select * from list'));
+
+const fixture = useFixture({
+  mutators: new Map([...mutators, ['explode', explode], ['duplicate', duplicate]]),
+  schemaVersions: ['', '1'],
+});
+const { client } = fixture;
+
+describe('401', () => {
+  it('has the client ask getAuth, and go on with what it says, on pull and on push', async () => {
+    await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
+    fixture.expectErrors(/non 200 response doing pu(ll|sh): 401/);
+    const ann = client('ann', { auth: 'Bearer expired session' });
+    let asked = 0;
+    ann.rep.getAuth = () => {
+      asked++;
+      return 'Bearer ann';
+    };
+    await ann.pullUntil(async () => (await ann.keys()).length === 1);
+    const [refused, accepted] = fixture.wire.pulls();
+    expect(refused).toMatchObject({
+      status: 401,
+      authorization: 'Bearer expired session',
+      answer: { code: 'unauthenticated' },
+    });
+    expect(accepted).toMatchObject({ status: 200, authorization: 'Bearer ann' });
+
+    ann.rep.auth = 'Bearer expired session';
+    await ann.rep.mutate['list.create']({ id: 'b', name: 'Garden' });
+    await until(() => fixture.wire.pushes().length >= 2);
+    expect(fixture.wire.pushes().map(({ status }) => status)).toEqual([401, 200]);
+    await ann.settle();
+    expect(asked).toBeGreaterThanOrEqual(2);
+    expect(ann.rep.auth).toBe('Bearer ann');
+  });
+});
+
+describe('a mutation that can never be applied', () => {
+  const poisons: [string, string, unknown][] = [
+    ['with args that the validator refuses', 'list.create', { id: 'p', name: 7 }],
+    ['without args', 'list.create', undefined],
+    ['with a name that no mutator has', 'list.explode', { id: 'p' }],
+    ['with the name __proto__', '__proto__', { id: 'p' }],
+    ['that breaks a constraint', 'duplicate', null],
+    ['of an ID that is taken', 'list.create', { id: 'first', name: 'Twice' }],
+    ['that is not allowed', 'todo.create', { id: 'p', listID: 'of nobody', title: '', sort: 1 }],
+    ['whose mutator throws', 'explode', null],
+  ];
+
+  it.each(poisons)('%s: is rolled back, and does not block those behind it', async (_, name, args) => {
+    const ann = client('ann', { moreMutators: { [name]: (tx) => tx.set('list/poison', { id: 'poison' }) } });
+    await ann.rep.mutate['list.create']({ id: 'first', name: 'First' });
+    await (ann.rep.mutate as Record<string, (args: unknown) => Promise<void>>)[name]!(args);
+    await ann.rep.mutate['list.create']({ id: 'last', name: 'Last' });
+    expect(await ann.keys()).toContain('list/poison');
+    const mark = fixture.server.lines.length;
+    await ann.settle();
+    expect(await ann.keys()).toEqual(['list/first', 'list/last']);
+    expect((await ann.entries())['list/first']).toMatchObject({ name: 'First' });
+    const failures = fixture.server.lines.slice(mark).filter(({ message }) => message.startsWith('Skipped a mutation'));
+    expect(failures).toMatchObject([{ fields: { mutator: name, mutationID: 2 } }]);
+  });
+});
+
+describe('a schema version that is not served', () => {
+  const reason = { type: 'VersionNotSupported', versionType: 'schema' };
+
+  it('on pull', async () => {
+    const reasons: unknown[] = [];
+    const ann = client('ann', { schemaVersion: '2' });
+    ann.rep.onUpdateNeeded = (given) => reasons.push(given);
+    await until(() => reasons.length > 0);
+    expect(reasons[0]).toEqual(reason);
+    expect(fixture.wire.pulls()[0]).toMatchObject({ status: 200, answer: { error: 'VersionNotSupported' } });
+  });
+
+  it('on push, and the mutation stays pending', async () => {
+    const reasons: unknown[] = [];
+    const ann = client('ann', { schemaVersion: '2', pullURL: '' });
+    ann.rep.onUpdateNeeded = (given) => reasons.push(given);
+    await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
+    await until(() => reasons.length > 0);
+    expect(reasons[0]).toEqual(reason);
+    expect(await ann.pending()).toBe(1);
+    expect((await fixture.server.pool.query('select from list')).rowCount).toBe(0);
+  });
+
+  it('one that is served works', async () => {
+    const ann = client('ann', { schemaVersion: '1' });
+    await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
+    await ann.settle();
+    expect(await ann.keys()).toEqual(['list/a']);
+  });
+});
+
+describe('a client whose record the server lost', () => {
+  it.each(['the client', 'the client and its group'])(
+    '%s: hears of it on push, and its successor works',
+    async (lost) => {
+      const ann = client('ann');
+      fixture.expectErrors(/Client state not found/);
+      fixture.expectErrors(/Client state not found/);
+      let told = 0;
+      ann.rep.onClientStateNotFound = () => told++;
+      await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
+      await ann.settle();
+      await ann.persisted();
+      await fixture.server.pool.query('delete from tidemark.client');
+      if (lost.includes('group')) await fixture.server.pool.query('delete from tidemark.client_group');
+      await ann.rep.mutate['list.create']({ id: 'b', name: 'Lost' });
+      await until(() => told > 0);
+      expect(fixture.wire.pushes().at(-1)).toMatchObject({ status: 200, answer: { error: 'ClientStateNotFound' } });
+      expect((await fixture.server.pool.query('select id from list')).rows).toEqual([{ id: 'a' }]);
+
+      const next = client('ann', { name: ann.rep.name });
+      await next.rep.mutate['list.create']({ id: 'c', name: 'Garden' });
+      await next.settle();
+      expect(await next.keys()).toEqual(['list/a', 'list/c']);
+      expect(await next.rep.clientGroupID).not.toBe(await ann.rep.clientGroupID);
+    },
+  );
+});
+
+describe("another user's client group", () => {
+  it('403 on pull and push: nothing arrives, nothing is applied, nothing leaks', async () => {
+    fixture.expectErrors(/non 200 response doing pu(ll|sh): 403/);
+    await fixture.server.pool.query("insert into list (id, owner_id, name) values ('b', 'ben', 'Secret')");
+    const shared = client('ann');
+    await shared.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
+    await shared.settle();
+    shared.rep.auth = 'Bearer ben';
+    await shared.rep.mutate['list.create']({ id: 'mixed', name: 'Whose?' });
+    await shared.pullUntil(async () => fixture.wire.exchanges.filter(({ status }) => status === 403).length >= 4);
+    const refused = fixture.wire.exchanges.filter(({ authorization }) => authorization === 'Bearer ben');
+    expect(refused.every(({ status }) => status === 403)).toBe(true);
+    expect(new Set(refused.map(({ path }) => path)).size).toBe(2);
+    expect(JSON.stringify(refused.map(({ answer }) => answer))).not.toMatch(/Secret|Groceries/);
+    expect(await shared.keys()).toEqual(['list/a', 'list/mixed']);
+    expect((await fixture.server.pool.query("select from list where id = 'mixed'")).rowCount).toBe(0);
+
+    shared.rep.auth = 'Bearer ann';
+    await shared.settle();
+    expect((await shared.entries())['list/mixed']).toMatchObject({ ownerID: 'ann' });
+  });
+});

@@ -1,0 +1,166 @@
+/** Clients that ask are told which mutations of their user and profile were refused; nobody else notices anything. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPool } from '../../../src/db/pg.js';
+import { createSync, defineView } from '../../../src/index.js';
+import { pruneRefusals } from '../../../src/store/refusals.js';
+import { memoryLog } from '../../support/log.js';
+import { keysIn, pullRefused, refuse, refusedOf, serveRefusing, views } from '../writes/refused.js';
+import type { TestServer } from './server.js';
+import { pull, pullBody, send } from './wire.js';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await serveRefusing();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  server.lines.length = 0;
+  await server.pool.query('delete from item; delete from tidemark.refusal');
+  await server.pool.query('delete from tidemark.client; delete from tidemark.client_group');
+});
+
+const databaseURL = async () => {
+  const { rows } = await server.pool.query<{ name: string }>('select current_database() as name');
+  return Object.assign(new URL(process.env.TIDEMARK_TEST_CLUSTER!), { pathname: rows[0]!.name }).href;
+};
+
+const other = { clientGroupID: 'other group', clientID: 'other client' };
+const reasons = () =>
+  server.lines.filter(({ message }) => message === 'The client is reset').map(({ fields }) => fields.reason);
+
+describe('clients that ask', () => {
+  it('are told with the confirmation, once, and by a delta', async () => {
+    const first = await pullRefused(server, 'ann');
+    await refuse(server, 'ann', [1, 2]);
+    const told = await pullRefused(server, 'ann', { cookie: first.cookie });
+    expect(told.lastMutationIDChanges).toEqual({ client: 2 });
+    expect(told.patch.map(({ op }) => op)).toEqual(['put', 'put']);
+    expect(keysIn(told.patch, 'put').toSorted()).toEqual(['client/1', 'client/2']);
+    const again = await pullRefused(server, 'ann', { cookie: told.cookie });
+    expect(again).toEqual({ cookie: told.cookie, lastMutationIDChanges: {}, patch: [] });
+    expect(reasons()).toEqual([]);
+  });
+
+  it('are told of those of other groups of the profile, but of no other profile and no other user', async () => {
+    const ask = (user: string, fields: object) => pullRefused(server, user, { ...fields });
+    const asked: [user: string, fields: object][] = [
+      ['ann', { clientGroupID: 'g1' }],
+      ['ann', { clientGroupID: 'g2', profileID: 'second' }],
+      ['ben', { clientGroupID: 'g3' }],
+    ];
+    const before = await Promise.all(asked.map(([user, fields]) => ask(user, fields)));
+    await refuse(server, 'ann', [1], other);
+    const after = await Promise.all(
+      asked.map(([user, fields], i) => ask(user, { ...fields, cookie: before[i]!.cookie })),
+    );
+    expect(after.map(({ patch }) => keysIn(patch, 'put'))).toEqual([['other client/1'], [], []]);
+    const fresh = await Promise.all(asked.map(([user, fields]) => refusedOf(server, user, { ...fields })));
+    expect(fresh.map(({ length }) => length)).toEqual([1, 0, 0]);
+  });
+
+  it('have them taken back after a day, and no one else notices', async () => {
+    await refuse(server, 'ann', [1, 2]);
+    const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
+    await server.pool.query(`
+      update tidemark.refusal set at = to_char(
+        now() at time zone 'UTC' - interval '24 hours' + case mutation_id when 1 then -1 else 1 end * interval '1 minute',
+        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+    const db = openPool(await databaseURL());
+    await pruneRefusals(db);
+    await db.close();
+    const { patch } = await pullRefused(server, 'ann', { cookie: asking.cookie });
+    expect(keysIn(patch, 'del')).toEqual(['client/1']);
+    expect(keysIn(patch, 'put')).toEqual(['client/2']);
+    expect((await pull(server, 'ann', { cookie: silent.cookie })).cookie).toEqual(silent.cookie);
+    expect(reasons()).toEqual([]);
+  });
+
+  it('and those that do not go on with each other’s cookies: they are sent the refusals, or told to delete them', async () => {
+    await refuse(server, 'ann', [1]);
+    const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
+    const now = await pullRefused(server, 'ann', { cookie: silent.cookie });
+    expect(now.patch).toHaveLength(1);
+    expect(keysIn(now.patch, 'put')).toEqual(['client/1']);
+    const noMore = await pull(server, 'ann', { cookie: asking.cookie });
+    expect(noMore.patch).toHaveLength(1);
+    expect(keysIn(noMore.patch, 'del')).toEqual(['client/1']);
+    expect(reasons()).toEqual([]);
+  });
+
+  it('are told that their request is malformed if they do not say true or false', async () => {
+    for (const refused of ['true', 1, null, {}]) {
+      const { status, body } = await send(server, '/sync/pull', pullBody({ refused }));
+      expect([status, body.detail]).toEqual([400, 'refused must be true or false']);
+    }
+  });
+});
+
+describe('clients that do not ask', () => {
+  it('get byte for byte what they got', async () => {
+    const empty = await pull(server, 'ann', { clientGroupID: 'g' });
+    const before = await send(server, '/sync/pull', pullBody({ clientGroupID: 'g', cookie: empty.cookie }));
+    await refuse(server, 'ann', [1], other);
+    const after = await send(server, '/sync/pull', pullBody({ clientGroupID: 'g', cookie: empty.cookie }));
+    expect(after.text).toBe(before.text);
+    const no = await send(server, '/sync/pull', pullBody({ clientGroupID: 'g', cookie: empty.cookie, refused: false }));
+    expect(no.text).toBe(before.text);
+    const own = await pull(server, 'ann', { clientGroupID: 'other group', cookie: empty.cookie });
+    expect([own.lastMutationIDChanges, own.patch]).toEqual([{ 'other client': 1 }, []]);
+    expect(own.cookie.views).toBe(empty.cookie.views);
+  });
+
+  it('are served while refusals are not captured; those that ask are not, and are not lied to', async () => {
+    const { cookie } = await pullRefused(server, 'ann');
+    await server.pool.query('alter table tidemark.refusal disable trigger tidemark_insert');
+    await refuse(server, 'ann', [1]);
+    const asking = () => send(server, '/sync/pull', pullBody({ cookie, refused: true }));
+    await expect.poll(async () => (await asking()).status, { timeout: 10_000 }).toBe(503);
+    expect((await pull(server, 'ann')).lastMutationIDChanges).toEqual({ client: 1 });
+    await server.pool.query('alter table tidemark.refusal enable always trigger tidemark_insert');
+    await expect.poll(async () => (await asking()).status, { timeout: 10_000 }).toBe(200);
+    expect(keysIn((await pullRefused(server, 'ann', { cookie })).patch, 'put')).toEqual(['client/1']);
+  });
+});
+
+describe('an application whose views have keys of their own choice', () => {
+  const options = async (prefix: string, name = 'item') => ({
+    database: await databaseURL(),
+    views: { [name]: { ...views.item, prefix } },
+    authenticate: () => ({ userID: 'ann' }),
+    log: memoryLog().log,
+  });
+
+  it.each([
+    ['tidemark/', 'item'],
+    ['tidemark/refused/', 'item'],
+    ['item/', 'tidemark/refused'],
+  ])('is not started if they begin as Tidemark’s own: prefix %s, view %s', async (prefix, name) => {
+    await expect(createSync(await options(prefix, name))).rejects.toThrow(
+      `The view "${name}" cannot be served: names and keys that begin with "tidemark/" are reserved.`,
+    );
+  });
+
+  it.each(['', 't', 'tidemark'])('serves refusals only if no key could be one of them: prefix "%s"', async (prefix) => {
+    const { log, lines } = memoryLog();
+    const sync = await createSync({ ...(await options(prefix)), log });
+    try {
+      const status = async (fields: object) => {
+        const headers = { 'Content-Type': 'application/json' };
+        const body = JSON.stringify(pullBody({ ...fields }));
+        const request = new Request('http://localhost/sync/pull', { method: 'POST', headers, body });
+        return (await sync.fetch(request)).status;
+      };
+      expect(await status({})).toBe(200);
+      expect(await status({ refused: true })).toBe(503);
+      expect(JSON.stringify(lines)).toContain('could share keys');
+    } finally {
+      await sync.close();
+    }
+  });
+
+  it('keeps a view whose name only resembles it', async () => {
+    const view = defineView({ query: () => ({ text: 'select id from item', values: [] }), key: 'id' });
+    const sync = await createSync({ ...(await options('x')), views: { tidemarks: view } });
+    await sync.close();
+  });
+});

@@ -1,0 +1,63 @@
+/** The example application, served over real HTTP from a fresh database. */
+import type pg from 'pg';
+import { authenticate } from '../../../examples/tasks/src/auth.js';
+import { mutators } from '../../../examples/tasks/src/mutators.js';
+import { createSchema } from '../../../examples/tasks/src/schema.js';
+import { views } from '../../../examples/tasks/src/views.js';
+import type { UserContext } from '../../../src/context.js';
+import { migrate } from '../../../src/migrate.js';
+import { listen } from '../../../src/node.js';
+import type { Mutators } from '../../../src/registry/mutators.js';
+import { createSync } from '../../../src/server.js';
+import type { SyncOptions } from '../../../src/sync-options.js';
+import { createEmptyDatabase } from '../../support/database.js';
+import { type LogLine, memoryLog, silent } from '../../support/log.js';
+
+export interface ServerOptions
+  extends Partial<Omit<SyncOptions<UserContext, pg.ClientBase>, 'database' | 'log' | 'mutators'>> {
+  readonly mutators?: Mutators<pg.ClientBase, UserContext>;
+  /** SQL to run before the migration. */
+  readonly setup?: string;
+}
+
+export interface TestServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** A pool to look at the database with, and to write to it. */
+  readonly pool: pg.Pool;
+  /** What has been logged so far. */
+  readonly lines: LogLine[];
+  /** Stops the server, leaving the database as it is. */
+  stop(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(options?: ServerOptions): Promise<void>;
+  /** Stops the server and drops the database. */
+  close(): Promise<void>;
+}
+
+export async function startServer(initial: ServerOptions = {}): Promise<TestServer> {
+  const database = await createEmptyDatabase();
+  await createSchema(database.pool);
+  if (initial.setup) await database.pool.query(initial.setup);
+  await migrate({ database: database.url, views: initial.views ?? views, log: silent });
+  const { log, lines } = memoryLog();
+  const serve = async (port: number, { setup: _, ...options }: ServerOptions) => {
+    const sync = await createSync({ database: database.url, views, mutators, authenticate, log, ...options });
+    return listen(sync, { log, port, hostname: '127.0.0.1', signals: false, drainMs: 2_000 });
+  };
+  let listening = await serve(0, initial);
+  const { url } = listening;
+  return {
+    url,
+    pool: database.pool,
+    lines,
+    stop: () => listening.close(),
+    async start(options = initial) {
+      listening = await serve(Number(new URL(url).port), options);
+    },
+    async close() {
+      await listening.close();
+      await database.drop();
+    },
+  };
+}

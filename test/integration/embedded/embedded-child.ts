@@ -1,0 +1,12 @@
+/** Starts an embedded database in a process of its own, prints where it is, and waits to be killed. */
+import { type EmbeddedOptions, startEmbedded } from '../../../src/embedded/start.js';
+
+const { uid, ...options } = JSON.parse(process.argv[2] ?? '{}') as EmbeddedOptions & { uid?: number };
+if (uid !== undefined) {
+  process.setgroups?.([]);
+  process.setgid?.(uid);
+  process.setuid?.(uid);
+}
+const { url, dataDirectory } = await startEmbedded(options);
+process.stdout.write(`${JSON.stringify({ url, dataDirectory })}\n`);
+setInterval(() => {}, 60_000);

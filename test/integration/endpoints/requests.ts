@@ -1,0 +1,107 @@
+import { expect } from 'vitest';
+import type { UserContext } from '../../../src/context.js';
+import {
+  type HealthRoutesOptions,
+  healthRoutes,
+  type ReadinessOptions,
+  readiness,
+} from '../../../src/endpoints/health.js';
+import { PokeStreams } from '../../../src/endpoints/listening/poke-streams.js';
+import { type SyncEndpointsOptions, syncEndpoints } from '../../../src/endpoints/sync.js';
+import { syncPaths } from '../../../src/endpoints/sync-paths.js';
+import { json } from '../../../src/http/answer.js';
+import { createApp } from '../../../src/http/app.js';
+import type { Authenticate } from '../../../src/http/identify.js';
+import {
+  bodyBudget,
+  type RequestLimitOptions,
+  requestLimits,
+  spoolBudget,
+  streamBudget,
+} from '../../../src/limits/request-limits.js';
+import type { Logger } from '../../../src/log.js';
+import { memoryLog } from '../../support/log.js';
+
+export const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
+export const push = {
+  pushVersion: 1,
+  clientGroupID: 'g',
+  profileID: 'p',
+  schemaVersion: '',
+  mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
+};
+
+type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
+  ReadinessOptions &
+  Pick<HealthRoutesOptions, 'basePath' | 'isStopping'> & {
+    readonly limits: RequestLimitOptions;
+    readonly authenticate: Authenticate<UserContext>;
+  };
+
+/** An app whose parts answer at once, except for those given. */
+export function createPartsApp(parts: Partial<Parts>, log: Logger) {
+  const limits = requestLimits(parts.limits);
+  const options = {
+    pull: async () => json({ cookie: 1 }),
+    push: async () => null,
+    authenticate: () => ({ userID: 'u' }),
+    pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({}), 60_000),
+    ready: async () => {},
+    isStopping: () => false,
+    tail: () => ({ listeners: 0, lagMs: null }),
+    audits: () => ({ compared: 0, differences: 0 }),
+    upkeep: () => ({ isFailing: false, heldSeconds: 0 }),
+    basePath: '',
+    compression: false,
+    ...parts,
+    limits,
+    bodies: bodyBudget(limits),
+    spool: spoolBudget(limits),
+  };
+  const { authenticate } = options;
+  const endpoints = syncEndpoints(options);
+  const paths = syncPaths(options.basePath);
+  const routes = [
+    endpoints.pull(paths.pull, authenticate),
+    endpoints.push(paths.push, authenticate),
+    endpoints.poke(paths.poke, authenticate),
+  ];
+  return createApp([...routes, ...healthRoutes({ ...options, state: () => readiness(options) })], log);
+}
+
+/** Such an app, which knows one user, and ways to send it requests. */
+export function setUp(parts: Partial<Parts> = {}) {
+  const { log, lines } = memoryLog();
+  const authenticate = (request: Request) =>
+    request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null;
+  const app = createPartsApp({ authenticate, ...parts }, log);
+  const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  const post = (path: string, body: RequestInit['body'] | object, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: 'POST',
+      body: typeof body === 'object' && body?.constructor === Object ? JSON.stringify(body) : (body as string),
+      headers: { 'Content-Type': 'application/json', Authorization: 'secret', 'X-Sync-RequestID': 'r-1-0', ...headers },
+      duplex: 'half',
+    });
+  return { app, send, post, lines };
+}
+
+/** Expects the error format, with these members besides, and returns the body. */
+export async function expectProblem(response: Response, status: number, code: string, extensions: object = {}) {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+  expect(response.headers.get('Cache-Control')).toBe('private, no-store');
+  const body = await response.json();
+  expect(body).toEqual({
+    type: `urn:problem-type:tidemark:${code}`,
+    title: expect.any(String),
+    status,
+    detail: body.error,
+    error: expect.any(String),
+    code,
+    requestID: response.headers.get('X-Request-ID'),
+    ...extensions,
+  });
+  return body as { detail: string };
+}

@@ -1,0 +1,175 @@
+/** Servers over one database, whose users have sessions in a table: what is held open for them, and how it ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished, vi } from 'vitest';
+import type { UserContext } from '../../../src/context.js';
+import { migrate } from '../../../src/migrate.js';
+import { createSync, type Sync } from '../../../src/server.js';
+import { sql } from '../../../src/sql.js';
+import type { SyncOptions } from '../../../src/sync-options.js';
+import { type Views, viewFor } from '../../../src/view/define.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { type LogLine, memoryLog, silent } from '../../support/log.js';
+
+const ddl = `
+  create table note (id serial primary key, owner_id text not null, body text not null);
+  create table session (token text primary key, user_id text not null, role text)`;
+
+/** What a session says. */
+export interface Session extends UserContext {
+  readonly role: string | null;
+}
+
+const views: Views<Session> = {
+  note: viewFor<Session>()<{ id: number }>({
+    query: ({ ctx }) =>
+      ctx.role === 'auditor'
+        ? sql`select id, owner_id, body from note`
+        : sql`select id, owner_id, body from note where owner_id = ${ctx.userID}`,
+    key: 'id',
+  }),
+};
+
+type Options = Partial<Pick<SyncOptions<Session, never>, 'rates' | 'reauthenticationSeconds' | 'pokes'>>;
+
+/** A server that looks sessions up. */
+export interface SessionServer {
+  readonly sync: Sync<Session>;
+  readonly lines: readonly LogLine[];
+  /** How often `authenticate` has been asked about each session. */
+  readonly asked: ReadonlyMap<string, number>;
+  /** The methods and URLs of all requests that it has been asked about. */
+  readonly requests: ReadonlySet<string>;
+  /** Awaited by `authenticate` after it has found a session. What it throws, `authenticate` throws. */
+  afterSession: () => Promise<void>;
+  send(path: string, token: string, init?: RequestInit): Promise<Response>;
+  /** Opens a stream of pokes. */
+  pokes(token: string): Promise<OpenStream>;
+  /** Opens a stream of notes. It has its first event. */
+  notes(token: string): Promise<OpenStream>;
+  /** Begins to wait for a change of the notes. */
+  wait(token: string): Promise<{ readonly answer: Promise<Response> }>;
+  listeners(): Promise<number>;
+}
+
+/** A stream that is being read. */
+export interface OpenStream {
+  /** All that has come. */
+  text(): string;
+  /** Waits until the server has ended it. */
+  ended(): Promise<void>;
+}
+
+export interface Sessions {
+  readonly database: TestDatabase;
+  logIn(token: string, userID: string, role?: string): Promise<void>;
+  write(owner: string, body: string): Promise<void>;
+  run(text: string): Promise<unknown>;
+  start(options?: Options): Promise<SessionServer>;
+  close(): Promise<void>;
+}
+
+export async function createSessions(): Promise<Sessions> {
+  const database = await createTestDatabase();
+  await database.pool.query(ddl);
+  await migrate({ database: database.pool, views, log: silent });
+  const run = (text: string, values: unknown[] = []) => database.pool.query(text, values);
+  return {
+    database,
+    run,
+    logIn: async (token, userID, role) =>
+      void (await run('insert into session values ($1, $2, $3)', [token, userID, role ?? null])),
+    write: async (owner, body) => void (await run('insert into note (owner_id, body) values ($1, $2)', [owner, body])),
+    start: (options) => startServer(database, options),
+    close: () => database.drop(),
+  };
+}
+
+async function startServer({ url, pool }: TestDatabase, options: Options = {}): Promise<SessionServer> {
+  const { log, lines } = memoryLog();
+  const asked = new Map<string, number>();
+  const requests = new Set<string>();
+  /** How often `authenticate` has answered for requests that wait. */
+  let confirmedWaits = 0;
+  const sync = await createSync<Session>({
+    database: url,
+    views,
+    log,
+    pokes: { intervalMs: 20 },
+    reauthenticationSeconds: 3_600,
+    ...options,
+    async authenticate({ headers, url: address, method }) {
+      requests.add(`${method} ${address}`);
+      const token = headers.get('Authorization')!;
+      asked.set(token, (asked.get(token) ?? 0) + 1);
+      const { rows } = await pool.query('select user_id as "userID", role from session where token = $1', [token]);
+      await server.afterSession();
+      if (headers.has('Prefer')) confirmedWaits++;
+      return rows[0] ?? null;
+    },
+  });
+  onTestFinished(() => sync.close());
+  const send: SessionServer['send'] = (path, token, init = {}) =>
+    sync.fetch(new Request(`http://localhost${path}`, { ...init, headers: { Authorization: token, ...init.headers } }));
+  const listeners = async () => {
+    const answer = await sync.fetch(new Request('http://localhost/readyz'));
+    return ((await answer.json()) as { pokes: { listeners: number } }).pokes.listeners;
+  };
+  const server: SessionServer = {
+    sync,
+    lines,
+    asked,
+    requests,
+    afterSession: async () => {},
+    send,
+    listeners,
+    pokes: async (token) => reading(await send('/sync/poke?clientGroupID=g&profileID=p', token)),
+    async notes(token) {
+      const stream = reading(
+        await send('/api/views/note?profileID=p', token, { headers: { Accept: 'text/event-stream' } }),
+      );
+      await vi.waitFor(() => {
+        if (!stream.text().includes('event: patch')) throw new Error('The first event has not come');
+      }, 10_000);
+      return stream;
+    },
+    async wait(token) {
+      const known = (await send('/api/views/note?profileID=p', token)).headers.get('ETag')!;
+      const before = { listeners: await listeners(), confirmedWaits };
+      const headers = { Prefer: 'wait=60', 'If-None-Match': known };
+      const answer = send('/api/views/note?profileID=p', token, { headers });
+      await vi.waitFor(async () => {
+        // It is confirmed as it arrives, and once more when it listens.
+        const isConfirmed = confirmedWaits >= before.confirmedWaits + 2;
+        if (!isConfirmed || (await listeners()) <= before.listeners) throw new Error('The request does not wait yet');
+      }, 10_000);
+      return { answer };
+    },
+  };
+  return server;
+}
+
+/** What a promise resolves with, within a limited time. */
+export async function soon<T>(promise: Promise<T>, otherwise: string): Promise<T> {
+  const late = new AbortController();
+  const timeout = sleep(10_000, undefined, { signal: late.signal }).then(() => {
+    throw new Error(otherwise);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    timeout.catch(() => {});
+    late.abort();
+  }
+}
+
+/** Reads a stream as its events come. */
+function reading(response: Response): OpenStream {
+  if (response.status !== 200) throw new Error(`The stream has the status ${response.status}`);
+  let text = '';
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body!) text += decoder.decode(chunk, { stream: true });
+  };
+  const ending = read();
+  return { text: () => text, ended: () => soon(ending, 'The stream goes on') };
+}

@@ -1,0 +1,146 @@
+/** All that a server does, with one connection to Postgres, which pgbouncer lends to one transaction after the other. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listenTo } from '../../../src/db/listen.js';
+import { openPool } from '../../../src/db/pg.js';
+import { examine } from '../../../src/doctor/examine.js';
+import { migrate } from '../../../src/migrate.js';
+import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { createSync, type Sync } from '../../../src/server.js';
+import { prune } from '../../../src/store/retention.js';
+import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
+import { memoryLog, silent } from '../../support/log.js';
+import { type PgBouncer, pgbouncerIsMissing, startPgBouncer } from '../../support/pgbouncer.js';
+import { listenForPokes } from '../../support/poke-reader.js';
+import { wholeTable } from '../../support/synced.js';
+
+const views = wholeTable('note');
+const write = defineMutator(async ({ tx, args, ctx }) => {
+  await tx.query('insert into note values ($1, $2)', [(args as { id: string }).id, ctx.userID]);
+});
+const options = {
+  views,
+  mutators: defineMutators({ write }),
+  authenticate: (request: Request) => ({ userID: request.headers.get('Authorization')!.replace('Bearer ', '') }),
+};
+
+describe.skipIf(pgbouncerIsMissing)('one connection', () => {
+  let database: TestDatabase;
+  let pooler: PgBouncer;
+  const servers: Sync[] = [];
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    await database.pool.query('create table note (id text primary key, owner_id text not null)');
+    pooler = await startPgBouncer(database.url, { size: 1 });
+    // Two at once, as when several servers of a deployment migrate.
+    const migrates = [1, 2].map(() => migrate({ database: pooler.url, views, pokes: { notify: true }, log: silent }));
+    await Promise.all(migrates);
+    for (let i = 0; i < 2; i++) {
+      servers.push(await createSync({ ...options, database: pooler.url, log: memoryLog().log }));
+    }
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.close();
+    await pooler.stop();
+    await database.drop();
+  });
+
+  const sendTo = (server: Sync) => (path: string, init: RequestInit) =>
+    server.fetch(new Request(`http://localhost${path}`, init));
+  const post = async (server: Sync, path: string, userID: string, body: object) => {
+    const common = { profileID: 'p', clientGroupID: `group of ${userID}`, schemaVersion: '' };
+    const response = await sendTo(server)(`/sync/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${userID}` },
+      body: JSON.stringify({ ...common, ...body }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+
+  it('serves two servers and many users at once', async () => {
+    const users = Array.from({ length: 16 }, (_, i) => `user ${i}`);
+    const rounds = 6;
+    const work = users.map(async (userID, place) => {
+      let cookie: unknown = null;
+      const held = new Map<string, unknown>();
+      for (let id = 1; id <= rounds; id++) {
+        const mutations = [{ id, name: 'write', args: { id: `${userID} ${id}` }, timestamp: 0, clientID: userID }];
+        const pushed = await post(servers[(place + id) % 2]!, 'push', userID, { pushVersion: 1, mutations });
+        expect(pushed.status).toBe(200);
+        const pulled = await post(servers[id % 2]!, 'pull', userID, { pullVersion: 1, cookie });
+        expect(pulled).toMatchObject({ status: 200, body: { lastMutationIDChanges: { [userID]: id } } });
+        cookie = pulled.body.cookie;
+        for (const { op, key, value } of pulled.body.patch) {
+          if (op === 'put') held.set(key, value);
+          else held.clear();
+        }
+        expect(held.get(`${userID} ${id}`)).toEqual({ id: `${userID} ${id}`, owner_id: userID });
+      }
+    });
+    await Promise.all(work);
+    const { rows } = await database.pool.query('select count(*)::int as notes from note');
+    expect(rows).toEqual([{ notes: users.length * rounds }]);
+    const [backends] = await openAndAsk<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
+    );
+    expect(backends!.n).toBeLessThanOrEqual(2);
+  });
+
+  /** Past the pooler. */
+  async function openAndAsk<Row>(text: string): Promise<Row[]> {
+    return (await database.pool.query(text)).rows as Row[];
+  }
+
+  it('pokes, and answers who waits for a change', async () => {
+    const reader = await listenForPokes(sendTo(servers[0]!), { user: 'ben' });
+    onTestFinished(() => reader.close());
+    const first = await sendTo(servers[1]!)('/api/views/whole', { headers: { Authorization: 'Bearer ben' } });
+    await first.text();
+    const waiting = sendTo(servers[1]!)('/api/views/whole', {
+      headers: { Authorization: 'Bearer ben', 'If-None-Match': first.headers.get('ETag')!, Prefer: 'wait=20' },
+    });
+    await database.pool.query(`insert into note values ('by psql', 'ben')`);
+    await reader.poked(2);
+    const answer = await waiting;
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('by psql');
+  });
+
+  it('is examined, and its change log pruned', async () => {
+    const db = openPool(pooler.url, { max: 3 });
+    onTestFinished(() => db.close());
+    await prune(db, 3600);
+    const { findings } = await examine(db, options, false);
+    expect(findings.map(({ code }) => code)).toEqual(['fsync-off', 'superuser', 'capture-as-superuser']);
+  });
+
+  it('that hears no notification is told so, once, and holds none', async () => {
+    const { log, lines } = memoryLog();
+    const server = await createSync({ ...options, database: pooler.url, pokes: { notify: true }, log });
+    onTestFinished(() => server.close());
+    const reader = await listenForPokes(sendTo(server), { user: 'cat' });
+    onTestFinished(() => reader.close());
+    const warnings = () => lines.filter(({ message }) => message.startsWith('Notifications of Postgres do not arrive'));
+    await vi.waitFor(() => expect(warnings()).toHaveLength(1));
+    await database.pool.query(`insert into note values ('unheard', 'cat')`);
+    await reader.poked(2);
+    expect(warnings()).toHaveLength(1);
+  });
+});
+
+describe.skipIf(pgbouncerIsMissing)('notifications', () => {
+  it('arrive through a pooler that works by session', async () => {
+    const database = await createEmptyDatabase();
+    onTestFinished(() => database.drop());
+    const pooler = await startPgBouncer(database.url, { mode: 'session', size: 3 });
+    onTestFinished(() => pooler.stop());
+    const pool = createPool(pooler.url, 2);
+    onTestFinished(() => pool.end());
+    const [onNotice, onDeaf] = [vi.fn(), vi.fn()];
+    onTestFinished(listenTo(pool, 'news', onNotice, onDeaf));
+    await vi.waitFor(() => expect(onNotice).toHaveBeenCalledTimes(1));
+    await database.pool.query('notify news');
+    await vi.waitFor(() => expect(onNotice).toHaveBeenCalledTimes(2));
+    expect(onDeaf).not.toHaveBeenCalled();
+  });
+});

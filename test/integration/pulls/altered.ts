@@ -1,0 +1,156 @@
+/** Captured tables whose definition a test changes, with a server that goes on and a client that has pulled. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { Problem } from '../../../src/errors.js';
+import { migrate } from '../../../src/migrate.js';
+import type { Views } from '../../../src/view/define.js';
+import { createEmptyDatabase, createPool, type TestDatabase, versionOf } from '../../support/database.js';
+import { silent } from '../../support/log.js';
+import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
+
+export interface Altered {
+  /** Runs statements in one transaction, on a connection to the tables' schema. */
+  run(sql: string): Promise<unknown>;
+  /** Runs one statement that takes no others beside it in its transaction. */
+  runAlone(sql: string): Promise<void>;
+  readonly client: SyncClient;
+  /** A client of the same server that has not pulled. */
+  newcomer(): SyncClient;
+  /** A client, that has not pulled, of another server, which starts now. */
+  elsewhere(): SyncClient;
+  /** What a server holds to be so for a second. Needs fake dates. */
+  passASecond(): void;
+  migrate(): Promise<void>;
+  installation(): ReturnType<typeof installationOf>;
+  /** What a client is told that starts now, by a server that starts now. */
+  truth(): Promise<Record<string, unknown>>;
+  /** A connection string for the tables' schema. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface Setting {
+  readonly views?: Views<Context> | undefined;
+  /** More settings of the server's sessions, as the option `-c` takes them. */
+  readonly session?: string;
+  /** Who the server connects as. Default: the owner. */
+  readonly role?: string;
+}
+
+export interface AlteredTables {
+  readonly database: TestDatabase;
+  /** Of Postgres, as `server_version_num` says it. */
+  readonly version: number;
+  /** Tables in a schema of their own, until the test is over. */
+  start(ddl: string, setting?: Setting): Promise<Altered>;
+}
+
+/** A database for the tests of a file, which look at fake dates. */
+export function useAltered(): AlteredTables {
+  let database: TestDatabase;
+  let version: number;
+  const started: Altered[] = [];
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    version = await versionOf(database.pool);
+    // A server must not look at the tables again while a test holds them: it would wait in the place of the pulls.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  });
+  afterEach(async () => {
+    for (const altered of started.splice(0)) await altered.close();
+  });
+  afterAll(async () => {
+    vi.useRealTimers();
+    await database.drop();
+  });
+  return {
+    get database() {
+      return database;
+    },
+    get version() {
+      return version;
+    },
+    async start(ddl, setting) {
+      const altered = await alter(database, ddl, setting);
+      started.push(altered);
+      return altered;
+    },
+  };
+}
+
+/** Sees to it that nobody keeps what a change showed, who pulled before a server had noticed it. */
+export async function expectForgotten(altered: Altered, change: string, undo: string): Promise<void> {
+  const { run, client, newcomer, passASecond, truth } = altered;
+  const clients = [client, newcomer()];
+  passASecond();
+  await client.pull();
+  await run(change);
+  for (const one of clients) await one.pull().catch((error: unknown) => expect(error).toBeInstanceOf(Problem));
+  await run(undo);
+  passASecond();
+  for (const one of clients) {
+    await one.pull();
+    expect(one.held()).toEqual(await truth());
+  }
+}
+
+let schemas = 0;
+
+function urlOf({ url }: TestDatabase, schema: string, { session, role }: Setting = {}): string {
+  const address = new URL(url);
+  const more = session === undefined ? '' : `-c ${session}`;
+  address.searchParams.set('options', `-c search_path=${schema},public ${more}`);
+  if (role !== undefined) {
+    address.username = role;
+    address.password = 'x';
+  }
+  return address.href;
+}
+
+async function alter(database: TestDatabase, ddl: string, setting: Setting = {}): Promise<Altered> {
+  const { views = wholeTable('t'), session, role } = setting;
+  const schema = `gap_${++schemas}`;
+  const url = urlOf(database, schema);
+  const run = (sql: string) => database.pool.query(`set search_path to ${schema}, public; ${sql}; reset search_path`);
+  const runAlone = async (sql: string) => {
+    const alone = new pg.Client({ connectionString: url });
+    await alone.connect();
+    await alone.query(sql).finally(() => alone.end());
+  };
+  const owner = createPool(url, 3);
+  await run(`create schema ${schema}; ${ddl}`);
+  await migrate({ database: owner, views, log: silent });
+  if (role !== undefined) {
+    await run(`grant usage on schema ${schema}, tidemark to ${role};
+      grant select on all tables in schema ${schema}, tidemark to ${role}`);
+  }
+  const served = session === undefined && role === undefined ? owner : createPool(urlOf(database, schema, setting), 3);
+  const servers: PullServer[] = [];
+  const start = () => {
+    const server = new PullServer(served, views);
+    servers.push(server);
+    return server;
+  };
+  const server = start();
+  const client = new SyncClient(server);
+  await client.pull();
+  return {
+    run,
+    runAlone,
+    client,
+    newcomer: () => new SyncClient(server),
+    elsewhere: () => new SyncClient(start()),
+    passASecond: () => void vi.setSystemTime(Date.now() + 1100),
+    migrate: () => migrate({ database: owner, views, log: silent }),
+    installation: () => installationOf(owner, views),
+    truth: async () => {
+      const server = new PullServer(served, views);
+      return fullRead(server).finally(() => server.close());
+    },
+    url,
+    async close() {
+      for (const server of servers) await server.close();
+      for (const pool of new Set([owner, served])) await pool.end();
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/** So much can change that sending everything is cheaper. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isShort, sizeWorthReset } from '../../../src/pulls/plan.js';
+import { defineView } from '../../../src/view/define.js';
+import type { TestDatabase } from '../../support/database.js';
+import { createSynced, fullRead, PullServer, SyncClient, textOf } from '../../support/synced.js';
+import { WatchedDatabase } from './watched.js';
+
+const itemsOf = (where: string) =>
+  defineView({ query: () => ({ text: `select id, n from item where ${where}`, values: [] }), key: 'id', prefix: '' });
+const views = { item: itemsOf(`owner = 'ada'`) };
+/** Postgres believes that finding these rows takes very long. */
+const dear = { item: itemsOf(`owner = 'ada' and is_dear(id)`) };
+/** Each row is a partition. */
+const lonely = { item: itemsOf(`not exists (select from item o where o.id = -item.id)`) };
+
+let database: TestDatabase;
+const watched = new WatchedDatabase();
+const servers: PullServer[] = [];
+
+beforeAll(async () => {
+  database = await createSynced(
+    `create table item (id int primary key, owner text, n int);
+     create function is_dear(int) returns boolean language plpgsql immutable cost 1000000 as 'begin return true; end'`,
+    views,
+  );
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  await database.pool.query('truncate item');
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+const run = (text: string) => database.pool.query(text);
+const insert = (owner: string, from: number, to: number) =>
+  run(`insert into item select i, '${owner}', 0 from generate_series(${from}, ${to}) i`);
+
+async function pulled(of = views): Promise<{ server: PullServer; client: SyncClient }> {
+  const server = new PullServer(database.url, of, watched.watch);
+  servers.push(server);
+  await run('analyze item');
+  const client = new SyncClient(server);
+  await client.pull();
+  watched.take();
+  return { server, client };
+}
+
+const reasons = (server: PullServer) =>
+  server.lines.lines.filter(({ message }) => message === 'The client is reset').map(({ fields }) => fields.reason);
+
+describe('after a change of', () => {
+  it('all of many rows, the client is reset', async () => {
+    await insert('ada', 1, 12_000);
+    const { server, client } = await pulled();
+    await run('update item set n = n + 1');
+    const { patch } = await client.pull();
+    expect(patch[0]).toEqual({ op: 'clear' });
+    expect(patch).toHaveLength(12_001);
+    expect(reasons(server)).toEqual(['size']);
+    expect(client.held()).toEqual(await fullRead(server));
+    expect((await client.pull()).patch).toEqual([]);
+  });
+
+  it('more rows than are counted at first, too', async () => {
+    await insert('ada', 1, 252_000);
+    const { server, client } = await pulled();
+    await run('update item set n = n + 1 where id <= 51000');
+    await client.pull();
+    expect(reasons(server)).toEqual(['size']);
+  }, 60_000);
+
+  it('many rows of others, a client with few rows is reset', async () => {
+    await insert('ben', 1, 12_000);
+    await insert('ada', 20_001, 20_010);
+    const { server, client } = await pulled();
+    await run('update item set n = n + 1');
+    expect((await client.pull()).patch).toHaveLength(11);
+    expect(reasons(server)).toEqual(['size']);
+  });
+
+  it.each<[string, number, string, number]>([
+    ['fewer rows', 9_000, 'update item set n = n + 1', 9_000],
+    ['a small part of the rows', 60_000, 'update item set n = n + 1 where id <= 11000', 11_000],
+    [
+      'a single row, many times',
+      100,
+      'do $$ begin for i in 1..12000 loop update item set n = n + 1 where id = 7; end loop; end $$',
+      1,
+    ],
+    ['nothing in many rows', 12_000, 'update item set n = n', 0],
+  ])('%s, the client gets a delta', async (_, rows, change, ops) => {
+    await insert('ada', 1, rows);
+    const { server, client } = await pulled();
+    await run(change);
+    const { patch } = await client.pull();
+    expect(patch).toHaveLength(ops);
+    expect(patch.map(({ op }) => op)).not.toContain('clear');
+    expect(reasons(server)).toEqual([]);
+  });
+
+  it('part of the rows of a view that is divided, the client is reset', async () => {
+    await insert('ada', 1, 60_000);
+    const { server, client } = await pulled(lonely);
+    await run('update item set n = n + 1 where id <= 11000');
+    await client.pull();
+    expect(reasons(server)).toEqual(['size']);
+    expect(client.held()).toEqual(await fullRead(server));
+  });
+
+  it('many rows, the client gets a delta if finding all of its rows takes longer', async () => {
+    await insert('ada', 1, 12_000);
+    const { server, client } = await pulled(dear);
+    await run('update item set n = n + 1');
+    expect((await client.pull()).patch).toHaveLength(12_000);
+    expect(reasons(server)).toEqual([]);
+  });
+
+  it.each([
+    [99, 'delta'],
+    [9_999, 'copy'],
+  ])('%i rows, nothing is asked about sizes', async (rows, kind) => {
+    await insert('ada', 1, 12_000);
+    const { client } = await pulled();
+    await run(`update item set n = n + 1 where id <= ${rows}`);
+    expect((await client.pull()).patch).toHaveLength(rows);
+    expect(watched.take()).toEqual(['look', 'probe', kind]);
+  });
+
+  it('many rows of others, those who see little are reset after a glance at the log', async () => {
+    await insert('ben', 1, 12_000);
+    await insert('ada', 20_001, 20_010);
+    const { client } = await pulled();
+    await run('update item set n = n + 1');
+    expect((await client.pull()).patch).toHaveLength(11);
+    // A thousand keys, what the views cost, how many rows they have.
+    expect(watched.take()).toEqual(['look', 'probe', 'size', 'size', 'size', 'copy']);
+  });
+});
+
+it('clients that pull together are told the same by the same statements', async () => {
+  await insert('ada', 1, 12_000);
+  const { server, client } = await pulled();
+  await run('update item set n = n + 1');
+  const others = Array.from({ length: 20 }, () => new SyncClient(server));
+  for (const other of others) other.cookie = client.cookie;
+  await Promise.all(others.map((other) => other.pull()));
+  expect(reasons(server)).toEqual(others.map(() => 'size'));
+  const questions = watched.take().filter((kind) => kind === 'size');
+  // How many keys have changed, what the views cost, and how many rows they have.
+  expect(questions.length).toBeLessThanOrEqual(6);
+});
+
+it('a long delta waits for a place, as first pulls do, and a short one does not', async () => {
+  await insert('ada', 1, 11_000);
+  const { server, client } = await pulled(dear);
+  const short = new SyncClient(server);
+  short.cookie = client.cookie;
+  // The server has three connections, and so two places.
+  const unread = await Promise.all([server.answer(null), server.answer(null)]);
+  await run('update item set n = n + 1 where id <= 1000');
+  expect((await short.pull()).patch).toHaveLength(1000);
+  await run('update item set n = n + 1 where id > 1000');
+  watched.take();
+  const pulling = client.pull();
+  const seen: string[] = [];
+  while (seen.filter((kind) => kind === 'size').length < 4) {
+    await sleep(20);
+    seen.push(...watched.take());
+  }
+  // It has asked all there is to ask. If it did not wait, it would copy at once.
+  await sleep(200);
+  expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size', 'size', 'size']);
+  await textOf(unread[0]!);
+  expect((await pulling).patch).toHaveLength(11_000);
+  expect(reasons(server)).toEqual([]);
+  await textOf(unread[1]!);
+});
+
+it('a reset is worth while as long as the views are not much larger than what has changed', () => {
+  expect([0, 9_999, 10_000].map(isShort)).toEqual([true, true, false]);
+  expect(sizeWorthReset(10_000, false)).toEqual({ rows: 50_000, cost: 80_000 });
+  // Many partitions take longer.
+  expect(sizeWorthReset(10_000, true)).toEqual({ rows: 200_000, cost: 320_000 });
+  expect(sizeWorthReset(100, true)).toEqual(sizeWorthReset(100, false));
+});

@@ -1,0 +1,257 @@
+/** Clients go from a primary to a standby that was promoted: who goes on, and who is reset. */
+import { join } from 'node:path';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/migrate.js';
+import type { Cookie } from '../../../src/protocol/cookie.js';
+import { parsePosition } from '../../../src/protocol/history.js';
+import { silent } from '../../support/log.js';
+import { type Replication, type Standby, startReplication } from '../../support/replication.js';
+import { connect } from '../../support/standby.js';
+import { fullRead, type PullAnswer, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
+import { startAlone, tick, write } from './failing-over.js';
+
+const views = wholeTable('item');
+
+/** Which database is what, one test after the other. */
+let replication: Replication;
+let standby: Standby;
+let other: Standby;
+let writer: pg.Client;
+let connections: pg.Client[];
+let servers: PullServer[];
+
+/** Starts a primary and standbys for what follows. */
+function useReplication(count = 2): void {
+  beforeAll(async () => {
+    replication = await startReplication({ delays: Array(count).fill(0), waitsFor: '' });
+    [standby, other] = replication.standbys as [Standby, Standby];
+    [connections, servers] = [[], []];
+    writer = await connectTo(replication.primaryURL);
+    await writer.query('create table item (id text primary key, n int)');
+    await migrate({ database: replication.primaryURL, views, log: silent });
+    await writer.query(put('a'));
+    await replication.caughtUp();
+  }, 200_000);
+
+  afterAll(async () => {
+    for (const server of servers) await server.close();
+    for (const connection of connections) await connection.end();
+    await replication.stop();
+  });
+}
+
+async function connectTo(url: string): Promise<pg.Client> {
+  const connection = await connect(url);
+  connections.push(connection);
+  return connection;
+}
+
+function serverOn(url: string): PullServer {
+  const server = new PullServer(url, views);
+  servers.push(server);
+  return server;
+}
+
+async function pulled(server: PullServer): Promise<SyncClient> {
+  const client = new SyncClient(server);
+  await client.pull();
+  return client;
+}
+
+const put = (id: string, n = 1) => `insert into item values ('${id}', ${n}) on conflict (id) do update set n = ${n}`;
+const mutation = (n: number) => `
+  insert into tidemark.client_group values ('group', 'ada') on conflict do nothing;
+  insert into tidemark.client values ('c', 'group', ${n}, pg_current_xact_id())
+  on conflict (id) do update set last_mutation_id = ${n}, xid = pg_current_xact_id()`;
+
+/** Stops a process of the primary for a while. */
+async function pauseBackgroundWriter(): Promise<() => void> {
+  const sql = `select pid from pg_stat_activity where backend_type = 'background writer'`;
+  const { pid } = (await writer.query<{ pid: number }>(sql)).rows[0]!;
+  process.kill(pid, 'SIGSTOP');
+  return () => void process.kill(pid, 'SIGCONT');
+}
+
+/** Pulls, and checks that the client then holds what the database has, and that its order has not fallen. */
+async function pullFrom(client: SyncClient, server: PullServer): Promise<'reset' | 'continued'> {
+  const before = client.cookie as Cookie;
+  const answer: PullAnswer = await client.pull(server);
+  const after = client.cookie as Cookie;
+  expect(after.order).toBeGreaterThanOrEqual(before.order as number);
+  expect(client.held()).toEqual(await fullRead(server));
+  return answer.patch[0]?.op === 'clear' ? 'reset' : 'continued';
+}
+
+const positionOf = (client: SyncClient) => parsePosition((client.cookie as Cookie).position!)!;
+const timelineOf = (client: SyncClient) => positionOf(client).timeline;
+const reasons = (server: PullServer) => server.lines.lines.flatMap(({ fields }) => fields.reason ?? []);
+
+describe('a standby that had everything is promoted, and its primary goes on', () => {
+  useReplication();
+  /** Two who have pulled from the primary before, and not since. */
+  let away: SyncClient[];
+
+  it('resets nobody if the standby had everything, even if it assigns transaction IDs again', async () => {
+    await tick(replication.primaryURL);
+    const [onPrimary, onStandby, onOther] = [replication.primaryURL, standby.url, other.url].map(serverOn);
+    const idle = await pulled(onPrimary!);
+    await writer.query(put('b'));
+    await replication.caughtUp();
+    const resume = await pauseBackgroundWriter();
+    // Their IDs are not in the write-ahead log, to which that process alone would write them.
+    for (const _ of Array(5))
+      await (await connectTo(replication.primaryURL)).query('begin; select pg_current_xact_id()');
+    const clients = [idle, await pulled(onPrimary!), await pulled(onStandby!), await pulled(onOther!)];
+    const { next } = clients[1]!.cookie as Cookie;
+    away = [await pulled(onPrimary!), await pulled(onPrimary!)];
+    await replication.caughtUp();
+    await standby.promote();
+    resume();
+    // In the first moment, nobody has recorded the new timeline.
+    await write(standby.url, put('c'), put('d'), 'delete from item where id = $$a$$');
+    const assigned = await connectTo(standby.url);
+    const { rows } = await assigned.query('select pg_snapshot_xmax(pg_current_snapshot())::text as xmax');
+    expect(BigInt(rows[0].xmax) - 2n).toBeLessThan(BigInt(next));
+    const timelines = clients.map(timelineOf);
+    for (const client of clients) expect(await pullFrom(client, onStandby!)).toBe('continued');
+    expect(reasons(onStandby!)).toEqual([]);
+    for (const client of clients) expect(timelines).not.toContain(timelineOf(client));
+    await write(standby.url, put('e'));
+    for (const client of clients) expect(await pullFrom(client, onStandby!)).toBe('continued');
+  });
+
+  it('resets whoever goes from one history to the other', async () => {
+    const [onPrimary, onStandby, onOther] = [replication.primaryURL, standby.url, other.url].map(serverOn);
+    const [stays, changes] = away;
+    // The primary goes on by itself, and so does its other standby.
+    await writer.query(put('only there'));
+    const ahead = await pulled(onPrimary!);
+    await write(standby.url, put('only here'));
+    expect(await pullFrom(ahead, onStandby!)).toBe('reset');
+    expect(await pullFrom(changes!, onStandby!)).toBe('continued');
+    await write(standby.url, put('more'));
+    expect(await pullFrom(changes!, onStandby!)).toBe('continued');
+    expect(await pullFrom(changes!, onPrimary!)).toBe('reset');
+    expect(await pullFrom(stays!, onPrimary!)).toBe('continued');
+    expect(reasons(onStandby!)).toEqual(['epoch']);
+
+    // Another standby that is promoted gives its timeline the same number.
+    await replication.stopPrimary();
+    const looking = await connectTo(other.url);
+    await expect.poll(async () => (await looking.query('select from pg_stat_wal_receiver')).rowCount).toBe(0);
+    // What is replayed without a receiver can be shown before it counts as replayed.
+    const unsure = await pulled(onOther!);
+    const { rows } = await looking.query(`select (pg_last_wal_replay_lsn() - '0/0')::text as replayed`);
+    expect(positionOf(unsure).lsn).toBe(BigInt(rows[0].replayed) + 16n * 1024n * 1024n);
+    await other.promote();
+    expect(await pullFrom(unsure, onOther!)).toBe('reset');
+    const numbers = await Promise.all(
+      [standby, other].map(async ({ url }) => {
+        const connection = await connectTo(url);
+        return (await connection.query('select tidemark.timeline_number() as number')).rows[0].number;
+      }),
+    );
+    expect(numbers).toEqual([2, 2]);
+    const onFirst = await pulled(onStandby!);
+    expect(await pullFrom(onFirst, onOther!)).toBe('reset');
+  });
+});
+
+describe('something is lost', () => {
+  useReplication();
+
+  it('after a crash, counts only on what the newest tick tells', async () => {
+    const onPrimary = serverOn(replication.primaryURL);
+    const old = await pulled(onPrimary);
+    await tick(replication.primaryURL);
+    await writer.query(put('b'));
+    const late = await pulled(onPrimary);
+    await replication.caughtUp();
+    await standby.promote();
+    // What it has written before the crash is no part of the timeline before.
+    await write(standby.url, put('c'), 'checkpoint', put('d'));
+    await tick(standby.url);
+    await standby.kill();
+    const onStandby = serverOn(standby.url);
+    expect(await pullFrom(late, onStandby)).toBe('reset');
+    expect(await pullFrom(old, onStandby)).toBe('continued');
+    expect(reasons(onStandby)).toEqual(['epoch']);
+  });
+
+  it('resets only those who had seen what the standby lacked', async () => {
+    await tick(replication.primaryURL);
+    const onPrimary = serverOn(replication.primaryURL);
+    await writer.query(mutation(1));
+    const old = await pulled(onPrimary);
+    await replication.caughtUp();
+    await other.stop();
+    await writer.query(`${put('lost')}; ${mutation(2)}`);
+    const ahead = await pulled(onPrimary);
+    await replication.stopPrimary();
+    await startAlone(other);
+    await other.promote();
+    await write(other.url, put('a', 2));
+    const onOther = serverOn(other.url);
+    expect(await pullFrom(old, onOther)).toBe('continued');
+    await expect(onOther.pull(ahead.cookie)).rejects.toThrow('ClientStateNotFound');
+    // As another group, the client starts over.
+    const answer = await onOther.pull(ahead.cookie, { clientGroupID: 'another' });
+    expect(answer.patch[0]).toEqual({ op: 'clear' });
+    expect(new Set(reasons(onOther))).toEqual(new Set(['epoch']));
+    expect(answer.patch.length - 1).toBe(old.rows.size);
+  });
+});
+
+describe('a backup is restored', () => {
+  useReplication(1);
+
+  it('resets who has pulled something new after the newest tick that it has', async () => {
+    const onPrimary = serverOn(replication.primaryURL);
+    const [old, back] = [await pulled(onPrimary), await pulled(onPrimary)];
+    await tick(replication.primaryURL);
+    await writer.query(put('b'));
+    const late = await pulled(onPrimary);
+    await replication.caughtUp();
+    await standby.restore(join(replication.dataDirectory, 'pg_wal'));
+    await writer.query(put('lost'));
+    const ahead = await pulled(onPrimary);
+    await write(standby.url, put('c'));
+    const restored = serverOn(standby.url);
+    for (const client of [late, ahead]) expect(await pullFrom(client, restored)).toBe('reset');
+    for (const client of [old, back]) expect(await pullFrom(client, restored)).toBe('continued');
+    expect(await pullFrom(back, onPrimary)).toBe('reset');
+  });
+});
+
+describe('again and again', () => {
+  useReplication();
+
+  it('resets nobody after two promotions in a row, unless nobody has recorded the first', async () => {
+    const onPrimary = serverOn(replication.primaryURL);
+    const [first, idle] = [await pulled(onPrimary), await pulled(onPrimary)];
+    await tick(replication.primaryURL);
+    await writer.query(put('b'));
+    const late = await pulled(onPrimary);
+    await replication.caughtUp();
+    await standby.promote();
+    await write(standby.url, put('c'));
+    expect(await pullFrom(first, serverOn(standby.url))).toBe('continued');
+    await other.follow(standby);
+    const { rows } = await (await connectTo(standby.url)).query('select pg_current_wal_flush_lsn()::text as lsn');
+    await other.reaches(rows[0].lsn);
+    const follows = await pulled(serverOn(other.url));
+    await other.promote();
+    await write(other.url, put('d'));
+    const onOther = serverOn(other.url);
+    const away = [idle.cookie, late.cookie];
+    for (const client of [first, idle, late, follows]) expect(await pullFrom(client, onOther)).toBe('continued');
+    [idle.cookie, late.cookie] = away;
+
+    // As if no server had run on the second.
+    await write(other.url, 'delete from tidemark.timeline where number > 1');
+    const others = serverOn(other.url);
+    expect(await pullFrom(idle, others)).toBe('continued');
+    expect(await pullFrom(late, others)).toBe('reset');
+  });
+});

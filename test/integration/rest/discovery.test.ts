@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Problem, SetupError } from '../../../src/errors.js';
+import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { type CreateRestOptions, createRest } from '../../../src/rest.js';
+import { memoryLog } from '../../support/log.js';
+import { type Served, serve } from './served.js';
+
+type Options = Partial<CreateRestOptions<{ userID: string }, object>>;
+
+/** Alone, over transactions that nothing is written in. */
+function setUp(options: Options = {}) {
+  const { log, lines } = memoryLog();
+  const rest = createRest<{ userID: string }, object>({
+    mutators: defineMutators<object>({ note: { create: defineMutatorOf(z.object({ id: z.string() })) } }),
+    transact: (work) => work({}),
+    authenticate: (request) => (request.headers.get('Authorization') === 'secret' ? { userID: 'u' } : null),
+    log,
+    ...options,
+  });
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    rest.fetch(new Request(`http://localhost${path}`, { headers, method }));
+  return { rest, get, lines };
+}
+
+const defineMutatorOf = (validator: z.ZodType) => defineMutator(validator, () => {}) as never;
+
+interface Described {
+  readonly info: { readonly title: string };
+  readonly servers: unknown;
+  readonly paths: Record<string, { readonly post: { readonly parameters: readonly { readonly $ref: string }[] } }>;
+  readonly components: { readonly securitySchemes: unknown };
+}
+
+async function documentOf(response: Response): Promise<Described> {
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'application/json']);
+  return (await response.json()) as Described;
+}
+
+describe('the document', () => {
+  it('is of the mutators, and says who they are', async () => {
+    const info = { title: 'Notes', version: '2.0.0' };
+    const securityScheme = { type: 'apiKey', in: 'header', name: 'Authorization' } as const;
+    const document = await documentOf(await setUp({ info, securityScheme }).get('/api/openapi.json'));
+    expect(document.info).toEqual(info);
+    expect(Object.keys(document.paths)).toEqual(['/api/mutators/note/create', '/api/mutators']);
+    expect(document.components.securitySchemes).toEqual({ auth: securityScheme });
+    expect(document.servers).toEqual([{ url: '/' }]);
+  });
+
+  it('is not sent to whoever has it', async () => {
+    const { get } = setUp();
+    const first = await get('/api/openapi.json');
+    const tag = first.headers.get('ETag')!;
+    expect(first.headers.get('Cache-Control')).toBe('no-cache');
+    for (const known of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const again = await get('/api/openapi.json', { 'If-None-Match': known });
+      expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', tag]);
+    }
+    expect((await get('/api/openapi.json', { 'If-None-Match': '"x"' })).status).toBe(200);
+    // The same from another server of the same application.
+    expect((await setUp().get('/api/openapi.json')).headers.get('ETag')).toBe(tag);
+  });
+
+  it('is served where the calls are', async () => {
+    const { get, rest } = setUp({ basePath: '/v1' });
+    expect((await documentOf(await get('/v1/api/openapi.json'))).servers).toEqual([{ url: '/v1' }]);
+    expect((await get('/v1/api/docs')).status).toBe(200);
+    expect((await get('/api/openapi.json')).status).toBe(404);
+    const call = new Request('http://localhost/v1/api/mutators/note/create', {
+      method: 'POST',
+      headers: { Authorization: 'secret', 'Content-Type': 'application/json' },
+      body: '{"id":"a"}',
+    });
+    expect((await rest.fetch(call)).status).toBe(200);
+  });
+
+  it('has what cannot be described in the log, once, at the start', async () => {
+    const mutators = defineMutators<object>({ note: { at: defineMutatorOf(z.object({ at: z.date() })) } });
+    const { get, lines } = setUp({ mutators });
+    await get('/api/openapi.json');
+    await get('/api/openapi.json');
+    const warnings = lines.filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]!.fields).toMatchObject({ warning: expect.stringContaining('note.at') });
+  });
+
+  it('that cannot be made is an error of its own, and calls go on', async () => {
+    const unspeakable = Object.defineProperty({ ...(defineMutatorOf(z.any()) as object) }, 'summary', {
+      get() {
+        throw new Error('unspeakable');
+      },
+    });
+    const { rest, get, lines } = setUp({ mutators: new Map([['x', unspeakable as never]]) });
+    expect((await get('/api/openapi.json')).status).toBe(500);
+    expect((await get('/api/openapi.json')).status).toBe(500);
+    expect(JSON.stringify(lines.filter(({ level }) => level === 'error'))).toContain('unspeakable');
+    const call = new Request('http://localhost/api/mutators/x', {
+      method: 'POST',
+      headers: { Authorization: 'secret' },
+    });
+    expect((await rest.fetch(call)).status).toBe(200);
+  });
+
+  it('takes only GET and HEAD', async () => {
+    const { get } = setUp();
+    const response = await get('/api/openapi.json', {}, 'POST');
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('discovery', () => {
+  const paths = ['/api/openapi.json', '/api/docs', '/api/docs/docs-page.js'];
+
+  it.each(paths)('%s is public', async (path) => {
+    expect((await setUp().get(path)).status).toBe(200);
+  });
+
+  it.each(paths)('%s may be for users alone', async (path) => {
+    const { get } = setUp({ discovery: 'authenticated' });
+    expect((await get(path)).status).toBe(401);
+    expect((await get(path, { Authorization: 'secret' })).status).toBe(200);
+  });
+
+  it.each(paths)('%s may be switched off', async (path) => {
+    expect((await setUp({ discovery: 'off' }).get(path)).status).toBe(404);
+  });
+});
+
+describe('without a way to keep idempotency keys', () => {
+  it('a call with one is refused, and the document has none', async () => {
+    const { rest, get } = setUp();
+    const call = new Request('http://localhost/api/mutators/note/create', {
+      method: 'POST',
+      headers: { Authorization: 'secret', 'Content-Type': 'application/json', 'Idempotency-Key': 'k' },
+      body: '{"id":"a"}',
+    });
+    const response = await rest.fetch(call);
+    expect(await response.json()).toMatchObject({ status: 400, error: 'Idempotency-Key is not supported here' });
+    expect(JSON.stringify(await documentOf(await get('/api/openapi.json')))).not.toContain('Idempotency-Key');
+  });
+});
+
+it('who is known, but may not call, is told so by a problem that authenticate throws', async () => {
+  const authenticate = () => {
+    throw new Problem('forbidden', 'This token may only read');
+  };
+  const { rest } = setUp({ authenticate });
+  const response = await rest.fetch(new Request('http://localhost/api/mutators/note/create', { method: 'POST' }));
+  expect(await response.json()).toMatchObject({ status: 403, code: 'forbidden', error: 'This token may only read' });
+});
+
+describe('createSync', () => {
+  let served: Served | undefined;
+  afterEach(() => served?.close());
+
+  it('serves the document of its mutators, keys included', async () => {
+    served = await serve();
+    const document = await documentOf(await served.send('/api/openapi.json'));
+    expect(Object.keys(document.paths)).toContain('/api/mutators/note/create');
+    expect(JSON.stringify(document)).toContain('Idempotency-Key');
+  });
+
+  it('serves no REST where that is switched off', async () => {
+    served = await serve({ rest: false });
+    for (const path of ['/api/openapi.json', '/api/docs']) expect((await served.send(path)).status).toBe(404);
+    expect((await served.call('/note/count')).status).toBe(404);
+  });
+
+  it('takes validators beside the mutators, for pushes too', async () => {
+    served = await serve({ validators: { hook: z.object({ n: z.number() }) } });
+    expect((await served.call('/hook', { n: 'x' })).status).toBe(422);
+    expect((await served.call('/hook', { n: 1 })).status).toBe(200);
+    let ran = 0;
+    served.hooks.onHook = () => void ran++;
+    const push = {
+      pushVersion: 1, profileID: 'p', clientGroupID: 'g', schemaVersion: '',
+      mutations: [{ id: 1, clientID: 'c', timestamp: 0, name: 'hook', args: { n: 'x' } }],
+    }; // biome-ignore format: short
+    const response = await served.send('/sync/push', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(push),
+    });
+    expect([response.status, ran]).toEqual([200, 0]);
+  });
+});
+
+describe('validators beside a registry', () => {
+  const create = (validators: CreateRestOptions<{ userID: string }, object>['validators']) => () =>
+    setUp({ validators: validators! });
+
+  it.each([
+    ['of no mutator', { note: { remove: z.string() } }, 'the validator "note.remove" has no mutator.'],
+    ['of a mutator that has one', { 'note.create': z.string() }, '"note.create" already has its own validator'],
+    ['that are none', { note: { create: 'string' } } as never, 'the validator "note.create" is not a Standard Schema'],
+  ])('%s are refused at the start', (_, validators, message) => {
+    expect(create(validators)).toThrow(SetupError);
+    expect(create(validators)).toThrow(message);
+  });
+});

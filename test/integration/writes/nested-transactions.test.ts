@@ -1,0 +1,234 @@
+/** Mutators that begin transactions in theirs, by query builders: each mutation and its number commit together. */
+
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { Kysely, PostgresDialect } from 'kysely';
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { UserContext } from '../../../src/context.js';
+import type { Database } from '../../../src/db/database.js';
+import { openPool } from '../../../src/db/pg.js';
+import { defineMutators, mutatorFor } from '../../../src/registry/mutators.js';
+import { callsOn } from '../../../src/writes/call-transactions.js';
+import { Calls } from '../../../src/writes/calls.js';
+import { createPush } from '../../../src/writes/push.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { memoryLog } from '../../support/log.js';
+import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openPool(database.url);
+  await database.pool.query(`
+    create table entry (name text primary key, n int check (n < 100), xid xid8 default pg_current_xact_id());
+    create table hot (id int primary key, n int);
+    insert into hot values (1, 0)`);
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+beforeEach(() => database.pool.query('truncate entry, tidemark.client, tidemark.client_group'));
+
+/** What a mutator does, with any query builder. */
+interface Writer {
+  add(name: string, n?: number): Promise<unknown>;
+  /** Runs work in a transaction within the one that there is. */
+  transaction(work: (inner: Writer) => Promise<unknown>): Promise<unknown>;
+  /** A text of the mutator's own. */
+  send(text: string): Promise<unknown>;
+}
+
+const entry = pgTable('entry', { name: text().primaryKey(), n: integer() });
+
+function onDrizzle(client: PoolClient): Writer {
+  const writer = (tx: Pick<NodePgDatabase, 'insert' | 'transaction' | 'execute'>): Writer => ({
+    add: (name, n = 1) => tx.insert(entry).values({ name, n }),
+    transaction: (work) => tx.transaction((inner) => work(writer(inner))),
+    send: (statement) => tx.execute(statement),
+  });
+  return writer(drizzle(client));
+}
+
+function onKysely(client: PoolClient): Writer {
+  type Tables = { entry: { name: string; n: number } };
+  const pool = { connect: async () => client, end: async () => {} };
+  const outer = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const writer = (tx: Kysely<Tables>): Writer => ({
+    add: (name, n = 1) => tx.insertInto('entry').values({ name, n }).execute(),
+    // Kysely nests by a transaction of the outer builder.
+    transaction: (work) => outer.transaction().execute((inner) => work(writer(inner))),
+    send: (statement) => client.query(statement),
+  });
+  return writer(outer);
+}
+
+/** As Prisma's adapter sends it: over a client that it takes from a pool and gives back. */
+function onAdapter(client: PoolClient): Writer {
+  const run = (connection: PoolClient, text: string, values: unknown[] = []) =>
+    connection.query({ text, values, rowMode: 'array' });
+  const writer = (connection: PoolClient): Writer => ({
+    add: (name, n = 1) => run(connection, 'INSERT INTO "entry" ("name", "n") VALUES ($1, $2)', [name, n]),
+    async transaction(work) {
+      const inner = (await client.connect()) as unknown as PoolClient;
+      await run(inner, 'BEGIN');
+      await run(inner, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
+      try {
+        await work(writer(inner));
+        await run(inner, 'COMMIT');
+      } catch (error) {
+        await run(inner, 'ROLLBACK');
+        throw error;
+      } finally {
+        inner.release();
+      }
+    },
+    send: (statement) => run(connection, statement),
+  });
+  return writer(client);
+}
+
+type Work = (tx: Writer, name: string) => Promise<unknown>;
+
+const works: Record<string, Work> = {
+  nothing: (tx, name) => tx.add(name),
+  commits: (tx, name) => tx.transaction((inner) => inner.add(name)),
+  'takes back what is inside': async (tx, name) => {
+    await tx.add(name);
+    const inside = tx.transaction(async (inner) => {
+      await inner.add(`${name} inside`);
+      throw new Error('no');
+    });
+    await expect(inside).rejects.toThrow('no');
+  },
+  'fails inside': async (tx, name) => {
+    await tx.add(name);
+    await tx.transaction((inner) => inner.add(`${name} inside`, 100)).catch(() => {});
+    await tx.transaction((inner) => inner.add(`${name} after`));
+  },
+  'fails inside at last': async (tx, name) => {
+    await tx.add(name);
+    await tx.transaction((inner) => inner.add(`${name} inside`, 100)).catch(() => {});
+  },
+  'nests twice': (tx, name) =>
+    tx.transaction(async (inner) => {
+      await inner.add(name);
+      await inner
+        .transaction(async (innermost) => {
+          await innermost.add(`${name} inside`);
+          await innermost.send('select 1 / 0');
+        })
+        .catch(() => {});
+      await inner.transaction((innermost) => innermost.add(`${name} after`));
+    }),
+  'fails after one that was committed': async (tx, name) => {
+    await tx.transaction((inner) => inner.add(name));
+    throw new Error('no');
+  },
+  'swallows a failure inside': async (tx, name) => {
+    await tx.add(name);
+    await tx.transaction((inner) => inner.add(`${name} inside`, 100).catch(() => {}));
+  },
+  'leaves one open': async (tx, name) => {
+    await tx.add(name);
+    await tx.send('begin');
+    await tx.add(`${name} inside`);
+  },
+};
+
+/** What each leaves behind: suffixes of names; undefined if it fails. */
+const left: Record<string, string[] | undefined> = {
+  nothing: [''],
+  commits: [''],
+  'takes back what is inside': [''],
+  'fails inside': ['', ' after'],
+  'fails inside at last': [''],
+  'nests twice': ['', ' after'],
+  'fails after one that was committed': undefined,
+  'swallows a failure inside': undefined,
+  'leaves one open': undefined,
+};
+
+const defineWriter = mutatorFor<UserContext, Writer>();
+const mutators = defineMutators(
+  Object.fromEntries(
+    Object.entries(works).map(([name, work]) => [
+      name,
+      defineWriter(async ({ tx, args }) => void (await work(tx, String(args)))),
+    ]),
+  ),
+);
+
+async function names(): Promise<string[]> {
+  return (await database.pool.query('select name from entry order by name')).rows.map(({ name }) => name);
+}
+
+describe.each([
+  ['Drizzle', onDrizzle],
+  ['Kysely', onKysely],
+  ['an adapter', onAdapter],
+])('transactions of %s in mutators', (_name, tx) => {
+  describe.each([
+    ['in transactions that may be shared', false],
+    ['in transactions of their own', true],
+  ])('%s', (_which, separateTransactions) => {
+    it('commit and fail with their mutations, each of which is applied once', async () => {
+      const { log, lines } = memoryLog();
+      const push = createPush({ db, tx, mutators, separateTransactions });
+      const order = Object.keys(works).flatMap((name) => ['nothing', name, 'nothing', name, 'nothing']);
+      const request = pushRequest(
+        'g',
+        order.map((name, i) => mutation(i + 1, name, `${i + 1}`)),
+      );
+      const caller = { context: { userID: 'u' }, requestID: 'r', log };
+      expect(await push(request, caller)).toBeNull();
+      const expected = order.flatMap((name, i) => (left[name] ?? []).map((suffix) => `${i + 1}${suffix}`));
+      expect(await names()).toEqual(expected.sort());
+      const failures = order.flatMap((name, i) => (left[name] === undefined ? [i + 1] : []));
+      expect(lines.map(({ level, fields }) => [level, fields.mutationID])).toEqual(failures.map((id) => ['error', id]));
+      expect((await lastMutationIDs(database.pool)).c).toBe(order.length);
+      // Nothing is applied again.
+      expect(await push(request, caller)).toBeNull();
+      expect(await names()).toEqual(expected);
+    });
+  });
+
+  it.each(Object.keys(works))('in a call with an idempotency key: one that %s', async (name) => {
+    const calls = new Calls({ mutators, transact: callsOn(db, tx), keyRetentionSeconds: 60 });
+    const { log } = memoryLog();
+    const call = () =>
+      calls.run(
+        { kind: 'call', call: { name, args: 'x' } },
+        { context: { userID: 'u' }, requestID: 'r', log },
+        { idempotencyKey: `${_name} ${name}`, rollback: false },
+      );
+    const suffixes = left[name];
+    if (suffixes === undefined) await expect(call()).rejects.toThrow();
+    else {
+      expect((await call()).replayed).toBe(false);
+      expect((await call()).replayed).toBe(true);
+    }
+    expect(await names()).toEqual((suffixes ?? []).map((suffix) => `x${suffix}`));
+  });
+});
+
+it('a conflict in a nested transaction is tried again, with all of the mutation', async () => {
+  let runs = 0;
+  const conflict = mutatorFor<UserContext, NodePgDatabase>()(async ({ tx }) => {
+    await tx.execute('select n from hot');
+    if (++runs === 1) await database.pool.query('update hot set n = n + 1');
+    await tx.transaction((inner) => inner.execute('update hot set n = n + 10'));
+    await tx.insert(entry).values({ name: 'once' });
+  });
+  const { log, lines } = memoryLog();
+  const push = createPush({ db, tx: (client) => drizzle(client), mutators: defineMutators({ conflict }) });
+  const request = pushRequest('g', [mutation(1, 'conflict')]);
+  expect(await push(request, { context: { userID: 'u' }, requestID: 'r', log })).toBeNull();
+  expect(runs).toBe(2);
+  expect(lines).toEqual([]);
+  expect((await database.pool.query('select n from hot')).rows).toEqual([{ n: 11 }]);
+  expect(await names()).toEqual(['once']);
+});

@@ -1,0 +1,167 @@
+/** The arms of a delta, each of them left out or given the other state, and what tells changed rows from equal ones. */
+import type { Fault } from '../fault.js';
+
+export const deltas: readonly Fault[] = [
+  {
+    name: 'A changed row counts as changed in every table.',
+    find: 'where table_id = of_table and xid between',
+    replace: 'where of_table is not null and xid between',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A key whose row came and went counts as changed.',
+    find: 'having sum(weight) <> 0',
+    replace: '',
+    test: 'conformance/pull-wire',
+  },
+  {
+    name: 'A row as of the snapshot is its newest image.',
+    find: 'balance desc',
+    replace: 'balance',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A row that was inserted since the snapshot was there before.',
+    find: `case when balance > 0 then \${old} end as old`,
+    replace: `\${old} as old`,
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A table as of the snapshot lacks the rows that have changed since.',
+    find: 'where u.tidemark_minus or not exists',
+    replace: 'where not exists',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A table as of the snapshot has current rows too.',
+    find: 'where u.tidemark_minus or not exists',
+    replace: 'where true or not exists',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A transaction in progress at the snapshot counts as seen.',
+    find: '[[xmax, highestXid], ...unseen]',
+    replace: '[[xmax, highestXid]]',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A row of a view without a key is left out.',
+    find: "raise exception 'a row of the view \"%\" has no key', view_name using errcode = 'null_value_not_allowed';",
+    replace: 'return view_name;',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'Rows without a change are put.',
+    find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
+    replace: '(b.tidemark_other is null or b.tidemark_value is not null)',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'Changed rows are not put.',
+    find: '(b.tidemark_other is null or b.tidemark_other <> b.tidemark_value)',
+    replace: 'b.tidemark_other is null',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'Changed rows are deleted.',
+    find: 'not b.tidemark_after and b.tidemark_other is null',
+    replace: 'not b.tidemark_after',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A row that stays for another reason is deleted.',
+    find: ` and not \${sides.isThere}\``,
+    replace: '`',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'Keys that a collation calls equal are one key.',
+    find: ` and \${view.keySql(values)} = b.tidemark_key and `,
+    replace: ' and ',
+    test: 'pulls/no-silent-gap',
+  },
+  {
+    name: 'An incremental view joins deleted rows with current ones.',
+    find: 'focusedRows(view, values, tables, states.minus, states.asof)',
+    replace: 'focusedRows(view, values, tables, states.minus)',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A compared view is compared with itself.',
+    find: 'before: whole(asof)',
+    replace: 'before: whole(now)',
+    test: 'pulls/deltas',
+  },
+  {
+    name: 'A keyed view misses the partitions of inserted rows.',
+    find: "companionChanges(view, values, tables, states.plus, () => 'now')",
+    replace: '([] as Change[])',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view misses the partitions of deleted rows.',
+    find: 'affectedPartitions(view, entered, left, read)',
+    replace: 'affectedPartitions(view, entered, left.slice(0, 0), read)',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view joins deleted rows with current ones.',
+    find: 'companionChanges(view, values, tables, states.old, states.asof)',
+    replace: "companionChanges(view, values, tables, states.old, () => 'now')",
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view misses the partitions that depend on a subquery in its select list.',
+    find: '...joins.flatMap((join) => [join, ...this.#dependencies(ofRows, join, block)]),',
+    replace: '...joins,',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view misses what a group without rows depends on.',
+    find: '...this.#dependencies(ofGroup, emptyJoin, block),',
+    replace: '...joins.flatMap((join) => this.#dependencies(ofGroup, join, block)),',
+    test: 'pulls/any-sql',
+  },
+  {
+    name: 'A keyed view misses the nullable side of an outer join.',
+    find: 'bounded([...all, ...dependencies])',
+    replace: 'bounded([...all, ...dependencies.slice(0, 0)])',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view misses the subqueries of a condition.',
+    find: 'joins.flatMap((join) => [join, ...this.#dependencies(subqueriesIn(condition), join, block)])',
+    replace: 'joins.flatMap((join) => [join])',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A keyed view misses a null that NOT IN meets.',
+    find: '...(output.isNotNull ? []',
+    replace: '...(output ? []',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A full join loses a row of one side.',
+    find: '...(keepsRight ?',
+    replace: '...(keepsRight && !keepsLeft ?',
+    test: 'pulls/keyed-deltas',
+  },
+  {
+    name: 'A restricted query counts changed rows among its first rows.',
+    find: '[isOfNone(columns.map(isOfRow))]',
+    replace: '[]',
+    test: 'pulls/first-rows',
+  },
+  {
+    name: 'Clients that share a statement get each other’s rows paired.',
+    find: "const key = [...whom, 'tidemark_key",
+    replace: "const key = ['tidemark_key",
+    test: 'pulls/colleagues',
+  },
+  {
+    name: 'A hashed subquery of one client answers for another.',
+    find: 'isShared ? view.seated! : view',
+    replace: 'view',
+    test: 'store/seats',
+  },
+];

@@ -1,0 +1,36 @@
+/** The text of the sources, and what it is with a fault. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fault } from './fault.js';
+
+export interface SourceFile {
+  /** Relative to the root. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Every file of TypeScript in `src`, without tests, and of SQL in `sql`. */
+export function sourcesIn(root: string): SourceFile[] {
+  return ['src', 'sql'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?<!\.test)\.(ts|sql)$/.test(file))
+      .map((file) => ({ file: join(folder, file), text: readFileSync(join(root, folder, file), 'utf8') })),
+  );
+}
+
+/** The files that a fault changes, as they are with it. */
+export function withFault(sources: readonly SourceFile[], { find, replace }: Fault): SourceFile[] {
+  return sources
+    .filter(({ text }) => text.includes(find))
+    .map(({ file, text }) => ({ file, text: text.replaceAll(find, () => replace) }));
+}
+
+/** The file that detects a fault, relative to the root. Undefined unless exactly one has its name. */
+export function testFileOf(root: string, { test }: Fault): string | undefined {
+  const found = ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => join(folder, file))
+      .filter((file) => file.endsWith(`/${test}.test.ts`) || file.endsWith(`/${test}.long.test.ts`)),
+  );
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,0 +1,71 @@
+/**
+ * `npm run stress -- fuzz --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
+ * other server asks a hot standby. With `--groups`, two partitions are many.
+ */
+import { parseArgs } from 'node:util';
+import { startServers } from '../../support/replication.js';
+import { removeCopies } from '../oracle/broken-copy.js';
+import { postgresVersion } from './database.js';
+import { oneStandby } from './follower.js';
+import { fuzz, type Progress } from './fuzz.js';
+import { loadGrouped } from './partition-groups.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    cases: { type: 'string', default: 'Infinity' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    postgres: { type: 'string', default: '18' },
+    workers: { type: 'string', default: '2' },
+    'keep-going': { type: 'boolean', default: false },
+    standby: { type: 'boolean', default: false },
+    groups: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(values.seed);
+const most = Number(values.cases);
+const end = Date.now() + Number(values.minutes) * 60_000;
+if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
+
+const { stop, ...servers } = await startServers(values.standby ? oneStandby : undefined);
+let toldAt = Date.now();
+const tell = ({ tally, found }: Progress): void => {
+  console.log(`${new Date().toISOString().slice(11, 19)} ${tally.summary()}; ${found.length} differences`);
+};
+try {
+  const progress = await fuzz({
+    ...servers,
+    version: await postgresVersion(servers.cluster),
+    seed,
+    workers: Number(values.workers),
+    ...(values.groups && { code: await loadGrouped() }),
+    goesOn: ({ tally, found }) =>
+      Date.now() < end && tally.cases < most && (values['keep-going'] || found.length === 0),
+    onProgress(now) {
+      if (Date.now() - toldAt < 60_000) return;
+      toldAt = Date.now();
+      tell(now);
+    },
+    onFound: (found) => console.log(`\nseed ${found.seed}\n${found.text}\n`),
+  });
+  tell(progress);
+  const { tally, found } = progress;
+  const table = (counts: Map<string, number>) =>
+    [...counts]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 25)
+      .map(([reason, times]) => `  ${times} ${reason}`)
+      .join('\n');
+  console.log(`views that cannot be used:\n${table(tally.unusable)}`);
+  console.log(`views that ended early:\n${table(tally.ended)}`);
+  console.log(`statements that failed (of ${tally.statements}):\n${table(tally.failures)}`);
+  console.log(`statements for seats that failed:\n${table(tally.shared.failures)}`);
+  console.log('refusals:');
+  for (const [reason, { count, isNeedless, text }] of [...tally.refusals].sort((a, b) => b[1].count - a[1].count)) {
+    console.log(`  ${count} ${reason}${isNeedless ? `\n      ${text.slice(0, 600)}` : ''}`);
+  }
+  if (found.length > 0) process.exitCode = 1;
+} finally {
+  await stop();
+  removeCopies();
+}

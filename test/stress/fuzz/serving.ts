@@ -1,0 +1,122 @@
+/** The code under test over a case's database, with those of its views that it takes. */
+
+import type { Logger } from '../../../src/log.js';
+import type { Sync } from '../../../src/server.js';
+import { defineView } from '../../../src/view/define.js';
+import { silent } from '../../support/log.js';
+import type { Code } from '../oracle/code.js';
+import type { CaseDatabase, GatedPool } from './database.js';
+import { Difference } from './difference.js';
+import { valuesFor } from './seats.js';
+import { optionsOf } from './shape.js';
+import { type FuzzView, textOfView } from './view.js';
+
+export interface Context {
+  readonly userID: string;
+}
+
+export interface Served {
+  readonly sync: Sync;
+  readonly pool: GatedPool;
+}
+
+export interface ServingOptions {
+  readonly code: Code;
+  readonly database: CaseDatabase;
+  readonly isAudited: boolean;
+  /** Told of a view that is refused, with the message. */
+  readonly onRefused: (view: FuzzView, message: string) => void;
+  readonly onError: (message: string, error: unknown) => void;
+}
+
+const refusals = [
+  /^The view "(.*?)" cannot be served: (.*)$/s,
+  /^The changes to the view "(.*?)" cannot be computed: (.*)$/s,
+];
+
+/** A server of the views that can be served; each other one is told of. Captures what they read if `migrates`. */
+export async function servable(
+  options: ServingOptions,
+  views: readonly FuzzView[],
+  migrates: boolean,
+): Promise<{ views: readonly FuzzView[]; served: Served }> {
+  let left = views;
+  for (;;) {
+    try {
+      return { views: left, served: await start(options, left, migrates) };
+    } catch (error) {
+      const refused = await refusedBy(error as Error, options, left, migrates);
+      options.onRefused(refused.view, refused.message);
+      left = left.filter((view) => view !== refused.view);
+    }
+  }
+}
+
+async function start(options: ServingOptions, views: readonly FuzzView[], migrates: boolean): Promise<Served> {
+  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views), log: silent });
+  return serve(options, views);
+}
+
+interface Refused {
+  readonly view: FuzzView;
+  readonly message: string;
+}
+
+/** @throws Difference where it is not a view that keeps the server from starting */
+async function refusedBy(
+  error: Error,
+  options: ServingOptions,
+  views: readonly FuzzView[],
+  migrates: boolean,
+): Promise<Refused> {
+  if (error.message.startsWith('Changes to ')) throw new Difference('setup', error.message);
+  for (const pattern of refusals) {
+    const match = pattern.exec(error.message);
+    const view = match && views.find(({ name }) => name === match[1]);
+    if (view) return { view, message: match[2]! };
+  }
+  for (const view of views) {
+    const message = await start(options, [view], migrates).then(
+      () => undefined,
+      (alone: Error) => `without the view's name: ${alone.message}`,
+    );
+    if (message !== undefined) return { view, message };
+  }
+  throw new Difference('setup', error.message);
+}
+
+/** @param settings for the planner */
+export async function serve(
+  { code, database, isAudited, onError }: ServingOptions,
+  views: readonly FuzzView[],
+  settings: readonly string[] = [],
+): Promise<Served> {
+  const pool = database.openPool(settings);
+  const log: Logger = {
+    debug() {},
+    info() {},
+    warn: (fields, message) => onError(message, fields),
+    error: (fields, message) => onError(message, fields),
+  };
+  const authenticate = (request: Request) => ({ userID: request.headers.get('Authorization')! });
+  const sync = await code.createSync<Context>({
+    database: pool,
+    views: toViews(views),
+    authenticate,
+    log,
+    audit: isAudited ? 1 : 0,
+    pokes: { intervalMs: 60_000 },
+  });
+  database.onClose(() => sync.close());
+  return { sync, pool };
+}
+
+export function toViews(views: readonly FuzzView[]) {
+  return Object.fromEntries(
+    views.map((view) => {
+      const { text, parameters } = textOfView(view);
+      const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
+      return [view.name, defineView({ query, ...optionsOf(view) })];
+    }),
+  );
+}

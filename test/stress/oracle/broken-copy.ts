@@ -1,0 +1,38 @@
+/** Copies of the sources with one thing wrong in each, to see whether the oracle notices. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Patch, patched } from '../../support/patch.js';
+import { type Code, loadCode } from './code.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** Ignored by git, and inside the package, so that a copy finds its dependencies. Each process has its own. */
+const copies = join(root, '.tidemark', 'broken', String(process.pid));
+
+export function removeCopies(): void {
+  rmSync(copies, { recursive: true, force: true });
+}
+
+export async function loadBroken(name: string, patches: readonly Patch[]): Promise<Code> {
+  return loadCode(copyBroken('src', name, patches));
+}
+
+/** Like `copyPatched`, to where `removeCopies` removes it. */
+export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly Patch[]): string {
+  return copyPatched(part, join(copies, name.replaceAll(' ', '-')), patches);
+}
+
+/**
+ * Copies the sources, or what they are compiled to, and returns where the copy is. The patches' files are below the
+ * part that is copied.
+ */
+export function copyPatched(part: 'src' | 'dist', folder: string, patches: readonly Patch[]): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const copied of [part, 'sql']) cpSync(join(root, copied), join(folder, copied), { recursive: true });
+  for (const patch of patches) {
+    const path = join(folder, part, patch.file);
+    writeFileSync(path, patched(readFileSync(path, 'utf8'), patch));
+  }
+  return join(folder, part);
+}

@@ -1,0 +1,31 @@
+/** Pulls of servers that read from standbys, which are killed, taken away, promoted and rebuilt meanwhile. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Replication, startReplication } from '../../support/replication.js';
+import { laggingStandbys } from './lag.js';
+import { type OracleOptions, runOracle } from './oracle.js';
+import { describeDifference } from './report.js';
+import { viewSpecs } from './views.js';
+
+const seed = 40_404;
+const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'counters', 'totals', 'events'].includes(name));
+const transactions = 200;
+
+let replication: Replication;
+let common: Omit<OracleOptions, 'transactions'>;
+
+beforeAll(async () => {
+  replication = await startReplication({ ...laggingStandbys, waitsFor: 'nobody' });
+  common = { seed, views, cluster: replication.primaryURL, replication, readsFromStandbys: true, quietMoments: 1 };
+}, 200_000);
+
+afterAll(async () => {
+  await replication.stop();
+});
+
+it(`${transactions} random transactions, seed ${seed}, show every client what it has seen and written`, async () => {
+  const { report, seconds } = await runOracle({ ...common, transactions });
+  const { counts, ofStandbys, differences, differenceCount } = report;
+  console.info(`oracle reading from standbys: ${JSON.stringify({ seed, seconds, ...counts, ...ofStandbys })}`);
+  expect(differences.map(describeDifference), `${differenceCount} differences, seed ${seed}`).toEqual([]);
+  expect(ofStandbys.packed).toBeGreaterThan(0);
+}, 400_000);

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { openPool } from '../../../src/db/pg.js';
+import { analyze } from '../../../src/view/analyze.js';
+import { createEmptyDatabase } from '../../support/database.js';
+import { schemaSql } from './schema.js';
+import { viewSpecs } from './views.js';
+
+it('covers views of all strategies', async () => {
+  const database = await createEmptyDatabase();
+  const db = openPool(database.url);
+  await database.pool.query(schemaSql);
+  for (const { name, text, key, strategy } of viewSpecs) {
+    expect((await analyze(db, text, key)).strategy, name).toBe(strategy);
+  }
+  await db.close();
+  await database.drop();
+});

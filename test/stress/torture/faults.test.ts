@@ -1,0 +1,14 @@
+/** The faults that `npm run stress -- torture 17` tries out fit the compiled package. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { builtPackage } from '../../support/built.js';
+import { patched } from '../../support/patch.js';
+import { faults } from './faults.js';
+
+it.each(faults)('$name', ({ patches }) => {
+  for (const patch of patches) {
+    const sound = readFileSync(join(builtPackage, patch.file), 'utf8');
+    expect(patched(sound, patch)).not.toBe(sound);
+  }
+});

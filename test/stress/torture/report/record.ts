@@ -1,0 +1,46 @@
+/** What is kept of the runs of all lines: the last full run of each, as JSON. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { isMet } from '../../../../bench/goal.js';
+import type { Machine } from '../../../../bench/report/run-record.js';
+import type { Result } from '../../../../bench/scenario.js';
+
+export interface LineRecord {
+  readonly line: string;
+  readonly title: string;
+  readonly pass: string;
+  readonly at: string;
+  readonly seconds: number;
+  readonly seed: number;
+  /** The commit that was run; with a `+` behind it, changed. */
+  readonly commit: string;
+  readonly machine: Machine;
+  readonly node: string;
+  readonly results: readonly Result[];
+  /** The names of its charts, beside the page. */
+  readonly charts: readonly string[];
+}
+
+export const docs: URL = new URL('../../../../docs/', import.meta.url);
+const path = new URL('reliability.json', docs);
+
+export function readRecords(): LineRecord[] {
+  return JSON.parse(readFileSync(path, 'utf8')) as LineRecord[];
+}
+
+/** Puts a record in the place of the line's last one. The records are in the order of the lines. */
+export function keepRecord(record: LineRecord, order: readonly string[]): void {
+  const others = readRecords().filter(({ line }) => line !== record.line);
+  const records = [...others, record].sort((a, b) => order.indexOf(a.line) - order.indexOf(b.line));
+  writeFileSync(path, `${JSON.stringify(records, null, 2)}\n`);
+}
+
+/** Whether every goal was reached. */
+export function hasPassed({ results }: Pick<LineRecord, 'results'>): boolean {
+  return results.every((result) => isMet(result) !== false);
+}
+
+export function currentCommit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: docs, encoding: 'utf8' }).trim();
+  return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', ':/src', ':/sql') === '' ? '' : '+');
+}

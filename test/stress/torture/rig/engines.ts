@@ -1,0 +1,40 @@
+/** The engines that clients may have, each with its requests through a network of ours. */
+import { pathToFileURL } from 'node:url';
+import { Replicache } from 'replicache';
+import type { EngineOptions } from '#engine';
+import type { Network } from '../../../../src/client/sync/network.js';
+import { send } from '../../../../src/client/sync/requests.js';
+import type { Engine, OpenEngine } from '../../../integration/conformance/client/client.js';
+import { builtPackage } from '../../../support/built.js';
+
+export type EngineName = 'replicache' | 'tidemark';
+
+export type EngineOver = (network: Network) => OpenEngine;
+
+export async function engineOver(name: EngineName): Promise<EngineOver> {
+  return name === 'tidemark' ? ownEngine() : replicache;
+}
+
+const replicache: EngineOver = (network) => (options) => {
+  const { pullURL = '', pushURL = '', auth = '' } = options;
+  const sender = (kind: 'pull' | 'push', url: string) => (body: object, requestID: string) =>
+    send({ kind, url, auth, requestID, body }, { network, credentials: undefined });
+  const [puller, pusher] = [sender('pull', pullURL), sender('push', pushURL)];
+  return new Replicache({ ...options, puller: puller as never, pusher: pusher as never });
+};
+
+/** That of `tidemark/client`, as it is built. */
+async function ownEngine(): Promise<EngineOver> {
+  const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
+  const { SyncEngine }: typeof import('../../../../src/client/sync/sync-engine.js') = await load('sync/sync-engine.js');
+  const { StatusTracker }: typeof import('../../../../src/client/sync/status.js') = await load('sync/status.js');
+  const { openStores }: typeof import('../../../../src/client/stores/open-stores.js') =
+    await load('stores/open-stores.js');
+  const { toServer }: typeof import('../../../../src/client/mutate.js') = await load('mutate.js');
+  return (network) => (options) => {
+    const requests = { network, credentials: undefined, status: new StatusTracker(), toServer };
+    const engineOptions = options as unknown as EngineOptions;
+    const kvStore = openStores('mem', engineOptions.name, () => {});
+    return new SyncEngine({ ...engineOptions, kvStore }, requests) as unknown as Engine;
+  };
+}

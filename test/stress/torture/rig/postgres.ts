@@ -1,0 +1,122 @@
+/** A Postgres of its own, that may be killed. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { type EmbeddedDatabase, startEmbedded } from '../../../../src/embedded/start.js';
+import { binariesUnderTest } from '../../../support/cluster.js';
+import { createPool } from '../../../support/database.js';
+import { freePort, livingPostgres } from '../../../support/process.js';
+
+/**
+ * A killed process loses nothing that it has written: flushing would prove no more, and take longer. There is no archive to
+ * restore from.
+ */
+const settings = { fsync: 'off', jit: 'off', max_connections: '200', restore_command: 'false' };
+
+export class Postgres {
+  readonly #folder: string;
+  #database: EmbeddedDatabase;
+  /** To look at the database with, and to write to it. */
+  readonly pool: pg.Pool;
+
+  private constructor(folder: string, database: EmbeddedDatabase) {
+    this.#folder = folder;
+    this.#database = database;
+    this.pool = createPool(database.url, 10);
+  }
+
+  /** @param password of its user. Default: a new one */
+  static async start(password?: string): Promise<Postgres> {
+    const folder = mkdtempSync(join(tmpdir(), 'tidemark-torture-'));
+    const connection = JSON.stringify({ port: await freePort(), password });
+    if (password !== undefined) writeFileSync(join(folder, 'connection.json'), connection);
+    return new Postgres(folder, await startIn(folder));
+  }
+
+  get url(): string {
+    return this.#database.url;
+  }
+
+  /** SIGKILL to the server: all of it is gone at once. */
+  async kill(): Promise<void> {
+    const pid = livingPostgres(readFileSync(join(this.#database.dataDirectory, 'postmaster.pid'), 'utf8'));
+    process.kill(pid!, 'SIGKILL');
+    await this.stop();
+  }
+
+  /** SIGKILL to one of the Tidemark servers' backends: Postgres ends all others too, and recovers by itself. */
+  async killBackend(): Promise<void> {
+    const { rows } = await this.pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name like 'tidemark%' order by xact_start nulls last limit 1`,
+    );
+    if (rows[0]) process.kill(rows[0].pid, 'SIGKILL');
+  }
+
+  stop(): Promise<void> {
+    return this.#database.stop();
+  }
+
+  /** Starts it again, at the same address. */
+  async start(): Promise<void> {
+    this.#database = await startIn(this.#folder, Number(new URL(this.url).port));
+  }
+
+  /** Keeps a copy of its files, as a backup. It must not be running. */
+  backUp(): void {
+    copy(this.#database.dataDirectory, join(this.#folder, 'backup'));
+  }
+
+  /** Puts the backup in the place of its files, to be recovered from. It must not be running. */
+  restore(): void {
+    rmSync(this.#database.dataDirectory, { recursive: true });
+    copy(join(this.#folder, 'backup'), this.#database.dataDirectory);
+    writeFileSync(join(this.#database.dataDirectory, 'recovery.signal'), '');
+  }
+
+  /** Starts a standby of it, from a copy of its files. Stops and starts it on the way. */
+  async startStandby(): Promise<Postgres> {
+    await this.stop();
+    appendFileSync(
+      join(this.#database.dataDirectory, 'pg_hba.conf'),
+      '\nhost replication all 127.0.0.1/32 scram-sha-256\n',
+    );
+    const folder = mkdtempSync(join(tmpdir(), 'tidemark-torture-'));
+    copy(`${this.#folder}/.`, folder);
+    writeFileSync(join(folder, 'postgres', 'standby.signal'), '');
+    await this.start();
+    const follow = new URL(this.url);
+    follow.pathname = '';
+    return new Postgres(folder, await startIn(folder, await freePort(), { primary_conninfo: follow.href }));
+  }
+
+  /** Makes a primary of a standby. */
+  async promote(): Promise<void> {
+    await this.pool.query('select pg_promote()');
+  }
+
+  /** Stops it, and removes all it has stored. */
+  async remove(): Promise<void> {
+    if (!this.pool.ended) await this.pool.end();
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Where its port is still taken for a moment by what outlived it, tries again. */
+async function startIn(directory: string, port?: number, more = {}): Promise<EmbeddedDatabase> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startEmbedded({ directory, port, settings: { ...settings, ...more }, ...binariesUnderTest() });
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await sleep(200);
+    }
+  }
+}
+
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
+}

@@ -1,0 +1,23 @@
+/** The lines of docs/reliability.md, in short. In full, they are run by `npm run stress -- torture`. */
+import { expect, it } from 'vitest';
+import { isMet } from '../../../bench/goal.js';
+import { builtPackage } from '../../support/built.js';
+import { lines } from './list.js';
+
+/** It runs tests itself. */
+const ofTrials = '17';
+
+it.each(lines.filter(({ line }) => line !== ofTrials))('line $line: $pass', async ({ run }) => {
+  const { results } = await run({
+    size: 'short',
+    code: builtPackage,
+    seed: 1,
+    engine: 'replicache',
+    minutes: undefined,
+    progress: () => {},
+  });
+  // What has a unit depends on the machine.
+  const counts = results.filter(({ unit }) => unit === '');
+  expect(counts.filter((result) => isMet(result) === false)).toEqual([]);
+  expect(counts.length).toBeGreaterThan(1);
+});

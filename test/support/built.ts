@@ -1,0 +1,39 @@
+/**
+ * What `npm run build` made, for tests of what is delivered. They refuse to run on a build that is older than the
+ * sources.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The package's compiled files. */
+export const builtPackage = join(root, 'dist');
+/** The command line. */
+export const bin = join(builtPackage, 'cli.js');
+/** The example's server. */
+export const exampleMain = join(root, 'examples/tasks/dist/main.js');
+/** The files of the example's web application. */
+export const exampleWeb = join(root, 'examples/tasks/dist/web');
+/** The server of the example for TanStack DB. */
+export const tanstackMain = join(root, 'examples/tanstack/dist/main.js');
+
+function newestIn(folder: string): number {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter(
+    (file) => file.isFile() && !file.name.endsWith('.test.ts'),
+  );
+  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
+}
+
+const inputs: readonly (readonly [folder: string, output: string])[] = [
+  ['src', bin],
+  ['examples/tasks/src', exampleMain],
+  ['examples/tasks/web', join(exampleWeb, 'index.html')],
+  ['examples/tanstack/src', tanstackMain],
+  ['examples/tanstack/web', join(root, 'examples/tanstack/dist/web/index.html')],
+];
+for (const [folder, output] of inputs) {
+  if (!existsSync(output) || statSync(output).mtimeMs < newestIn(folder)) {
+    throw new Error(`${output} is missing or older than ${folder}: run npm run build`);
+  }
+}

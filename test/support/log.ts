@@ -1,0 +1,21 @@
+import type { Logger } from '../../src/log.js';
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
+/** A logger that keeps its lines. As a JSON logger would, it serialises each of them at once. */
+export function memoryLog(): { log: Logger; lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const at =
+    (level: LogLine['level']) =>
+    (fields: object, message: string): void => {
+      lines.push({ level, message, fields: JSON.parse(JSON.stringify(fields)) as Record<string, unknown> });
+    };
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
+}
+
+/** For what is not looked at. */
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
