@@ -288,7 +288,7 @@ it('accepts 700 connections that come while the process is busy', async () => {
 
 describe('signals', () => {
   const script = `
-    import { listen } from '../src/node.ts';
+    import { listen } from './src/node.ts';
     const write = (fields, message) => console.log(message, JSON.stringify(fields));
     const log = { debug: write, info: write, warn: write, error: write };
     const close = async () => console.log('closed');
