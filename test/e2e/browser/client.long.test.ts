@@ -56,7 +56,7 @@ describe('what is done offline', () => {
   it.each([
     ['the browser has a network again', 'online'],
     ['the page becomes visible', 'visibilitychange'],
-  ])('is sent within two seconds when %s, although the next try is far away', async (_, event) => {
+  ])('is sent at once when %s, although the next try is far away', async (_, event) => {
     const profile = await pages.profile();
     // Without pokes, nothing else tells that the server is back.
     const ann = await profile.tab('ann', '', (page) => page.route('**/sync/poke?*', () => {}));
@@ -70,7 +70,8 @@ describe('what is done offline', () => {
     expect(await onServer()).toEqual([]);
 
     await ann.page.evaluate((name) => (name === 'online' ? window : document).dispatchEvent(new Event(name)), event);
-    await expect.poll(onServer, { timeout: 2_000 }).toEqual(['Groceries']);
+    // A slow machine takes its time; the next try is almost two seconds later still.
+    await expect.poll(onServer, { timeout: 4_000 }).toEqual(['Groceries']);
   });
 });
 
