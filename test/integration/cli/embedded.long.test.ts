@@ -11,8 +11,12 @@ useFolder();
 
 describe('on the embedded Postgres', () => {
   const pidOf = (data: string) => {
-    const file = join(data, 'postgres/postmaster.pid');
-    return livingPostgres(existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+    try {
+      return livingPostgres(readFileSync(join(data, 'postgres/postmaster.pid'), 'utf8'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
   };
 
   it('makes no database to look at or to clean', async () => {
