@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { heedWarnings } from './warnings.js';
 
 export interface Output {
@@ -84,13 +86,13 @@ export function freePort(): Promise<number> {
 }
 
 /** The ID of the Postgres server that works in a data folder; undefined when none is alive. */
-export function livingPostgres(pidFile: string | undefined): number | undefined {
-  const pid = Number.parseInt(pidFile ?? '', 10);
-  if (Number.isNaN(pid)) return undefined;
+export function livingPostgres(dataFolder: string): number | undefined {
   try {
+    const pid = Number.parseInt(readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8'), 10);
     process.kill(pid, 0);
     return pid;
   } catch {
+    // There is no such file, or no such process.
     return undefined;
   }
 }

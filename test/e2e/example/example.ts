@@ -1,5 +1,5 @@
 /** The example as a process of its own, as `npm start` runs it after the build. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,8 +67,7 @@ export interface DataFolder {
 
 export function createDataFolder(): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'tidemark-example-'));
-  const pidFile = join(path, 'postgres/postmaster.pid');
-  const postgres = () => livingPostgres(existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : undefined);
+  const postgres = () => livingPostgres(join(path, 'postgres'));
   return {
     path,
     postgres,

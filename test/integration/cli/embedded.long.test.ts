@@ -10,14 +10,7 @@ import { folder, patch, post, pull, push, serve, tidemark, useFolder } from './c
 useFolder();
 
 describe('on the embedded Postgres', () => {
-  const pidOf = (data: string) => {
-    try {
-      return livingPostgres(readFileSync(join(data, 'postgres/postmaster.pid'), 'utf8'));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-  };
+  const pidOf = (data: string) => livingPostgres(join(data, 'postgres'));
 
   it('makes no database to look at or to clean', async () => {
     for (const args of [['status'], ['doctor'], ['uninstall', '--yes']]) {

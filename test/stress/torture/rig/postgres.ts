@@ -1,6 +1,6 @@
 /** A Postgres of its own, that may be killed. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,7 +42,7 @@ export class Postgres {
 
   /** SIGKILL to the server: all of it is gone at once. */
   async kill(): Promise<void> {
-    const pid = livingPostgres(readFileSync(join(this.#database.dataDirectory, 'postmaster.pid'), 'utf8'));
+    const pid = livingPostgres(this.#database.dataDirectory);
     process.kill(pid!, 'SIGKILL');
     await this.stop();
   }
