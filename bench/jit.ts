@@ -2,8 +2,8 @@
  * Measures scenarios on the Postgres that Debian ships, with its default configuration (`jit = on`) and with `jit = off`, in
  * turns, and compares them line by line.
  *
- *   npm run bench -- jit                                  a few scenarios, five turns each
- *   npm run bench -- jit --quick --turns 1             a smoke run
+ *   npm run bench -- jit                    a few scenarios, five turns each
+ *   npm run bench -- jit --quick --turns 1  a smoke run
  *   npm run bench -- jit --only push,no-change
  */
 import { parseArgs } from 'node:util';

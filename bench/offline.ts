@@ -2,8 +2,8 @@
  * Measures what many offline calls and many rows cost a page: `tidemark/client` in Chromium, with the example's server on the
  * same machine.
  *
- *   npm run bench -- offline                                 10,000 calls, 120,000 rows
- *   npm run bench -- offline --calls 1000 --rows 10000    a smoke run
+ *   npm run bench -- offline                            10,000 calls, 120,000 rows
+ *   npm run bench -- offline --calls 1000 --rows 10000  a smoke run
  */
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';

@@ -1,8 +1,8 @@
 /**
  * Measures what a pooler costs: one server connects to Postgres directly, one through pgbouncer in transaction mode.
  *
- *   npm run bench -- pooler                   200 samples of each, about a minute
- *   npm run bench -- pooler --samples 10   a smoke run
+ *   npm run bench -- pooler               200 samples of each, about a minute
+ *   npm run bench -- pooler --samples 10  a smoke run
  */
 import { parseArgs } from 'node:util';
 import { startPgBouncer } from '../test/support/pgbouncer.js';

@@ -1,7 +1,7 @@
 /**
  * Writes `docs/performance.md` and its plots from the record of a run.
  *
- *   npm run bench -- report                               from docs/performance.json
+ *   npm run bench -- report                            from docs/performance.json
  *   npm run bench -- report bench/results/<time>.json  from another run, whose record becomes docs/performance.json
  */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';

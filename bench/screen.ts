@@ -1,8 +1,8 @@
 /**
  * Measures how long a change takes from its commit to a screen: Chromium shows the example, served by one of two nodes.
  *
- *   npm run bench -- screen                   60 samples of each, some two minutes
- *   npm run bench -- screen --samples 10   a smoke run
+ *   npm run bench -- screen               60 samples of each, some two minutes
+ *   npm run bench -- screen --samples 10  a smoke run
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -2,7 +2,7 @@
  * Measures what operations cost, part by part, and holds many streams open, to see whether the model of capacity is
  * right. On Linux alone.
  *
- *   npm run bench -- scale                    everything, some twelve minutes
+ *   npm run bench -- scale                 everything, some twelve minutes
  *   npm run bench -- scale --quick         a smoke run
  *   npm run bench -- scale --publish       and makes docs/scale.json, docs/scale.md and its plots of it
  *   npm run bench -- scale --streams 5000  holds fewer streams open than 20,000

@@ -1,7 +1,7 @@
 /**
  * Writes `docs/scale.md` and its plots from the record of a run.
  *
- *   npm run bench -- scale-report                               from docs/scale.json
+ *   npm run bench -- scale-report                            from docs/scale.json
  *   npm run bench -- scale-report bench/results/<file>.json  from another run, whose record becomes docs/scale.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -3,15 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
 import { faults } from './list.js';
 import { judge, type Outcome } from './run-tests.js';
-import { sourcesIn, testFileOf, withFault } from './sources.js';
+import { sourcesIn, testFileOf, testsIn, withFault } from './sources.js';
 
 const sources = sourcesIn(root);
+const tests = testsIn(root);
 
 describe('each fault', () => {
   it.each(faults)('$name', (fault) => {
     expect(withFault(sources, fault)).not.toEqual([]);
     expect(fault.replace).not.toBe(fault.find);
-    expect(testFileOf(root, fault)).toBeDefined();
+    expect(testFileOf(tests, fault)).toBeDefined();
   });
 
   it('has a name of its own', () => {

@@ -5,13 +5,14 @@
 import { parseArgs } from 'node:util';
 import { faults } from './list.js';
 import { judge, runTests, type Verdict } from './run-tests.js';
-import { testFileOf } from './sources.js';
+import { testFileOf, testsIn } from './sources.js';
 import { removeCopies, root, TreeCopy } from './tree-copy.js';
 
 const { values } = parseArgs({
   options: { jobs: { type: 'string', default: '2' }, only: { type: 'string', default: '' } },
 });
 const chosen = faults.filter(({ name }) => name.includes(values.only));
+const tests = testsIn(root);
 if (chosen.length === 0) throw new Error(`no fault has "${values.only}" in its name`);
 
 function describe(verdict: Verdict): string {
@@ -35,7 +36,7 @@ async function tryTest(copy: TreeCopy, file: string): Promise<number> {
     return 0;
   }
   let detected = 0;
-  for (const fault of chosen.filter((fault) => testFileOf(copy.folder, fault) === file)) {
+  for (const fault of chosen.filter((fault) => testFileOf(tests, fault) === file)) {
     const outcome = await copy.with(fault, () => runTests(copy.folder, [file]));
     const verdict = judge(outcome);
     report(fault.name, verdict, outcome.seconds);
@@ -45,7 +46,7 @@ async function tryTest(copy: TreeCopy, file: string): Promise<number> {
 }
 
 removeCopies();
-const waiting = [...new Set(chosen.map((fault) => testFileOf(root, fault)!))];
+const waiting = [...new Set(chosen.map((fault) => testFileOf(tests, fault)!))];
 let detected = 0;
 await Promise.all(
   Array.from({ length: Number(values.jobs) }, async (_, i) => {

@@ -25,12 +25,17 @@ export function withFault(sources: readonly SourceFile[], { find, replace }: Fau
     .map(({ file, text }) => ({ file, text: text.replaceAll(find, () => replace) }));
 }
 
-/** The file that detects a fault, relative to the root. Undefined unless exactly one has its name. */
-export function testFileOf(root: string, { test }: Fault): string | undefined {
-  const found = ['src', 'test'].flatMap((folder) =>
+/** Every test file in `src` and `test`, relative to the root. */
+export function testsIn(root: string): string[] {
+  return ['src', 'test'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .map((file) => join(folder, file))
-      .filter((file) => file.endsWith(`/${test}.test.ts`) || file.endsWith(`/${test}.long.test.ts`)),
+      .filter((file) => file.endsWith('.test.ts') && !file.startsWith('node_modules/'))
+      .map((file) => join(folder, file)),
   );
+}
+
+/** The one of these files that detects a fault. Undefined unless exactly one has its name. */
+export function testFileOf(files: readonly string[], { test }: Fault): string | undefined {
+  const found = files.filter((file) => file.endsWith(`/${test}.test.ts`) || file.endsWith(`/${test}.long.test.ts`));
   return found.length === 1 ? found[0] : undefined;
 }
