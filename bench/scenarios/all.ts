@@ -2,6 +2,7 @@
 import type { Scenario } from '../scenario.js';
 import { coldStart } from './cold-start.js';
 import { eventLoop } from './event-loop.js';
+import { everydayBulk } from './everyday/bulk.js';
 import { everydayCommits } from './everyday/commits.js';
 import { everyday } from './everyday/one-change.js';
 import { everydayUsers } from './everyday/users.js';
@@ -60,6 +61,10 @@ export const onDemand: Scenarios = {
   everyday: {
     about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
     run: everyday,
+  },
+  'everyday-bulk': {
+    about: 'A pull after one statement that changes many rows, against fetching all rows again.',
+    run: everydayBulk,
   },
   'everyday-users': {
     about: 'A thousand users who see the same issues through such a view, and pull at once after one change.',

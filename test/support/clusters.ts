@@ -10,8 +10,8 @@ import { pgbouncerIsMissing, startPgBouncer } from './pgbouncer.js';
 export default async function startClusters({ vitest }: TestProject): Promise<() => Promise<void>> {
   const clusters = await Promise.all(Array.from({ length: vitest.config.maxWorkers }, () => startCluster()));
   process.env.TIDEMARK_TEST_CLUSTERS = clusters.map(({ url }) => url).join(' ');
-  const isPooled = vitest.projects.some(({ name }) => name === 'pooled');
-  if (isPooled && pgbouncerIsMissing) console.warn('There is no pgbouncer: the project `pooled` runs without it.');
+  const isPooled = vitest.projects.some(({ config }) => config.env?.TIDEMARK_TEST_POOLED);
+  if (isPooled && pgbouncerIsMissing) console.warn('There is no pgbouncer: the project `long pooled` runs without it.');
   // Large enough for a test that holds many transactions open.
   const poolers =
     isPooled && !pgbouncerIsMissing

@@ -58,43 +58,12 @@ async function measure(
   }
   const rounds = isQuick ? 3 : 20;
   const samples = { ...(await inTurns(rounds, contenders)), ...(await inTurns(Math.min(rounds, 5), again)) };
-  const bulk: Contenders = {};
-  for (const view of bulkViews) {
-    const group = new ClientGroup(connection, userOf(largest), `bulk ${view}`, view);
-    await group.pull();
-    for (const rows of bulkRows) {
-      bulk[bulkOf(view, rows)] = async () => {
-        await group.pull();
-        await pool.query(
-          `update issue set title = 'Changed ' || random() where id in (select id from issue where project_id = $1 limit $2)`,
-          [largest.name, rows],
-        );
-        return (await group.pull()).ms;
-      };
-    }
-  }
-  Object.assign(samples, await inTurns(isQuick ? 1 : 3, bulk));
   const of = (name: string) => median(samples[name]!);
   return projects.flatMap((project) => [
     ...changes.map((change) => lineFor(change, project, of)),
     ...changesOfHalves.map(({ view }) => halfFor(view, project, largest, of)),
     ...[...changes, ...changesOfHalves].flatMap((change) => foreignFor(change, project, of)),
-    ...(project === largest
-      ? bulkViews.flatMap((view) => bulkRows.map((rows) => bulkFor(view, rows, project, of)))
-      : []),
   ]);
-}
-
-/** Of which many rows are changed by one statement. */
-const bulkViews = ['plain', 'assignee', 'count', 'unread'];
-const bulkRows = [1_000, 5_000, 10_000, 100_000];
-const bulkOf = (view: string, rows: number) => `bulk ${view} ${rows}`;
-
-function bulkFor(view: string, rows: number, project: Project, of: (name: string) => number): Result {
-  const [value, limit] = [of(bulkOf(view, rows)), of(`again ${view}`)];
-  const name = `${lineOf({ view }, project)}, ${short(Math.min(rows, project.size))} rows changed`;
-  const limitName = 'fetching all rows again';
-  return { name, value, unit: 'ms', limit, limitName, ratio: value / limit, goals: [ratioAtMost(1.5)] };
 }
 
 const lineOf = ({ view }: Pick<Change, 'view'>, { size }: Project) => `everyday, ${view}, ${short(size)}`;

@@ -14,5 +14,5 @@ export default function setup(project: TestProject): void {
   project.provide('chromium', chromium);
   if (chromium) return;
   if (process.env.CI) throw new Error(`The browser tests cannot run: ${howToGetChromium}.`);
-  console.warn(`The browser tests are skipped: ${howToGetChromium}; then: npm test -- --project browser`);
+  console.warn(`The browser tests are skipped: ${howToGetChromium}; then: npx vitest run --project 'long browser'`);
 }
