@@ -1,20 +1,19 @@
 /** Finds out how long a delta will take. */
 import type { Database } from '../db/database.js';
 import type { Header } from '../store/header.js';
-import { areAtMost, countChangedKeys } from '../store/sizes.js';
+import { countChangedKeys, ViewSizes } from '../store/sizes.js';
 import { Coalescer } from '../window/coalesce.js';
-import { isShort, sizeWorthReset } from './plan.js';
+import { isShort, keysWorthReset, sizeWorthReset } from './plan.js';
 import type { DeltaReader, Reader } from './reader.js';
 
 /** `too long`: a reset is cheaper. */
 export type DeltaSize = 'short' | 'long' | 'too long';
 
 const patienceMs = 1000;
-/**
- * How many log rows are read at first, and if these are too few to tell. Reading them takes a hundredth of a delta. A
- * thousand tell those who see little that a reset is cheaper; with 12,000 it can turn out that a delta is not short.
- */
-const readLogRows = [1_000, 12_000, 100_000, 1_000_000];
+/** How many log rows are read at first, and if these are too few to tell. With 12,000 it can turn out that a delta is not short. */
+const readLogRows = [12_000, 40_000, 160_000, 640_000];
+/** Log rows that have not been read are assumed to be of as many keys again as those that have. */
+const withUnread = 2;
 
 /** Readers that ask at once, with the same key, are told the same. */
 export class DeltaSizes {
@@ -47,10 +46,16 @@ export class DeltaSizes {
     const ids = new Set(changed.map(([id]) => id));
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     const isKeyed = views.some(({ view }) => view.strategy === 'keyed');
+    const sizes = new ViewSizes(query, views);
+    // Clients that see little are told after a glance at the log.
+    const enough = keysWorthReset(await sizes.largest(), isKeyed);
+    if (enough < readLogRows[0]! && (await countChangedKeys(query, tables, base, enough)).count === enough) {
+      return 'too long';
+    }
     for (const logRows of readLogRows) {
       const { count, isWhole } = await countChangedKeys(query, tables, base, logRows);
       if (isWhole && isShort(count)) return 'short';
-      if (await areAtMost(query, views, sizeWorthReset(count, isKeyed))) return 'too long';
+      if (await sizes.areAtMost(sizeWorthReset(isWhole ? count : withUnread * count, isKeyed))) return 'too long';
       if (isWhole) return 'long';
     }
     return 'long';

@@ -187,3 +187,9 @@ export function sizeWorthReset(changedKeys: number, isKeyed: boolean): ViewSize 
   const keys = Math.round(isKeyed ? changedKeys * Math.max(1, Math.sqrt(changedKeys / evenKeys)) : changedKeys);
   return { rows: rowsPerKey * keys, cost: costPerKey * keys };
 }
+
+/** The inverse of `sizeWorthReset`: from how many changed keys on a reset of views of a size is cheaper. */
+export function keysWorthReset({ rows, cost }: ViewSize, isKeyed: boolean): number {
+  const keys = Math.max(1, rows / rowsPerKey, cost / costPerKey);
+  return Math.ceil(isKeyed && keys > evenKeys ? Math.cbrt(keys * keys * evenKeys) : keys);
+}

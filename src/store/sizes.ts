@@ -33,21 +33,51 @@ export interface ViewSize {
   readonly rows: number;
 }
 
-/** Whether the views, as they are now, are at most so large. Rows are counted only if that takes no more than the cost. */
-export async function areAtMost(
-  query: Database['query'],
-  views: readonly BoundView[],
-  limit: ViewSize,
-): Promise<boolean> {
-  const rows = views
-    .map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`)
-    .join('\nunion all\n');
-  const [explained] = await query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
-    text: `explain (format json) ${rows}`,
-  });
-  if (explained!['QUERY PLAN'][0].Plan['Total Cost'] > limit.cost) return false;
-  const [counted] = await query<{ rows: number }>({
-    text: `select count(*)::integer as rows from (${rows} limit ${limit.rows + 1}) r`,
-  });
-  return counted!.rows <= limit.rows;
+/** How many times as many rows there may be as Postgres expects. */
+const underestimate = 10;
+
+/** The size of views as they are now, found out as far as somebody asks. */
+export class ViewSizes {
+  readonly #query: Database['query'];
+  readonly #rowsSql: string;
+  #estimated: ViewSize | undefined;
+  /** The rows counted so far. There are more if not `isWhole`. */
+  #counted = { rows: 0, isWhole: false };
+
+  constructor(query: Database['query'], views: readonly BoundView[]) {
+    this.#query = query;
+    this.#rowsSql = views
+      .map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`)
+      .join('\nunion all\n');
+  }
+
+  /** The largest size that they are likely to have, as Postgres estimates it. */
+  async largest(): Promise<ViewSize> {
+    const { cost, rows } = await this.#estimate();
+    return { cost, rows: underestimate * rows };
+  }
+
+  /** Whether they are at most so large. Rows are counted only if reading them takes no more than the limit's cost. */
+  async areAtMost(limit: ViewSize): Promise<boolean> {
+    if ((await this.#estimate()).cost > limit.cost) return false;
+    if (!this.#counted.isWhole && this.#counted.rows <= limit.rows) this.#counted = await this.#countRows(limit.rows);
+    return this.#counted.rows <= limit.rows;
+  }
+
+  async #estimate(): Promise<ViewSize> {
+    if (this.#estimated) return this.#estimated;
+    const [explained] = await this.#query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number; 'Plan Rows': number } }] }>({
+      text: `explain (format json) ${this.#rowsSql}`,
+    });
+    const { Plan } = explained!['QUERY PLAN'][0];
+    this.#estimated = { cost: Plan['Total Cost'], rows: Plan['Plan Rows'] };
+    return this.#estimated;
+  }
+
+  async #countRows(limit: number): Promise<{ rows: number; isWhole: boolean }> {
+    const [counted] = await this.#query<{ rows: number }>({
+      text: `select count(*)::integer as rows from (${this.#rowsSql} limit ${limit + 1}) r`,
+    });
+    return { rows: counted!.rows, isWhole: counted!.rows <= limit };
+  }
 }
