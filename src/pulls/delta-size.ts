@@ -10,8 +10,13 @@ import type { DeltaReader, Reader } from './reader.js';
 export type DeltaSize = 'short' | 'long' | 'too long';
 
 const patienceMs = 1000;
-/** How many log rows are read at first, and if these are too few to tell. With 12,000 it can turn out that a delta is not short. */
-const readLogRows = [12_000, 40_000, 160_000, 640_000];
+/**
+ * How many log rows are read at first, and if these are too few to tell. A thousand tell those who see little that a reset
+ * is cheaper; with 12,000 it can turn out that a delta is not short.
+ */
+const readLogRows = [1_000, 12_000, 40_000, 160_000, 640_000];
+/** If fewer log rows can tell, by Postgres's estimate of the views, they are read first. */
+const fewLogRows = 12_000;
 /** Log rows that have not been read are assumed to be of as many keys again as those that have. */
 const withUnread = 2;
 
@@ -47,9 +52,8 @@ export class DeltaSizes {
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     const isKeyed = views.some(({ view }) => view.strategy === 'keyed');
     const sizes = new ViewSizes(query, views);
-    // Clients that see little are told after a glance at the log.
     const enough = keysWorthReset(await sizes.largest(), isKeyed);
-    if (enough < readLogRows[0]! && (await countChangedKeys(query, tables, base, enough)).count === enough) {
+    if (enough < fewLogRows && (await countChangedKeys(query, tables, base, enough)).count === enough) {
       return 'too long';
     }
     for (const logRows of readLogRows) {
