@@ -15,7 +15,6 @@ const alias = {
 };
 
 const longTests = 'test/**/*.long.test.ts';
-const longIntegrationTests = 'test/integration/**/*.long.test.ts';
 const clientTests = 'test/integration/conformance/client/**/*.test.ts';
 const browserTests = 'test/{e2e/{browser,create},stress/hostile}/**/*.long.test.ts';
 const tortureTests = 'test/stress/torture/*.long.test.ts';
@@ -116,7 +115,6 @@ export default defineConfig({
       project('unit', ['src/**/*.test.ts']),
       project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests] }),
       client('client', 'replicache', 'production'),
-      project('long integration', [longIntegrationTests], { exclude: loneTests, timeoutMs: 120_000 }),
       project('long pooled', pooledTests, { env: { TIDEMARK_TEST_POOLED: 'true' } }),
       client('long client in development', 'replicache', 'development'),
       client('long client on its own engine', 'tidemark', 'production'),
@@ -125,7 +123,7 @@ export default defineConfig({
       long('long browser', [browserTests], { globalSetup: ['test/e2e/browser/setup.ts'] }),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
       long('long torture', [tortureTests]),
-      long('long', [longTests], { exclude: [longIntegrationTests, browserTests, tortureTests, ...loneTests] }),
+      long('long', [longTests], { exclude: [browserTests, tortureTests, ...loneTests] }),
       long('long alone', loneTests, { maxWorkers: 1, groupOrder: 2 }),
     ],
   },

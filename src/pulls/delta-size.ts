@@ -11,12 +11,10 @@ export type DeltaSize = 'short' | 'long' | 'too long';
 
 const patienceMs = 1000;
 /**
- * How many log rows are read at first, and if these are too few to tell. A thousand tell those who see little that a reset
- * is cheaper; with 12,000 it can turn out that a delta is not short.
+ * How many log rows are read at most, and if these are too few to tell. With 12,000 it can turn out that a delta is not
+ * short.
  */
-const readLogRows = [1_000, 12_000, 40_000, 160_000, 640_000];
-/** If fewer log rows can tell, by Postgres's estimate of the views, they are read first. */
-const fewLogRows = 12_000;
+const readLogRows = [12_000, 40_000, 160_000, 640_000];
 /** Log rows that have not been read are assumed to be of as many keys again as those that have. */
 const withUnread = 2;
 
@@ -52,14 +50,14 @@ export class DeltaSizes {
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     const isKeyed = views.some(({ view }) => view.strategy === 'keyed');
     const sizes = new ViewSizes(query, views);
-    const enough = keysWorthReset(await sizes.largest(), isKeyed);
-    if (enough < fewLogRows && (await countChangedKeys(query, tables, base, enough)).count === enough) {
-      return 'too long';
-    }
     for (const logRows of readLogRows) {
+      const size = await sizes.within(sizeWorthReset(withUnread * logRows, isKeyed));
+      const enough = size ? keysWorthReset(size, isKeyed) : Number.POSITIVE_INFINITY;
+      // Clients that see little are told after a glance at the log.
+      if (enough < logRows && (await countChangedKeys(query, tables, base, enough)).count === enough) return 'too long';
       const { count, isWhole } = await countChangedKeys(query, tables, base, logRows);
       if (isWhole && isShort(count)) return 'short';
-      if (await sizes.areAtMost(sizeWorthReset(isWhole ? count : withUnread * count, isKeyed))) return 'too long';
+      if (enough <= (isWhole ? count : withUnread * count)) return 'too long';
       if (isWhole) return 'long';
     }
     return 'long';

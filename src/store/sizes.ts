@@ -33,14 +33,11 @@ export interface ViewSize {
   readonly rows: number;
 }
 
-/** How many times as many rows there may be as Postgres expects. */
-const underestimate = 10;
-
 /** The size of views as they are now, found out as far as somebody asks. */
 export class ViewSizes {
   readonly #query: Database['query'];
   readonly #rowsSql: string;
-  #estimated: ViewSize | undefined;
+  #cost: number | undefined;
   /** The rows counted so far. There are more if not `isWhole`. */
   #counted = { rows: 0, isWhole: false };
 
@@ -51,27 +48,20 @@ export class ViewSizes {
       .join('\nunion all\n');
   }
 
-  /** The largest size that they are likely to have, as Postgres estimates it. */
-  async largest(): Promise<ViewSize> {
-    const { cost, rows } = await this.#estimate();
-    return { cost, rows: underestimate * rows };
-  }
-
-  /** Whether they are at most so large. Rows are counted only if reading them takes no more than the limit's cost. */
-  async areAtMost(limit: ViewSize): Promise<boolean> {
-    if ((await this.#estimate()).cost > limit.cost) return false;
+  /** The size, if it is within a limit. Rows are counted only if reading them takes no more than the limit's cost. */
+  async within(limit: ViewSize): Promise<ViewSize | undefined> {
+    this.#cost ??= await this.#estimateCost();
+    if (this.#cost > limit.cost) return undefined;
     if (!this.#counted.isWhole && this.#counted.rows <= limit.rows) this.#counted = await this.#countRows(limit.rows);
-    return this.#counted.rows <= limit.rows;
+    const { rows } = this.#counted;
+    return rows <= limit.rows ? { rows, cost: this.#cost } : undefined;
   }
 
-  async #estimate(): Promise<ViewSize> {
-    if (this.#estimated) return this.#estimated;
-    const [explained] = await this.#query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number; 'Plan Rows': number } }] }>({
+  async #estimateCost(): Promise<number> {
+    const [explained] = await this.#query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
       text: `explain (format json) ${this.#rowsSql}`,
     });
-    const { Plan } = explained!['QUERY PLAN'][0];
-    this.#estimated = { cost: Plan['Total Cost'], rows: Plan['Plan Rows'] };
-    return this.#estimated;
+    return explained!['QUERY PLAN'][0].Plan['Total Cost'];
   }
 
   async #countRows(limit: number): Promise<{ rows: number; isWhole: boolean }> {
