@@ -50,11 +50,12 @@ export class DeltaSizes {
     const tables = installation.tables.filter(({ id }) => ids.has(id));
     const isKeyed = views.some(({ view }) => view.strategy === 'keyed');
     const sizes = new ViewSizes(query, views);
-    for (const logRows of readLogRows) {
+    for (const [i, logRows] of readLogRows.entries()) {
       const size = await sizes.within(sizeWorthReset(withUnread * logRows, isKeyed));
       const enough = size ? keysWorthReset(size, isKeyed) : Number.POSITIVE_INFINITY;
-      // Clients that see little are told after a glance at the log.
-      if (enough < logRows && (await countChangedKeys(query, tables, base, enough)).count === enough) return 'too long';
+      // Clients that see little are told after a glance at the log. What has been read already was not enough.
+      const isGlance = enough > (readLogRows[i - 1] ?? 0) && enough < logRows;
+      if (isGlance && (await countChangedKeys(query, tables, base, enough)).count === enough) return 'too long';
       const { count, isWhole } = await countChangedKeys(query, tables, base, logRows);
       if (isWhole && isShort(count)) return 'short';
       if (enough <= (isWhole ? count : withUnread * count)) return 'too long';

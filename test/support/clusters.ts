@@ -17,7 +17,7 @@ export default async function startClusters({ vitest }: TestProject): Promise<()
     isPooled && !pgbouncerIsMissing
       ? await Promise.all(clusters.map(({ url }) => startPgBouncer(url, { size: 20 })))
       : [];
-  process.env.TIDEMARK_TEST_POOLERS = poolers.map(({ url }) => url).join(' ');
+  if (isPooled) process.env.TIDEMARK_TEST_POOLERS = poolers.map(({ url }) => url).join(' ');
   return async () => {
     await Promise.all(poolers.map((pooler) => pooler.stop()));
     await Promise.all(clusters.map((cluster) => cluster.stop()));

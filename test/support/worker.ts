@@ -1,14 +1,16 @@
 /** Before each test file: says which Postgres it has, and how long tests wait for something to happen. */
 import { vi } from 'vitest';
-import { pgbouncerIsMissing } from './pgbouncer.js';
 
 const clusters = process.env.TIDEMARK_TEST_CLUSTERS!.split(' ');
 const place = Number(process.env.VITEST_POOL_ID) % clusters.length;
 process.env.TIDEMARK_TEST_CLUSTER = clusters[place]!;
-const isPooled = process.env.TIDEMARK_TEST_POOLED && !pgbouncerIsMissing;
-process.env.TIDEMARK_TEST_POOLER = isPooled ? process.env.TIDEMARK_TEST_POOLERS!.split(' ')[place]! : '';
-if (isPooled && !process.env.TIDEMARK_TEST_POOLER)
-  throw new Error('The project runs through a pooler, and none is there');
+process.env.TIDEMARK_TEST_POOLER = '';
+if (process.env.TIDEMARK_TEST_POOLED) {
+  // Empty where there is no pgbouncer.
+  const poolers = process.env.TIDEMARK_TEST_POOLERS;
+  if (poolers === undefined) throw new Error('The project runs through a pooler, and none was started');
+  process.env.TIDEMARK_TEST_POOLER = poolers.split(' ')[place] ?? '';
+}
 
 // By itself, Vitest waits for a second, which a busy machine may exceed.
 const timeout = 10_000;
